@@ -1,0 +1,161 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// One place for the settings of every Swift target. Warnings are errors here and not on the command
+// line, so that they never reach the dependencies.
+let swift: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+let c: [CSetting] = [
+    .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+    .define("_GNU_SOURCE"),
+]
+
+/// A sample plugin: an ordinary target, shipped as one `.so`. Release plugins carry the Swift
+/// runtime inside (`-static-stdlib`), because Swift has no stable ABI on Linux.
+func plugin(_ name: String) -> Target {
+    .target(
+        name: name, dependencies: ["BackgroundTasks"], path: "Plugins/\(name)",
+        swiftSettings: swift,
+        linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+    )
+}
+
+let package = Package(
+    name: "bghost",
+    products: [
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "WeatherCheck", type: .dynamic, targets: ["WeatherCheck"]),
+        .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
+        .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
+        .library(name: "Overrun", type: .dynamic, targets: ["Overrun"]),
+        .executable(name: "bghost", targets: ["bghost"]),
+        .executable(name: "bghost-worker", targets: ["bghost-worker"]),
+        .executable(name: "stormy-station", targets: ["stormy-station"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        // The public ABI and the SDK: what third parties depend on. Neither knows the host.
+        .target(name: "CBghost", cSettings: c),
+        .target(name: "BackgroundTasks", dependencies: ["CBghost"], swiftSettings: swift),
+
+        // Pure: no I/O, no clock, no Foundation.
+        .target(name: "BghostCore", swiftSettings: swift),
+        .target(name: "BghostWire", swiftSettings: swift),
+
+        // Where the host meets the machine and the plugin.
+        .target(name: "CBghostSystem", cSettings: c),
+        .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
+        .target(
+            name: "BghostLinux", dependencies: ["CBghostSystem", "BghostCore"],
+            swiftSettings: swift),
+        .target(
+            name: "BghostPlugin",
+            dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore"],
+            swiftSettings: swift),
+        .target(name: "BghostStore", dependencies: ["BghostCore"], swiftSettings: swift),
+        .target(
+            name: "BghostTransfer",
+            dependencies: [
+                "BghostCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "BghostHost",
+            dependencies: [
+                "BghostCore", "BghostWire", "BghostLinux", "BghostPlugin", "BghostStore",
+                "BghostTransfer",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "BghostControl",
+            dependencies: [
+                "BghostHost",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swift),
+
+        // Programs.
+        .executableTarget(
+            name: "bghost",
+            dependencies: [
+                "BghostControl", "BghostHost",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swift),
+        .executableTarget(
+            name: "bghost-worker",
+            dependencies: ["BghostPlugin", "BghostWire", "BghostLinux"],
+            swiftSettings: swift),
+        .executableTarget(
+            name: "stormy-station",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: swift),
+
+        // The sample plugins.
+        plugin("WeatherCheck"),
+        plugin("PhotoUpload"),
+        plugin("Notifier"),
+        plugin("Overrun"),
+
+        // Tests.
+        .target(
+            name: "BghostTestSupport", dependencies: ["BghostCore"], path: "Tests/Support",
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostCoreTests", dependencies: ["BghostCore", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostWireTests", dependencies: ["BghostWire"], swiftSettings: swift),
+        .testTarget(
+            name: "BghostPluginTests",
+            dependencies: ["BghostPlugin", "CBghost", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BackgroundTasksTests",
+            dependencies: ["BackgroundTasks", "CBghost", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "StationTests",
+            dependencies: [
+                "stormy-station",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: swift),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "BghostHost", "BghostControl", "BghostTestSupport", "bghost", "bghost-worker",
+                "stormy-station",
+            ],
+            swiftSettings: swift),
+    ]
+)

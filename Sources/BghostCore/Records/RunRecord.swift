@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a run stands.
+public enum RunState: String, Equatable, Sendable, CaseIterable {
+    /// A worker is being prepared for it.
+    case starting
+    case running
+    /// Its runtime is over, or something asked it to stop; it has its grace to end.
+    case cancelling
+    /// Its worker has been sent SIGKILL and is not yet gone.
+    case killing
+    case ended
+}
+
+/// All that is kept of one run. Times are Unix nanoseconds; durations are monotonic.
+public struct RunRecord: Equatable, Sendable {
+    public var id: RunID
+    public var request: RunID
+    public var task: String
+    /// The plugin or the function that carries it out.
+    public var plugin: String
+    public var attempt: Int
+    public var state: RunState
+    /// Present exactly when the state is `ended`.
+    public var outcome: Outcome?
+    /// Why it was asked to stop, if it was.
+    public var stopReason: StopReason?
+    /// One line for people: the handler's own, or the host's about a failure.
+    public var message: String
+    /// The handler's result, JSON, or "".
+    public var result: String
+    public var progress: RunProgress?
+    public var limits: RunLimits
+    public var pid: Int32?
+    public var submittedAt: Int64
+    /// When the handler was started; `nil` if it never was.
+    public var startedAt: Int64?
+    public var endedAt: Int64?
+    /// From the handler's start to the run's end.
+    public var duration: Duration?
+    public var usage: RunUsage
+
+    public init(
+        id: RunID,
+        request: RunID,
+        task: String,
+        plugin: String,
+        attempt: Int = 1,
+        state: RunState = .starting,
+        outcome: Outcome? = nil,
+        stopReason: StopReason? = nil,
+        message: String = "",
+        result: String = "",
+        progress: RunProgress? = nil,
+        limits: RunLimits,
+        pid: Int32? = nil,
+        submittedAt: Int64,
+        startedAt: Int64? = nil,
+        endedAt: Int64? = nil,
+        duration: Duration? = nil,
+        usage: RunUsage = RunUsage()
+    ) {
+        self.id = id
+        self.request = request
+        self.task = task
+        self.plugin = plugin
+        self.attempt = attempt
+        self.state = state
+        self.outcome = outcome
+        self.stopReason = stopReason
+        self.message = message
+        self.result = result
+        self.progress = progress
+        self.limits = limits
+        self.pid = pid
+        self.submittedAt = submittedAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.duration = duration
+        self.usage = usage
+    }
+}
+
+/// What a handler last said of how far it is.
+public struct RunProgress: Equatable, Sendable {
+    public var done: UInt64
+    /// 0 is "unknown".
+    public var total: UInt64
+    public var phase: String
+
+    public init(done: UInt64, total: UInt64, phase: String) {
+        self.done = done
+        self.total = total
+        self.phase = phase
+    }
+}
+
+/// What a run used, as the kernel tells it. `nil` where the run was too short to be measured or ran
+/// inside the daemon.
+public struct RunUsage: Equatable, Sendable {
+    /// Processor time of the worker during the run.
+    public var cpu: Duration?
+    /// Peak resident memory of the worker up to the run's end.
+    public var peakMemoryBytes: UInt64?
+    /// What it wrote to stdout, stderr and the log, bytes, dropped ones included.
+    public var outputBytes: Int
+
+    public init(cpu: Duration? = nil, peakMemoryBytes: UInt64? = nil, outputBytes: Int = 0) {
+        self.cpu = cpu
+        self.peakMemoryBytes = peakMemoryBytes
+        self.outputBytes = outputBytes
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The public name of a run or a request: a ULID, 48 bits of milliseconds and 80 of chance, which
+/// sorts by time and is written as 26 characters.
+public struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    public static func < (a: RunID, b: RunID) -> Bool {
+        (a.high, a.low) < (b.high, b.low)
+    }
+
+    private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    public var description: String {
+        String(unsafeUninitializedCapacity: 26) { buffer in
+            var high = high
+            var low = low
+            for index in stride(from: 25, through: 0, by: -1) {
+                buffer[index] = Self.alphabet[Int(low & 31)]
+                low = low >> 5 | high << 59
+                high >>= 5
+            }
+            return 26
+        }
+    }
+
+    /// Reads 26 characters of Crockford's base 32; `nil` for anything else.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 26 else { return nil }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for (index, byte) in text.utf8.enumerated() {
+            let upper = byte >= UInt8(ascii: "a") ? byte & 0xDF : byte
+            guard let digit = Self.alphabet.firstIndex(of: upper), index > 0 || digit < 8 else {
+                return nil
+            }
+            high = high << 5 | low >> 59
+            low = low << 5 | UInt64(digit)
+        }
+        self.init(high: high, low: low)
+    }
+}
+
+/// Makes run ids that grow strictly, also within one millisecond and when the clock goes back.
+public struct RunIDSource: Sendable {
+    private var last = RunID(high: 0, low: 0)
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - unixMilliseconds: the wall clock; only its lower 48 bits count.
+    ///   - random: where the 80 bits of chance come from.
+    public mutating func next(
+        unixMilliseconds: UInt64,
+        random: () -> UInt64
+    ) -> RunID {
+        let stamp = unixMilliseconds & 0xFFFF_FFFF_FFFF
+        if stamp <= last.high >> 16 {
+            let (low, overflow) = last.low.addingReportingOverflow(1)
+            last = RunID(high: last.high &+ (overflow ? 1 : 0), low: low)
+        } else {
+            last = RunID(high: stamp << 16 | random() & 0xFFFF, low: random())
+        }
+        return last
+    }
+}

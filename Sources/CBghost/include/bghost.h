@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bghost.h: the C ABI between bghost (the host) and a plugin. Major 1, minor 0.
+ *
+ * A plugin is one shared object that exports one function, bghost_plugin_v1(). It returns a static
+ * table of handlers; the operator's tasks.json names which handler serves which task. The host loads
+ * a plugin into a worker process of its own, or, where the manifest says so, into the daemon.
+ *
+ * Platform: LP64, little-endian Linux; C99 with <stddef.h> and <stdint.h>, also valid C++17.
+ *
+ * Rules of the boundary
+ *   R1 Text is (pointer, length) UTF-8. No terminating NUL is needed or looked for; {0, 0} is "".
+ *   R2 Nobody frees the other side's memory. What you hand over is copied before the call returns;
+ *      what you are handed is valid until the call returns, unless a longer life is written beside it.
+ *   R3 Host functions never call back on the stack that called them and never wait for your locks,
+ *      so they may be called with locks held. Those tagged [waits] ask the daemon and take up to a
+ *      few milliseconds, five seconds at the most.
+ *   R4 Runs and fetches are numbers. A stale or invented one is answered BG_E_STALE; it never faults.
+ *   R5 bg_host and its extension tables are never freed or changed. After close() every function in
+ *      them answers BG_E_CLOSED.
+ *   R6 No exception, panic, longjmp or thread exit may cross this boundary in either direction.
+ *   R7 Each struct begins with its size, set by whoever fills it; a reader looks at the fields that
+ *      lie within min(size, sizeof). Fields are only ever appended. Within a major none is moved,
+ *      retyped, reused or given a stricter meaning.
+ *   R8 Flag bits 0 to 15 must be understood by the reader, else it refuses; bits 16 to 31 may be
+ *      ignored. An unknown BG_WHY_* means "stop". An unknown negative status counts as BG_E_FAILED;
+ *      an unknown positive one is a fault of the plugin. Fields named reserved are 0.
+ *
+ * Threads, in brackets at each function
+ *   [any]   from any thread, at any time, concurrently, also from threads the plugin made.
+ *   [host]  the host makes this call; the text says which calls may overlap.
+ */
+#ifndef BGHOST_H
+#define BGHOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define BG_NOEXCEPT noexcept
+#else
+#define BG_NOEXCEPT
+#endif
+
+#define BG_ABI_MAJOR 1
+#define BG_ABI_MINOR 0
+
+#define BG_EXPORT __attribute__((visibility("default"), used))
+
+/* R1. */
+typedef struct bg_str {
+  const char *ptr;
+  size_t      len;
+} bg_str;
+
+/* The initializer of a bg_str from a string literal. */
+#define BG_LIT(text) { (text), sizeof(text) - 1 }
+
+/* One invocation of a handler. 0 is no run. A number is not used again while the host is up. */
+typedef uint64_t bg_run;
+
+/* ---- status --------------------------------------------------------------------------------- */
+
+typedef int32_t bg_status; /* a plugin may use -1000 and below for failures of its own              */
+
+#define BG_PENDING      1    /* from start(): the run goes on; complete() follows exactly once        */
+#define BG_OK           0
+#define BG_E_FAILED     (-1) /* failed; pointless to try again                                        */
+#define BG_E_RETRY      (-2) /* failed; try again under the manifest's back-off                       */
+#define BG_E_CANCELLED  (-3) /* stopped because it was asked to                                       */
+#define BG_E_STALE      (-10) /* the number is unknown, or that run is already complete               */
+#define BG_E_CLOSED     (-11) /* the plugin is closed                                                 */
+#define BG_E_ARG        (-12) /* bad pointer, length, UTF-8, JSON or struct size                      */
+#define BG_E_PERM       (-13) /* not permitted by tasks.json                                          */
+#define BG_E_LIMIT      (-14) /* too many, too big or too fast                                        */
+#define BG_E_SMALL      (-15) /* the buffer is too small; *need says how much is wanted               */
+#define BG_E_ABSENT     (-16) /* no such key, extension or request                                    */
+
+/* Why a run is asked to stop. */
+#define BG_WHY_EXPIRED   1u /* its runtime is used up                                                 */
+#define BG_WHY_USER      2u /* an operator asked                                                      */
+#define BG_WHY_DRAIN     3u /* the plugin closes or the daemon stops                                  */
+#define BG_WHY_CONDITION 4u /* something that it requires (power, network) went away                  */
+#define BG_WHY_QUOTA     5u /* over a limit of memory, CPU or processes; a kill is near               */
+
+/* ---- what a run is told, and what it answers ------------------------------------------------- */
+
+/* How a run ended. payload is JSON or "", at most bg_run_info.max_result bytes: a longer one is
+ * answered BG_E_LIMIT and the run stays open. */
+typedef struct bg_result {
+  uint32_t  size;
+  bg_status status;
+  bg_str    message;        /* one line for people, or ""                                             */
+  bg_str    payload;
+  int64_t   retry_after_ms; /* with BG_E_RETRY: not before this delay; 0 leaves it to the manifest    */
+} bg_result;
+
+/* All of it, and all it points to, stays valid until release() of this run has returned. */
+typedef struct bg_run_info {
+  uint32_t size;
+  uint32_t attempt;          /* 1 is the first                                                        */
+  bg_run   run;
+  bg_str   task_id;          /* the identifier in tasks.json                                          */
+  bg_str   params;           /* a JSON object; "{}" if there are none                                 */
+  bg_str   data_dir;         /* absolute; this plugin's own, writable, kept between runs              */
+  int64_t  deadline_mono_ns; /* CLOCK_MONOTONIC at which cancel(BG_WHY_EXPIRED) comes                 */
+  uint32_t grace_ms;         /* the kill follows this long after any cancel                           */
+  uint32_t max_result;       /* bytes                                                                 */
+  int32_t  cancel_fd;        /* readable once cancelled: poll it; never read, write or close it       */
+  uint32_t flags;            /* BG_RUN_*                                                              */
+} bg_run_info;
+
+#define BG_RUN_WORKER 0x10000u /* in a worker process; clear: inside the daemon                       */
+#define BG_RUN_RESUME 0x20000u /* begun by the end of a transfer; params carries its outcome          */
+
+/* ---- what the host does for a plugin --------------------------------------------------------- */
+
+typedef struct bg_host bg_host;
+struct bg_host {
+  uint32_t size;
+  uint16_t abi_major, abi_minor;
+  void    *ctx;           /* the host's own                                                           */
+  bg_str   name, version; /* of the host, for messages                                                */
+
+  /* [any] Ends a run. The first valid call is answered BG_OK and decides; every later one is answered
+   * BG_E_STALE and changes nothing. May be called inside start() and inside cancel(). */
+  bg_status (*complete)(const bg_host *, bg_run, const bg_result *) BG_NOEXCEPT;
+
+  /* [any] BG_OK: go on. Above 0: the BG_WHY_* for which to stop. Cheap enough for inner loops. */
+  bg_status (*cancelled)(const bg_host *, bg_run) BG_NOEXCEPT;
+
+  /* [any] Sets the pointer that cancel() and release() of this run are given; 0 until set. */
+  bg_status (*set_state)(const bg_host *, bg_run, void *state) BG_NOEXCEPT;
+
+  /* [any] How far the run is; total 0 is "unknown". Calls beyond the rate limit are dropped, BG_OK. */
+  bg_status (*progress)(const bg_host *, bg_run, uint64_t done, uint64_t total, bg_str phase)
+      BG_NOEXCEPT;
+
+  /* [any] level: 0 trace, 1 debug, 2 info, 3 warning, 4 error, 5 fault. run may be 0. The text is
+   * taken as it is (no format directives) and cut at 8 KiB; a flood is counted and dropped, BG_OK. */
+  bg_status (*log)(const bg_host *, bg_run, uint32_t level, bg_str message) BG_NOEXCEPT;
+
+  /* [any] The scalar at an RFC 6901 pointer in params, as text without a NUL. *need (may be 0) is
+   * set to the length. capacity 0 asks for the length only. Objects and arrays come as JSON. */
+  bg_status (*param)(const bg_host *, bg_run, bg_str pointer, char *buffer, size_t capacity,
+                     size_t *need) BG_NOEXCEPT;
+
+  /* [any] An extension table by name, or 0 where this host has none. Lives as long as bg_host. */
+  const void *(*extension)(const bg_host *, const char *name) BG_NOEXCEPT;
+
+  /* Minor 1 appends here. */
+};
+
+/* ---- what a plugin offers --------------------------------------------------------------------- */
+
+/* One handler. Static memory of the plugin. */
+typedef struct bg_task {
+  uint32_t size;
+  uint32_t flags;         /* BG_TASK_*                                                                */
+  bg_str   handler;       /* the name that tasks.json uses: 1 to 128 of [A-Za-z0-9._-]                */
+  bg_str   params_schema; /* a JSON Schema for params, or ""                                          */
+
+  /* [host] Begins a run; called once per run. Runs overlap unless BG_TASK_SERIAL. Returns within
+   * 250 ms unless BG_TASK_MAY_BLOCK. Either BG_PENDING, or a final status: then the run is complete
+   * (had complete() been called before, that call decided and the return value is ignored). */
+  bg_status (*start)(void *plugin, const bg_run_info *) BG_NOEXCEPT;
+
+  /* [host] May be 0. Asks the run to stop, at most once per run, and returns within 100 ms; the run
+   * may still end BG_OK. Comes after start() has returned, except with BG_TASK_MAY_BLOCK, where it
+   * may overlap start(). Never comes after complete() was accepted. */
+  void (*cancel)(void *plugin, bg_run, void *state, uint32_t why) BG_NOEXCEPT;
+
+  /* [host] May be 0. The last call of each run whose start() was entered: start() and cancel() have
+   * returned and the run is complete. Free the run's state here. */
+  void (*release)(void *plugin, bg_run, void *state) BG_NOEXCEPT;
+} bg_task;
+
+#define BG_TASK_MAY_BLOCK    1u /* start() may take as long as the run                                */
+#define BG_TASK_SERIAL       2u /* never two runs of this handler at once                             */
+#define BG_TASK_NEEDS_WORKER 4u /* refuse to run inside the daemon                                    */
+
+/* The plugin. Static memory. */
+typedef struct bg_plugin {
+  uint32_t size;
+  uint16_t abi_major;      /* BG_ABI_MAJOR                                                            */
+  uint16_t min_host_minor; /* the oldest host minor that this plugin can live with                    */
+  bg_str   id;             /* reverse DNS, e.g. org.example.weather                                   */
+  bg_str   version, vendor;
+  uint32_t flags;
+  uint32_t n_tasks;        /* 1 to 256                                                                */
+  const bg_task *const *tasks; /* pointers, so that bg_task can grow                                  */
+
+  /* [host] These three never overlap one another; each may be 0.
+   * open: cheap. config is a JSON object. *plugin is handed to every later call. If it fails, close
+   *       is not called. open may come again after close; keep nothing in globals but the host. */
+  bg_status (*open)(const bg_host *, bg_str config, void **plugin) BG_NOEXCEPT;
+  /* drain: start nothing new. Every live run has been cancelled. May overlap runs. */
+  void (*drain)(void *plugin) BG_NOEXCEPT;
+  /* close: no run is left. Join your threads, close your descriptors, undo your signal handlers. The
+   *        image stays mapped for the life of the process. */
+  void (*close)(void *plugin) BG_NOEXCEPT;
+} bg_plugin;
+
+/* The one exported symbol. Pure: it starts no thread and touches no file, network, environment or
+ * signal, and returns the same pointer each time. 0 means "cannot run here"; a host newer than the
+ * plugin is no reason for that. */
+#define BG_ENTRY_NAME "bghost_plugin_v1"
+BG_EXPORT const bg_plugin *bghost_plugin_v1(const bg_host *host) BG_NOEXCEPT;
+
+/* Metadata that the host reads without running any of the plugin: an ELF note in section
+ * .note.bghost, owner "bghost", type 1, text "key=value;...". Keys: abi=MAJOR.MINOR (required),
+ * id=... (required, the same as bg_plugin.id), runtime=c|c++|swift|rust|... (optional). */
+#define BG_NOTE(text)                                                                              \
+  __attribute__((section(".note.bghost"), used, aligned(4))) static const struct {                 \
+    uint32_t namesz, descsz, type;                                                                 \
+    char     name[8];                                                                              \
+    char     desc[(sizeof(text) + 3u) & ~3u];                                                      \
+  } bg_note_ = {7, (sizeof(text) + 3u) & ~3u, 1, "bghost", text}
+
+/* ---- extensions: versioned by name; each table begins with its size ---------------------------- */
+
+/* Requests: ask for runs of tasks, one's own or others' that tasks.json grants. */
+#define BG_EXT_SCHEDULE "bghost.schedule/1"
+
+#define BG_KIND_REFRESH    1u
+#define BG_KIND_PROCESSING 2u
+#define BG_NEEDS_NETWORK   1u
+#define BG_NEEDS_POWER     2u
+#define BG_NEEDS_UNMETERED 4u
+
+typedef struct bg_request {
+  uint32_t size;
+  uint32_t kind;              /* BG_KIND_*; 0 takes the task's own                                    */
+  bg_str   task_id;           /* must be granted to this plugin; replaces a pending one of this id    */
+  bg_str   params;            /* a JSON object or ""                                                  */
+  int64_t  earliest_unix_ms;  /* not before this time; 0 is "as soon as allowed"                      */
+  uint32_t needs, reserved;   /* BG_NEEDS_*                                                           */
+} bg_request;
+
+typedef struct bg_pending {
+  uint32_t size;
+  uint32_t kind;
+  int64_t  earliest_unix_ms;
+  char     task_id[136];      /* NUL-terminated                                                       */
+} bg_pending;
+
+typedef struct bg_schedule {
+  uint32_t size, reserved;
+  /* [any] [waits] BG_OK once the request is stored for good. */
+  bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
+  /* [any] [waits] Withdraws what is pending, not a run. */
+  bg_status (*cancel)(const bg_host *, bg_str task_id) BG_NOEXCEPT;
+  bg_status (*cancel_all)(const bg_host *) BG_NOEXCEPT;
+  /* [any] [waits] This plugin's pending requests: the first `capacity` of *total. */
+  bg_status (*pending)(const bg_host *, bg_pending *out, size_t capacity, size_t *total)
+      BG_NOEXCEPT;
+} bg_schedule;
+
+/* HTTP that the host carries out for a run, on the run's behalf and within the plugin's network
+ * permissions. An attached fetch ends with its run. */
+#define BG_EXT_FETCH "bghost.fetch/1"
+
+typedef uint64_t bg_fetch;
+
+typedef struct bg_fetch_request {
+  uint32_t size, flags;       /* BG_FETCH_*                                                           */
+  bg_str   url;               /* http or https                                                        */
+  bg_str   method;            /* "" is GET                                                            */
+  bg_str   headers;           /* lines "Name: value\n", or ""                                         */
+  bg_str   body;              /* at most 64 KiB; larger bodies come from a file                       */
+  bg_str   body_file;         /* a path that this plugin may read, or ""                              */
+  int64_t  max_bytes;         /* of the answer's body; 0 is 1 MiB                                     */
+  int64_t  timeout_ms;        /* 0 is 60 s; never beyond the run                                      */
+} bg_fetch_request;
+
+#define BG_FETCH_DIGEST 1u    /* send "Repr-Digest: sha-256=..." (RFC 9530) of the body               */
+
+/* The end of a fetch. Valid until the callback returns. */
+typedef struct bg_fetch_result {
+  uint32_t  size;
+  bg_status status;           /* BG_OK: there is an HTTP answer, whatever its code                    */
+  int32_t   http_status;      /* 0 without an answer                                                  */
+  uint32_t  reserved;
+  bg_str    headers;          /* lines "name: value\n"; names in lower case                           */
+  bg_str    body;
+  bg_str    message;          /* why there is no answer                                               */
+} bg_fetch_result;
+
+typedef struct bg_fetches {
+  uint32_t size, reserved;
+  /* [any] Begins a fetch and returns at once. `done` is called exactly once if the answer is BG_OK, on
+   * a thread of the host, in no lock, and not on the caller's stack; never after release() of the
+   * run has begun. */
+  bg_status (*begin)(const bg_host *, bg_run, const bg_fetch_request *,
+                     void (*done)(void *context, bg_fetch, const bg_fetch_result *), void *context,
+                     bg_fetch *out) BG_NOEXCEPT;
+  /* [any] Asks a fetch to end; its `done` still comes, with BG_E_CANCELLED unless it was over. */
+  bg_status (*cancel)(const bg_host *, bg_fetch) BG_NOEXCEPT;
+} bg_fetches;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

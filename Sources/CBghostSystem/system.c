@@ -1,0 +1,1 @@
+#include "bghost_system.h"
