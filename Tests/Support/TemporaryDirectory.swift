@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A folder of its own for one test, removed with all that is in it when the last reference goes.
+package final class TemporaryDirectory: Sendable {
+    /// Absolute, without a trailing slash, and short enough for the name of a Unix socket.
+    package let path: String
+
+    package init() throws(SystemCallError) {
+        var template = Array("/tmp/bghost-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw SystemCallError(call: "mkdtemp", code: errno)
+        }
+        let bytes = template.dropLast().map(UInt8.init(bitPattern:))
+        path = String(decoding: bytes, as: UTF8.self)
+    }
+
+    deinit { Self.removeTree(path) }
+
+    /// The path of an entry that may or may not exist.
+    package func file(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a whole file, replacing what was there, and returns its path.
+    @discardableResult
+    package func write(_ bytes: some Collection<UInt8>, to name: String) throws(SystemCallError)
+        -> String
+    {
+        let path = file(name)
+        try File.write(bytes, to: path)
+        return path
+    }
+
+    /// Writes a whole text file, replacing what was there, and returns its path.
+    @discardableResult
+    package func write(_ text: String, to name: String) throws(SystemCallError) -> String {
+        try write(Array(text.utf8), to: name)
+    }
+
+    /// Removes a tree without following symbolic links: a test may have put links out of it there.
+    private static func removeTree(_ path: String) {
+        if let folder = opendir(path) {
+            while let entry = readdir(folder) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                guard name != ".", name != ".." else { continue }
+                let child = path + "/" + name
+                if unlink(child) != 0, errno == EISDIR { removeTree(child) }
+            }
+            closedir(folder)
+        }
+        rmdir(path)
+    }
+}
