@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a text is no signature.
+package struct SignatureError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The Unicode scalar at which it is wrong; the first is 1.
+    package var column: Int
+    /// What is wrong, and what would be right.
+    package var message: String
+
+    init(_ column: Int, _ message: String) {
+        self.column = column
+        self.message = message
+    }
+
+    package var description: String { "column \(column): \(message)" }
+}
