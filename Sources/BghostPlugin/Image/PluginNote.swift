@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+
+/// What a plugin says of itself where it can be read without running it: the text of its ELF note.
+package struct PluginNote: Equatable, Sendable {
+    /// The ABI that it was built against.
+    package var abiMajor: UInt16
+    package var abiMinor: UInt16
+    /// Reverse DNS, the same as in the plugin's table.
+    package var id: String
+    /// The language runtime that it brings along, such as `c` or `swift`; "" if it does not say.
+    package var runtime: String
+
+    package init(abiMajor: UInt16, abiMinor: UInt16, id: String, runtime: String = "") {
+        self.abiMajor = abiMajor
+        self.abiMinor = abiMinor
+        self.id = id
+        self.runtime = runtime
+    }
+
+    static let textBytesMax = 4096
+
+    /// Reads `key=value;key=value`, padded with NULs.
+    ///
+    /// Keys that are not known are skipped: a later minor may add some.
+    static func parse(_ padded: some Collection<UInt8>) -> Result<PluginNote, NoteFault> {
+        let bytes = padded.prefix { $0 != 0 }
+        guard padded.count <= textBytesMax else {
+            return .failure(NoteFault("it has \(padded.count) bytes, at most \(textBytesMax)"))
+        }
+        guard padded.dropFirst(bytes.count).allSatisfy({ $0 == 0 }) else {
+            return .failure(NoteFault("its text goes on behind a NUL"))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return .failure(NoteFault("its text is not UTF-8: \(Quoted(bytes))"))
+        }
+        var values: [Substring: Substring] = [:]
+        for part in text.split(separator: ";") {
+            guard let equals = part.firstIndex(of: "=") else {
+                return .failure(NoteFault("\(Quoted(part.utf8)) is not key=value"))
+            }
+            let key = part[..<equals]
+            guard values.updateValue(part[part.index(after: equals)...], forKey: key) == nil else {
+                return .failure(NoteFault("the key \(Quoted(key.utf8)) stands there twice"))
+            }
+        }
+        guard let abi = values["abi"] else { return .failure(NoteFault("the key abi is missing")) }
+        let version = abi.split(separator: ".", omittingEmptySubsequences: false)
+        guard version.count == 2, let major = number(version[0]), let minor = number(version[1])
+        else {
+            return .failure(NoteFault("abi is \(Quoted(abi.utf8)), not MAJOR.MINOR"))
+        }
+        guard let id = values["id"] else { return .failure(NoteFault("the key id is missing")) }
+        guard IdentifierPattern.isValid(String(id)) else {
+            return .failure(NoteFault("id is \(Quoted(id.utf8)), not like org.example.name"))
+        }
+        let runtime = values["runtime"] ?? ""
+        guard runtime.isEmpty || isWord(runtime) else {
+            return .failure(NoteFault("runtime is \(Quoted(runtime.utf8)), not a short word"))
+        }
+        return .success(
+            PluginNote(
+                abiMajor: major,
+                abiMinor: minor,
+                id: String(id),
+                runtime: String(runtime)
+            )
+        )
+    }
+
+    /// Decimal digits only: `UInt16.init` alone would take a sign too.
+    private static func number(_ text: Substring) -> UInt16? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt16(text)
+    }
+
+    private static func isWord(_ text: Substring) -> Bool {
+        text.utf8.count <= 32 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// What is wrong with a note, as the second half of a sentence.
+struct NoteFault: Error, Equatable {
+    var what: String
+
+    init(_ what: String) { self.what = what }
+}
+
+/// The notes of one ELF segment or section.
+struct NoteList {
+    static let owner: [UInt8] = Array("bghost\0".utf8)
+    static let type: UInt32 = 1
+
+    /// The texts of the notes that are ours, as they lie there.
+    ///
+    /// - Parameters:
+    ///   - alignment: of the segment or section: entries are padded to 8 bytes if it is 8.
+    ///   - isOurs: whether the place as such is ours, so that an entry which cannot be read at all is
+    ///     a fault. Elsewhere it is somebody else's matter.
+    static func texts(
+        in data: FileBytes,
+        alignment: UInt64,
+        isOurs: Bool
+    ) -> Result<[ArraySlice<UInt8>], NoteFault> {
+        let unit = alignment == 8 ? 8 : 4
+        var found: [ArraySlice<UInt8>] = []
+        var offset = 0
+        while offset < data.count {
+            guard let nameCount: UInt32 = data.integer(at: offset),
+                let textCount: UInt32 = data.integer(at: offset + 4),
+                let type: UInt32 = data.integer(at: offset + 8)
+            else {
+                return isOurs ? .failure(NoteFault("its header is cut off")) : .success(found)
+            }
+            // No sum can overflow: each count is below 2^32 and Int has 64 bits.
+            let nameStart = offset + 12
+            let textStart = rounded(nameStart + Int(nameCount), to: unit)
+            let textEnd = textStart + Int(textCount)
+            guard nameStart + Int(nameCount) <= data.count else {
+                return isOurs ? .failure(NoteFault("its owner is cut off")) : .success(found)
+            }
+            let name = data.bytes[nameStart..<nameStart + Int(nameCount)]
+            if name.elementsEqual(owner), type == Self.type {
+                guard textEnd <= data.count else {
+                    return .failure(
+                        NoteFault("its text has \(textCount) bytes, of which the last are missing")
+                    )
+                }
+                found.append(data.bytes[textStart..<textEnd])
+            }
+            offset = rounded(textEnd, to: unit)
+        }
+        return .success(found)
+    }
+
+    private static func rounded(_ value: Int, to unit: Int) -> Int {
+        (value + unit - 1) / unit * unit
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The symbols that an ELF file offers to `dlsym`.
+struct SymbolTable {
+    struct Symbol {
+        var name: UInt32
+        var kind: UInt8
+        var address: UInt64
+    }
+
+    private static let symbolBytes: UInt64 = 24
+    private static let symbolsMax: UInt64 = 1 << 20
+    static let function: UInt8 = 2
+
+    let dynamic: DynamicTable
+    private(set) var exports: [Symbol] = []
+
+    init(_ dynamic: DynamicTable) throws(ImageError) {
+        self.dynamic = dynamic
+        let count = try symbolCount()
+        guard count <= Self.symbolsMax else {
+            throw dynamic.malformed("it has \(count) symbols")
+        }
+        let table = try dynamic.layout.read(
+            "the table of symbols",
+            address: dynamic[DynamicTable.Tag.symbols] ?? 0,
+            count: count * Self.symbolBytes
+        )
+        for base in stride(from: 0, to: table.count, by: Int(Self.symbolBytes)) {
+            if let symbol = Self.export(table, at: base) { exports.append(symbol) }
+        }
+    }
+
+    /// The symbols whose names begin like this, each with the rest of its name.
+    func exports(beginning prefix: StaticString) -> [(rest: ArraySlice<UInt8>, symbol: Symbol)] {
+        prefix.withUTF8Buffer { prefix in
+            exports.compactMap { symbol in
+                guard let name = dynamic.strings.string(at: UInt64(symbol.name), limit: 64),
+                    name.starts(with: prefix)
+                else { return nil }
+                return (name.dropFirst(prefix.count), symbol)
+            }
+        }
+    }
+
+    /// Defined here, global, weak or unique, and neither hidden nor internal.
+    private static func export(_ table: FileBytes, at base: Int) -> Symbol? {
+        guard let name: UInt32 = table.integer(at: base),
+            let information: UInt8 = table.integer(at: base + 4),
+            let other: UInt8 = table.integer(at: base + 5),
+            let section: UInt16 = table.integer(at: base + 6),
+            let address: UInt64 = table.integer(at: base + 8),
+            section != 0, [1, 2, 10].contains(information >> 4), [0, 3].contains(other & 3)
+        else { return nil }
+        return Symbol(name: name, kind: information & 15, address: address)
+    }
+
+    /// The table does not say how long it is; its hash tables do.
+    private func symbolCount() throws(ImageError) -> UInt64 {
+        if let address = dynamic[DynamicTable.Tag.hash] {
+            let head = try dynamic.layout.read("the hash table", address: address, count: 8)
+            return UInt64(head.integer(at: 4, as: UInt32.self) ?? 0)
+        }
+        guard let address = dynamic[DynamicTable.Tag.gnuHash] else {
+            throw dynamic.malformed("its symbols have no hash table")
+        }
+        let part = "the hash table"
+        let head = try dynamic.layout.read(part, address: address, count: 16)
+        let bucketCount = UInt64(head.integer(at: 0, as: UInt32.self) ?? 0)
+        let first = UInt64(head.integer(at: 4, as: UInt32.self) ?? 0)
+        let bloomCount = UInt64(head.integer(at: 8, as: UInt32.self) ?? 0)
+        // Counts are below 2^32 and the address is one that was just read from: below 2^46.
+        let bucketAddress = address + 16 + bloomCount * 8
+        let buckets = try dynamic.layout.read(
+            part,
+            address: bucketAddress,
+            count: bucketCount * 4
+        )
+        var last: UInt64 = 0
+        for index in 0..<Int(bucketCount) {
+            last = max(last, UInt64(buckets.integer(at: index * 4, as: UInt32.self) ?? 0))
+        }
+        guard last >= first else { return first }
+        return try chainEnd(from: last, first: first, address: bucketAddress + bucketCount * 4)
+    }
+
+    /// The chain of the last bucket ends at an odd word, and with it the table of symbols.
+    private func chainEnd(
+        from start: UInt64,
+        first: UInt64,
+        address: UInt64
+    ) throws(ImageError) -> UInt64 {
+        var index = start
+        while index < Self.symbolsMax {
+            let words = try dynamic.layout.read(
+                "the hash table",
+                address: address + (index - first) * 4,
+                limit: 4096
+            )
+            for offset in stride(from: 0, to: words.count, by: 4) {
+                index += 1
+                if (words.integer(at: offset, as: UInt32.self) ?? 1) & 1 != 0 { return index }
+            }
+        }
+        throw dynamic.malformed("its hash table has no end")
+    }
+}
