@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import StormyStation
+
+/// The counterpart of the sample app, and the player that stages the two together.
+@main
+struct StormyStationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stormy-station",
+        abstract: "The sample app's counterpart on loopback: weather, photos, notifications.",
+        subcommands: [Serve.self])
+}
