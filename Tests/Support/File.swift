@@ -19,6 +19,22 @@ package enum File {
         }
     }
 
+    /// The names of what lies in a folder, in no order.
+    package static func list(_ folder: String) throws(SystemCallError) -> [String] {
+        guard let stream = opendir(folder) else {
+            throw SystemCallError(call: "opendir \(folder)", code: errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     /// Writes a whole file, replacing what was there.
     package static func write(_ bytes: some Collection<UInt8>, to path: String)
         throws(SystemCallError)

@@ -55,6 +55,7 @@ package enum Fixture {
         flags.forEach { key.add($0) }
         key.add(try File.read(source))
         key.add(try File.read(include + "/bghost.h"))
+        for header in try headers(beside: source) { key.add(try File.read(header)) }
 
         let base = source.split(separator: "/").last?.split(separator: ".").first ?? "fixture"
         let directory = Artifact.directory + "/fixtures"
@@ -74,6 +75,13 @@ package enum Fixture {
             throw SystemCallError(call: "rename \(unfinished)", code: errno)
         }
         return product
+    }
+
+    private static func headers(beside source: String) throws(SystemCallError) -> [String] {
+        let folder = source.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+        return try File.list(folder).filter { $0.hasSuffix(".h") }.sorted().map {
+            folder + "/" + $0
+        }
     }
 
     private static let serials = Atomic<Int>(0)

@@ -39,16 +39,9 @@ package final class TemporaryDirectory: Sendable {
 
     /// Removes a tree without following symbolic links: a test may have put links out of it there.
     private static func removeTree(_ path: String) {
-        if let folder = opendir(path) {
-            while let entry = readdir(folder) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                guard name != ".", name != ".." else { continue }
-                let child = path + "/" + name
-                if unlink(child) != 0, errno == EISDIR { removeTree(child) }
-            }
-            closedir(folder)
+        for name in (try? File.list(path)) ?? [] {
+            let child = path + "/" + name
+            if unlink(child) != 0, errno == EISDIR { removeTree(child) }
         }
         rmdir(path)
     }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handlers that end the process or the thread, or lay hands on what is not theirs. */
+#ifndef MISBEHAVE_PROCESS_H
+#define MISBEHAVE_PROCESS_H
+
+#include "misbehave.h"
+
+/* A real fault and not raise(): a handler for the signal may return from that. */
+static void fault(void) {
+  volatile int *volatile nowhere = (volatile int *)16;
+  *nowhere = 1;
+}
+
+/* crashed(signalled SIGSEGV) */
+HANDLER(crash_in_start) {
+  UNUSED;
+  fault();
+  return BG_OK;
+}
+
+/* crashed(signalled SIGABRT) */
+HANDLER(abort_in_start) {
+  UNUSED;
+  abort();
+}
+
+/* crashed(exited 0): no success */
+HANDLER(exit_in_start) {
+  UNUSED;
+  exit(0);
+}
+
+/* the run itself succeeded; the worker is gone after it, and the next run gets another */
+static void crash_in_release(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  fault();
+}
+
+/* killed(graceExceeded) or crashed: its thread is gone without an answer, which the host must not
+ * wait for without end */
+HANDLER(exit_thread) {
+  UNUSED;
+  pthread_exit(0);
+}
+
+/* ---- what is not its own --------------------------------------------------------------------- */
+
+/* killed(protocolFault): nothing of the daemon is disturbed */
+HANDLER(write_rubbish) {
+  UNUSED;
+  unsigned char rubbish[512];
+  for (size_t i = 0; i < sizeof rubbish; i++) rubbish[i] = (unsigned char)(i * 151 + 7);
+  for (int fd = 3; fd < 64; fd++) {
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode))
+      send(fd, rubbish, sizeof rubbish, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  return BG_PENDING;
+}
+
+/* The worker is cut off from its daemon: the run ends, as crashed or lost, and no other does. */
+HANDLER(close_descriptors) {
+  UNUSED;
+  for (int fd = 3; fd < 64; fd++) close(fd);
+  return BG_PENDING;
+}
+
+/* succeeded; the worker is short of descriptors from now on, so it must not be used for ever */
+HANDLER(leak_descriptors) {
+  (void)plugin;
+  int count = 0;
+  while (count < 4096 && open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) count++;
+  char line[64];
+  snprintf(line, sizeof line, "leaked %d", count);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded; most of the 100000 lines are dropped and counted, each answered BG_OK */
+HANDLER(flood_log) {
+  (void)plugin;
+  char line[256];
+  memset(line, 'x', sizeof line);
+  for (int i = 0; i < 100000; i++)
+    if (host->log(host, info->run, 2, (bg_str){ line, sizeof line }) != BG_OK) return BG_E_FAILED;
+  return BG_OK;
+}
+
+/* succeeded or killed(output); the daemon keeps no more of the 64 MiB than it may */
+HANDLER(flood_stdout) {
+  UNUSED;
+  char line[4096];
+  memset(line, 'x', sizeof line);
+  line[sizeof line - 1] = '\n';
+  for (int i = 0; i < 16384; i++)
+    if (write(1, line, sizeof line) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
+  return BG_OK;
+}
+
+/* killed(memory), or succeeded once it has 2 GiB; it touches every page and listens to nobody */
+HANDLER(allocate) {
+  UNUSED;
+  const size_t step = 1 << 20;
+  for (int i = 0; i < 2048; i++) {
+    char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) return BG_E_FAILED;
+    memset(block, 1, step);
+  }
+  return BG_OK;
+}
+
+/* Forks up to 32 children that stay and logs each. No child outlives the run's worker. */
+static bg_status fork_many(const bg_run_info *info, int own_session) {
+  int count = 0;
+  for (; count < 32; count++) {
+    pid_t child = fork();
+    if (child < 0) break;
+    if (child == 0) {
+      if (own_session) setsid();
+      /* A last resort, should nobody kill it. */
+      alarm(60);
+      for (;;) pause();
+    }
+    char line[32];
+    snprintf(line, sizeof line, "child %d", (int)child);
+    say(info->run, line);
+  }
+  char line[32];
+  snprintf(line, sizeof line, "forked %d", count);
+  say(info->run, line);
+  return BG_PENDING;
+}
+
+/* killed(processes) or killed(graceExceeded) */
+HANDLER(fork_in_group) {
+  (void)plugin;
+  return fork_many(info, 0);
+}
+
+/* the same; a process group is not enough to find these */
+HANDLER(fork_children) {
+  (void)plugin;
+  return fork_many(info, 1);
+}
+
+#endif

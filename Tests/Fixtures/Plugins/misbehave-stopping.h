@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handlers that are asked to stop, and do or do not. */
+#ifndef MISBEHAVE_STOPPING_H
+#define MISBEHAVE_STOPPING_H
+
+#include "misbehave.h"
+
+/* cancelledClean: cancel() completes */
+HANDLER(honour_cancel) {
+  UNUSED;
+  return BG_PENDING;
+}
+
+static void complete_cancelled(void *plugin, bg_run run, void *state, uint32_t why) {
+  (void)plugin;
+  (void)state;
+  char line[32];
+  snprintf(line, sizeof line, "why %u", why);
+  finish(run, BG_E_CANCELLED, (bg_str){ line, strlen(line) }, NOTHING);
+}
+
+/* cancelledClean: start() asks the host over and over */
+HANDLER(honour_cancel_poll) {
+  (void)plugin;
+  while (!is_cancelled(info->run)) poll(0, 0, 1);
+  return BG_E_CANCELLED;
+}
+
+/* cancelledClean: start() waits for the descriptor */
+HANDLER(honour_cancel_fd) {
+  (void)plugin;
+  struct pollfd wait = { info->cancel_fd, POLLIN, 0 };
+  while (poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
+  return BG_E_CANCELLED;
+}
+
+/* killed(graceExceeded): it is told, and goes on */
+HANDLER(ignore_cancel) {
+  (void)plugin;
+  say(info->run, "pending");
+  return BG_PENDING;
+}
+
+static void log_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
+  (void)plugin;
+  (void)state;
+  char line[32];
+  snprintf(line, sizeof line, "ignored why %u", why);
+  say(run, line);
+}
+
+/* killed(graceExceeded): there is nothing that could be told */
+HANDLER(never_complete) {
+  UNUSED;
+  return BG_PENDING;
+}
+
+/* killed(graceExceeded): cancel() does not return */
+static void block_in_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
+  (void)plugin, (void)run, (void)state, (void)why;
+  for (;;) pause();
+}
+
+/* killed(graceExceeded): busy in start(), although it must return at once */
+HANDLER(spin) {
+  UNUSED;
+  for (volatile unsigned long n = 0;; n++) continue;
+  return BG_OK;
+}
+
+/* killed(cpu) or, without a limit of processor time, killed(graceExceeded) */
+HANDLER(cpu_burn) {
+  UNUSED;
+  for (volatile unsigned long n = 0;; n++) continue;
+  return BG_OK;
+}
+
+/* killed(graceExceeded): asleep in start() */
+HANDLER(sleep_forever) {
+  UNUSED;
+  for (;;) pause();
+  return BG_OK;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Everything that a handler can do wrong while it runs, and a few that do right to compare with.
+ * Each handler is named after what it does; the comment above its function says what the host must
+ * make of it. Every one is bounded: left alone, none outgrows the machine. */
+#include "behave.h"
+#include "misbehave-ending.h"
+#include "misbehave-process.h"
+#include "misbehave-stopping.h"
+
+BG_NOTE("abi=1.0;id=test.misbehave;runtime=c");
+
+#define TASK(name, flags, start, cancel, release)                                                  \
+  &(const bg_task) {                                                                               \
+    sizeof(bg_task), flags, BG_LIT(name), { 0, 0 }, start, cancel, release                         \
+  }
+
+static const bg_task *const tasks[] = {
+  TASK("succeed", 0, succeed, 0, 0),
+  TASK("echo", 0, echo, 0, 0),
+  TASK("fail", 0, fail, 0, 0),
+  TASK("retry", 0, retry, 0, 0),
+  TASK("progress", 0, progress, 0, 0),
+  TASK("stdout-lines", 0, stdout_lines, 0, 0),
+  TASK("params", 0, params, 0, 0),
+  TASK("submit", BG_TASK_MAY_BLOCK, submit, 0, 0),
+  TASK("state-and-release", 0, state_and_release, 0, log_release),
+  TASK("honour-cancel", 0, honour_cancel, complete_cancelled, 0),
+  TASK("honour-cancel-poll", BG_TASK_MAY_BLOCK, honour_cancel_poll, 0, 0),
+  TASK("honour-cancel-fd", BG_TASK_MAY_BLOCK, honour_cancel_fd, 0, 0),
+  TASK("serial", BG_TASK_SERIAL, honour_cancel, complete_cancelled, 0),
+  TASK("needs-worker", BG_TASK_NEEDS_WORKER, succeed, 0, 0),
+  TASK("ignore-cancel", 0, ignore_cancel, log_cancel, 0),
+  TASK("never-complete", 0, never_complete, 0, 0),
+  TASK("block-in-cancel", 0, never_complete, block_in_cancel, 0),
+  TASK("spin", 0, spin, 0, 0),
+  TASK("cpu-burn", BG_TASK_MAY_BLOCK, cpu_burn, 0, 0),
+  TASK("sleep-forever", BG_TASK_MAY_BLOCK, sleep_forever, 0, 0),
+  TASK("complete-twice", 0, complete_twice, 0, 0),
+  TASK("complete-after-cancel", 0, honour_cancel, complete_cancelled_twice, 0),
+  TASK("complete-late", 0, complete_late, 0, let_go),
+  TASK("invent-completions", BG_TASK_MAY_BLOCK, invent_completions, 0, 0),
+  TASK("unknown-status", 0, unknown_status, 0, 0),
+  TASK("own-status", 0, own_status, 0, 0),
+  TASK("oversized-result", 0, oversized_result, 0, 0),
+  TASK("bad-json-result", 0, bad_json_result, 0, 0),
+  TASK("bad-utf8-message", 0, bad_utf8_message, 0, 0),
+  TASK("bad-result-pointer", 0, bad_result_pointer, 0, 0),
+  TASK("crash-in-start", 0, crash_in_start, 0, 0),
+  TASK("abort-in-start", 0, abort_in_start, 0, 0),
+  TASK("exit-in-start", 0, exit_in_start, 0, 0),
+  TASK("crash-in-release", 0, succeed, 0, crash_in_release),
+  TASK("exit-thread", BG_TASK_MAY_BLOCK, exit_thread, 0, 0),
+  TASK("write-rubbish", 0, write_rubbish, 0, 0),
+  TASK("close-descriptors", 0, close_descriptors, 0, 0),
+  TASK("leak-descriptors", 0, leak_descriptors, 0, 0),
+  TASK("flood-log", BG_TASK_MAY_BLOCK, flood_log, 0, 0),
+  TASK("flood-stdout", BG_TASK_MAY_BLOCK, flood_stdout, 0, 0),
+  TASK("allocate", BG_TASK_MAY_BLOCK, allocate, 0, 0),
+  TASK("fork-in-group", 0, fork_in_group, 0, 0),
+  TASK("fork-children", 0, fork_children, 0, 0),
+};
+
+static const bg_plugin plugin_table = {
+  sizeof plugin_table,
+  BG_ABI_MAJOR,
+  0,
+  BG_LIT("test.misbehave"),
+  BG_LIT("1.0.0"),
+  BG_LIT("Fixtures"),
+  0,
+  sizeof tasks / sizeof *tasks,
+  tasks,
+  0,
+  0,
+  0,
+};
+
+const bg_plugin *bghost_plugin_v1(const bg_host *given) {
+  host = given;
+  return &plugin_table;
+}

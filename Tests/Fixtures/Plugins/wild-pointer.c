@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table is at ADDRESS, where nothing is mapped. The host refuses it and does not fault. */
+#include "table.h"
+
+BG_NOTE("abi=1.0;id=test.wild-pointer;runtime=c");
+
+#ifndef ADDRESS
+#define ADDRESS 0x123456789000
+#endif
+
+ENTRY((const bg_plugin *)ADDRESS)
