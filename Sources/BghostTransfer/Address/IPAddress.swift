@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// An IPv4 or IPv6 address.
+struct IPAddress: Hashable, Sendable {
+    /// 4 or 16 bytes in network order.
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Reads four decimal numbers.
+    ///
+    /// Other spellings that the C library takes for an address, such as
+    /// `127.1`, are names to us, and lead where names may lead.
+    init?(v4 text: String) {
+        self.init(text, family: AF_INET, count: 4)
+    }
+
+    init?(v6 text: String) {
+        self.init(text, family: AF_INET6, count: 16)
+    }
+
+    private init?(_ text: String, family: Int32, count: Int) {
+        guard !text.utf8.contains(0) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard inet_pton(family, text, &bytes) == 1 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The usual short form.
+    var text: String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        _ = inet_ntop(family, bytes, &buffer, socklen_t(buffer.count))
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
+    }
+
+    /// Whether it is not an address of the public internet: of this machine, its link, a private
+    /// network, or of no single machine at all.
+    var isLocal: Bool {
+        guard bytes.count == 4 else { return isLocalV6 }
+        switch (bytes[0], bytes[1]) {
+        case (0, _), (10, _), (127, _), (169, 254), (192, 168), (224..., _): return true
+        case (100, 64...127), (172, 16...31), (198, 18...19): return true
+        case (192, 0): return bytes[2] == 0
+        default: return false
+        }
+    }
+
+    private var isLocalV6: Bool {
+        // Addresses that carry an IPv4 address reach what that one reaches: mapped and compatible
+        // ones by the kernel itself, the others through a gateway (NAT64, 6to4).
+        if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == bytes[11],
+            [0, 255].contains(bytes[10])
+        {
+            return IPAddress(bytes: Array(bytes[12...])).isLocal
+        }
+        if bytes[..<12] == [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0] {
+            return IPAddress(bytes: Array(bytes[12...])).isLocal
+        }
+        if bytes[..<2] == [0x20, 0x02] {
+            return IPAddress(bytes: Array(bytes[2..<6])).isLocal
+        }
+        switch (bytes[0], bytes[1]) {
+        case (0xFC...0xFD, _), (0xFF, _), (0xFE, 0x80...): return true
+        case (0, 0x64): return bytes[2] == 0xFF && bytes[3] == 0x9B
+        default: return false
+        }
+    }
+}

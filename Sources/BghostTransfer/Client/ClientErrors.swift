@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Reads the errors of the HTTP client.
+enum ClientErrors {
+    /// Whether not a byte of the request was sent, so that another address may be tried.
+    static func precedesRequest(_ error: any Error) -> Bool {
+        switch error {
+        case let error as HTTPClientError: error == .connectTimeout
+        case let error as IOError:
+            [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
+        default: false
+        }
+    }
+
+    static func failure(_ error: any Error, target: String) -> FetchFailure {
+        switch error {
+        case let failure as FetchFailure: failure
+        case is CancellationError, HTTPClientError.cancelled as HTTPClientError: .cancelled
+        case HTTPClientError.alreadyShutdown as HTTPClientError: .shutDown
+        default: .connection(target: target, reason: reason(error))
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            "connection refused: nothing listens there"
+        case let error as IOError:
+            String(cString: strerror(error.errnoCode))
+        case HTTPClientError.connectTimeout as HTTPClientError:
+            "the server did not accept the connection within 10 seconds"
+        case HTTPClientError.remoteConnectionClosed as HTTPClientError:
+            "the server closed the connection before its answer was complete"
+        case is HTTPParserError:
+            "the server's answer is not valid HTTP (\(error))"
+        default:
+            String("\(error)".prefix(200))
+        }
+    }
+}

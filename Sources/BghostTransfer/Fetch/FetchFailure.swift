@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a fetch has no answer.
+///
+/// Texts name hosts and ports, never paths, queries or header values: those may hold secrets, and
+/// the texts end up in logs.
+public enum FetchFailure: Error, Equatable, Sendable {
+    case badURL(reason: String)
+    case badMethod(String)
+    case badHeader(name: String, reason: String)
+    case badFile(reason: String)
+    /// The file was changed while it was read; nothing that a server could take for it was sent.
+    case fileChanged
+    case permissionDenied(host: String, port: UInt16)
+    /// A name leads to an address of this machine or its private networks.
+    case localAddress(host: String, address: String)
+    case unresolved(host: String, reason: String)
+    /// The connection could not be made, or broke. `target` is `host:port`.
+    case connection(target: String, reason: String)
+    case badRedirect(from: String, reason: String)
+    case tooManyRedirects(limit: Int)
+    /// The answer's body is larger than `limit` bytes.
+    case tooLarge(limit: Int)
+    /// The answer's headers are larger than `limit` bytes.
+    case headersTooLarge(limit: Int)
+    case timedOut(after: Duration)
+    case cancelled
+    /// The fetcher was shut down before or during the fetch.
+    case shutDown
+}
+
+extension FetchFailure: CustomStringConvertible {
+    /// A sentence: what happened, where, why, and what to do.
+    public var description: String {
+        switch self {
+        case .badURL(let reason):
+            "the fetch has no usable URL: \(reason)"
+        case .badMethod(let method):
+            "'\(Printable.text(method))' is not a method that a fetch can use: "
+                + "take GET, HEAD, POST, PUT, PATCH, DELETE or another word of letters, "
+                + "but not CONNECT or TRACE"
+        case .badHeader(let name, let reason):
+            "the fetch cannot send the header '\(Printable.text(name))': \(reason)"
+        case .badFile(let reason):
+            "the body cannot be read from its file: \(reason)"
+        case .fileChanged:
+            "the file was changed during its upload, so the upload was broken off: fetch again "
+                + "once the file is complete"
+        case .permissionDenied(let host, let port):
+            "this plugin may not reach \(Printable.target(host, port)): to allow it, add "
+                + "\"\(Printable.target(host, port))\" to \"permissions\".\"network\" of the "
+                + "plugin in the manifest"
+        case .localAddress(let host, let address):
+            "'\(host)' leads to \(address), an address of this machine or a private network, "
+                + "which a name must not do: if it is meant, grant and fetch the address itself"
+        case .unresolved(let host, let reason):
+            "no address was found for '\(host)': \(reason)"
+        default:
+            exchangeDescription
+        }
+    }
+
+    /// What can go wrong once there is a connection to make.
+    private var exchangeDescription: String {
+        switch self {
+        case .connection(let target, let reason):
+            "the exchange with \(target) failed: \(reason)"
+        case .badRedirect(let origin, let reason):
+            "\(origin) redirects to where a fetch cannot go: \(reason)"
+        case .tooManyRedirects(let limit):
+            "the server redirected more than \(limit) times: it probably redirects in a circle"
+        case .tooLarge(let limit):
+            "the answer is larger than the \(limit) bytes that the fetch allows: raise the "
+                + "fetch's limit or ask for less"
+        case .headersTooLarge(let limit):
+            "the headers of the answer are larger than \(limit) bytes"
+        case .timedOut(let limit):
+            "the fetch did not end within its \(limit): raise its timeout or ask for less"
+        case .cancelled:
+            "the fetch was cancelled"
+        default:
+            "the fetch was ended because the host is shutting down"
+        }
+    }
+}
+
+/// Makes what a plugin or server has sent fit for a message.
+enum Printable {
+    /// At most 60 characters, without control characters.
+    static func text(_ text: String) -> String {
+        let safe = text.unicodeScalars.prefix(60).map { scalar in
+            scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? "\u{FFFD}" : scalar
+        }
+        var result = String.UnicodeScalarView()
+        result.append(contentsOf: safe)
+        return String(result) + (text.unicodeScalars.count > 60 ? "…" : "")
+    }
+
+    /// A host and port as a manifest writes them.
+    static func target(_ host: String, _ port: UInt16) -> String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+
+/// A regular file that is sent as the body of a request.
+///
+/// Whoever opens it decides whether the plugin may read it; from then on only the descriptor is
+/// used, so a path that is replaced meanwhile changes nothing. Read by position: the descriptor's
+/// own offset is neither used nor moved, and several readers may share one `UploadFile`.
+public final class UploadFile: Sendable {
+    /// The length of the body, bytes.
+    public let size: Int
+    private let descriptor: Int32
+    private let stamp: Stamp
+
+    /// Takes over a descriptor that is open for reading.
+    ///
+    /// The descriptor is closed with this object, and also if this fails.
+    public init(owning descriptor: Int32) throws(FetchFailure) {
+        do {
+            stamp = try Stamp(of: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        size = stamp.size
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Fails if the file was written to since it was taken over.
+    ///
+    /// The kernel stamps files by its clock tick: a write within the same few milliseconds as the
+    /// opening that also keeps the size is not seen. A server that checks the digest sees it.
+    func checkUnchanged() throws(FetchFailure) {
+        guard try Stamp(of: descriptor) == stamp else { throw .fileChanged }
+    }
+
+    /// At most `chunkBytes` from a position before the end, and at least one byte.
+    func chunk(at offset: Int) async throws -> ByteBuffer {
+        // Disks may block for long, which no thread of the cooperative pool should.
+        try await NIOThreadPool.singleton.runIfActive { try self.readChunk(at: offset) }
+    }
+
+    static let chunkBytes = 256 << 10
+
+    private func readChunk(at offset: Int) throws -> ByteBuffer {
+        let wanted = min(Self.chunkBytes, size - offset)
+        var buffer = ByteBufferAllocator().buffer(capacity: wanted)
+        let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { space in
+            while true {
+                let count = pread(descriptor, space.baseAddress, wanted, off_t(offset))
+                if count >= 0 || errno != EINTR { return max(0, count) }
+            }
+        }
+        guard count > 0 else {
+            // Cut off since its size was taken, or the disk failed.
+            try checkUnchanged()
+            throw FetchFailure.badFile(reason: "the disk reports an error")
+        }
+        return buffer
+    }
+}
+
+/// What changes when a file is written to.
+private struct Stamp: Equatable, Sendable {
+    let size: Int
+    private let modified: Int
+    private let modifiedNanoseconds: Int
+    private let changed: Int
+    private let changedNanoseconds: Int
+
+    init(of descriptor: Int32) throws(FetchFailure) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw .badFile(reason: String(cString: strerror(errno)))
+        }
+        // Pipes and devices have no size, and reading one could block for ever.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .badFile(reason: "it is not a regular file")
+        }
+        size = status.st_size
+        modified = status.st_mtim.tv_sec
+        modifiedNanoseconds = status.st_mtim.tv_nsec
+        changed = status.st_ctim.tv_sec
+        changedNanoseconds = status.st_ctim.tv_nsec
+    }
+}
