@@ -10,13 +10,18 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Prints {"event":"listening","port":N} to standard output once it can be reached. \
             GET /record shows what reached it, DELETE /record forgets it.
-            """)
+            """
+    )
 
     @Option(help: ArgumentHelp("Port of 127.0.0.1; 0 is any that is free.", valueName: "n"))
     var port = StationServer.defaultPort
 
     @Option(
-        help: ArgumentHelp("Also append each thing as a line of JSON to this file.", valueName: "file"))
+        help: ArgumentHelp(
+            "Also append each thing as a line of JSON to this file.",
+            valueName: "file"
+        )
+    )
     var record: String?
 
     func validate() throws {
@@ -36,7 +41,7 @@ struct Serve: AsyncParsableCommand {
         }
         let station = Station(recorder: Recorder(file: file))
         do {
-            try await StationServer(station: station, port: port).run(endsOnSignals: true) {
+            try await StationServer(station: station, port: port).run {
                 print(#"{"event":"listening","port":\#($0)}"#)
                 // Whoever waits for the line reads a pipe, which stdio buffers in blocks.
                 fflush(nil)

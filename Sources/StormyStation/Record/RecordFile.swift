@@ -2,9 +2,10 @@
 import FoundationEssentials
 package import SystemPackage
 
-/// A file that gets one line of JSON for each thing that reached the station:
-/// `{"kind":"photo","entry":{…}}`. It is complete up to the last answer even if the station is
-/// killed, and ends growing at a bound.
+/// A file that gets one line of JSON for each thing that reached the station.
+///
+/// A line reads `{"kind":"photo","entry":{…}}`. The file is complete up to the last answer even if
+/// the station is killed, and stops growing at a bound.
 package final class RecordFile: Sendable {
     private let descriptor: FileDescriptor
     private let bytesMax: Int64
@@ -15,8 +16,11 @@ package final class RecordFile: Sendable {
     package init(path: String, bytesMax: Int64 = 64 << 20) throws(Errno) {
         do {
             descriptor = try FileDescriptor.open(
-                FilePath(path), .writeOnly, options: [.append, .create, .closeOnExec],
-                permissions: [.ownerReadWrite])
+                FilePath(path),
+                .writeOnly,
+                options: [.append, .create, .closeOnExec],
+                permissions: [.ownerReadWrite]
+            )
         } catch let error as Errno {
             throw error
         } catch {

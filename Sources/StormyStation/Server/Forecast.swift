@@ -58,7 +58,8 @@ struct Forecast: Encodable {
         hourly_units = Units(time: query.unixTime ? "unixtime" : "iso8601")
         hourly = Hourly(
             time: query.unixTime ? .unix(times) : .iso8601(times.map(Self.minuteText)),
-            weather_code: times.map { Self.code(hoursAhead: ($0 - running) / 3600) })
+            weather_code: times.map { Self.code(hoursAhead: ($0 - running) / 3600) }
+        )
     }
 
     var stormHours: Int { hourly?.weather_code.count { $0 == Self.thunderstorm } ?? 0 }

@@ -56,7 +56,8 @@ struct ForecastQuery: Equatable {
             let limit = Int(bound)
             throw refusal(
                 "\(name.prefix(1).uppercased() + name.dropFirst()) must be in range of "
-                    + "-\(limit) to \(limit)°. Given: \(value).")
+                    + "-\(limit) to \(limit)°. Given: \(value)."
+            )
         }
         return value
     }
@@ -68,7 +69,8 @@ struct ForecastQuery: Equatable {
     ) throws(StationError) -> Int {
         guard let value = Int(text), (0...max).contains(value) else {
             throw refusal(
-                "Parameter '\(name)' is out of allowed range from 0 to \(max). Given: \(text).")
+                "Parameter '\(name)' is out of allowed range from 0 to \(max). Given: \(text)."
+            )
         }
         return value
     }

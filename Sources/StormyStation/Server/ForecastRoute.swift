@@ -16,9 +16,14 @@ struct ForecastRoute {
         forecast.generationtime_ms = (ContinuousClock.now - begun) / .milliseconds(1)
         recorder.add(
             ForecastEntry(
-                at: at, latitude: query.latitude, longitude: query.longitude,
-                hours: forecast.hours, stormHours: forecast.stormHours,
-                userAgent: request.userAgent))
+                at: at,
+                latitude: query.latitude,
+                longitude: query.longitude,
+                hours: forecast.hours,
+                stormHours: forecast.stormHours,
+                userAgent: request.userAgent
+            )
+        )
         return try .json(forecast)
     }
 }

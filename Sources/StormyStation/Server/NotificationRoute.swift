@@ -47,7 +47,9 @@ struct NotificationRoute {
     func post(_ request: Request, topic: String) async throws -> Response {
         let body = try await body(of: request)
         return try publish(
-            PublishedMessage(topic: topic, fields: request.headers, body: body), request)
+            PublishedMessage(topic: topic, fields: request.headers, body: body),
+            request
+        )
     }
 
     private func body(of request: Request) async throws -> ByteBuffer {
@@ -55,8 +57,10 @@ struct NotificationRoute {
             return try await request.body.collect(upTo: Self.bodyBytesMax)
         } catch let error as any HTTPResponseError where error.status == .contentTooLarge {
             throw StationError(
-                .contentTooLarge, .ntfy(code: 41303),
-                "the body may have at most \(Self.bodyBytesMax) bytes")
+                .contentTooLarge,
+                .ntfy(code: 41303),
+                "the body may have at most \(Self.bodyBytesMax) bytes"
+            )
         }
     }
 
@@ -64,20 +68,31 @@ struct NotificationRoute {
         let key = request.headers[.idempotencyKey]
         guard key.map({ (1...Self.keyBytesMax).contains($0.utf8.count) }) ?? true else {
             throw StationError(
-                .badRequest, .ntfy(code: 40000),
-                "Idempotency-Key must have 1 to \(Self.keyBytesMax) bytes")
+                .badRequest,
+                .ntfy(code: 40000),
+                "Idempotency-Key must have 1 to \(Self.keyBytesMax) bytes"
+            )
         }
         let entry = NotificationEntry(
-            at: now(), id: Self.newID(), topic: message.topic, title: message.title,
-            message: message.message, priority: message.priority, tags: message.tags,
-            idempotencyKey: key, userAgent: request.userAgent)
+            at: now(),
+            id: Self.newID(),
+            topic: message.topic,
+            title: message.title,
+            message: message.message,
+            priority: message.priority,
+            tags: message.tags,
+            idempotencyKey: key,
+            userAgent: request.userAgent
+        )
         switch recorder.add(entry) {
         case .new(let entry), .again(let entry):
             return try .json(Receipt(entry))
         case .conflict:
             throw StationError(
-                .unprocessableContent, .ntfy(code: 42200),
-                "this Idempotency-Key came before with another message")
+                .unprocessableContent,
+                .ntfy(code: 42200),
+                "this Idempotency-Key came before with another message"
+            )
         }
     }
 

@@ -20,11 +20,16 @@ struct PhotoRoute {
         var bytes: Int
     }
 
-    func put(_ request: Request, name: String) async throws -> Response {
-        guard (1...Self.nameBytesMax).contains(name.utf8.count), name != ".", name != "..",
+    /// - Parameter segment: the name as it stands in the path, percent-encoded.
+    func put(_ request: Request, segment: String) async throws -> Response {
+        guard let name = percentDecoded(segment), (1...Self.nameBytesMax).contains(name.utf8.count),
+            name != ".", name != "..",
             name.unicodeScalars.allSatisfy({ $0 != "/" && $0.value >= 0x20 && $0.value != 0x7F })
         else {
-            throw refusal(.badRequest, "a photo's name is one path segment without control characters")
+            throw refusal(
+                .badRequest,
+                "a photo's name is one path segment without control characters"
+            )
         }
         let digests = try digests(of: request)
         if let length = request.headers[.contentLength].flatMap(Int.init), length > Self.bytesMax {
@@ -39,13 +44,19 @@ struct PhotoRoute {
         }
         let digest = hash.finalize()
         let entry = PhotoEntry(
-            at: now(), name: name, bytes: bytes, sha256: hexadecimal(digest),
-            verified: digests.match(digest), userAgent: request.userAgent)
+            at: now(),
+            name: name,
+            bytes: bytes,
+            sha256: hexadecimal(digest),
+            verified: digests.match(digest),
+            userAgent: request.userAgent
+        )
         recorder.add(entry)
         guard entry.verified else {
             throw refusal(
                 .unprocessableContent,
-                "the digest does not match: \(bytes) bytes arrived with sha-256 \(entry.sha256)")
+                "the digest does not match: \(bytes) bytes arrived with sha-256 \(entry.sha256)"
+            )
         }
         return try .json(Receipt(sha256: entry.sha256, bytes: bytes), status: .created)
     }
@@ -57,10 +68,14 @@ struct PhotoRoute {
             switch error {
             case .missing:
                 throw refusal(
-                    .badRequest, "send Repr-Digest or Content-Digest with sha-256=:<base64>:")
+                    .badRequest,
+                    "send Repr-Digest or Content-Digest with sha-256=:<base64>:"
+                )
             case .malformed(let field):
                 throw refusal(
-                    .badRequest, "\(field) is malformed: it must read sha-256=:<base64>:")
+                    .badRequest,
+                    "\(field) is malformed: it must read sha-256=:<base64>:"
+                )
             }
         }
     }

@@ -17,7 +17,8 @@ package struct PortHolder: Equatable, Sendable {
     package static func find(listeningOn port: Int) -> PortHolder? {
         let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(readAll)
         let links = Set(
-            tables.flatMap { inodes(in: $0, listeningOn: port) }.map { "socket:[\($0)]" })
+            tables.flatMap { inodes(in: $0, listeningOn: port) }.map { "socket:[\($0)]" }
+        )
         guard !links.isEmpty else { return nil }
         for pid in entries(of: "/proc").compactMap({ Int32($0) }) {
             let descriptors = "/proc/\(pid)/fd"
@@ -67,7 +68,8 @@ package struct PortHolder: Equatable, Sendable {
             names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
+                }
+            )
         }
         return names
     }

@@ -29,8 +29,12 @@ struct PublishedMessage: Equatable {
             throw Self.refusal(40024, "invalid request: request body must be valid JSON")
         }
         try self.init(
-            topic: body.topic ?? "", title: body.title, message: body.message ?? "",
-            priority: body.priority ?? 3, tags: body.tags ?? [])
+            topic: body.topic ?? "",
+            title: body.title,
+            message: body.message ?? "",
+            priority: body.priority ?? 3,
+            tags: body.tags ?? []
+        )
     }
 
     /// The form with the message as body and the rest in header fields, sent to the topic.
@@ -47,7 +51,8 @@ struct PublishedMessage: Equatable {
             title: value("X-Title", "Title", "ti", "t"),
             message: message.isEmpty ? value("X-Message", "Message", "m") ?? "" : message,
             priority: try Self.priority(value("X-Priority", "Priority", "prio", "p")),
-            tags: tags.split(separator: ",").map { $0.trimming { $0 == " " } })
+            tags: tags.split(separator: ",").map { $0.trimming { $0 == " " } }
+        )
     }
 
     private init(
@@ -67,9 +72,11 @@ struct PublishedMessage: Equatable {
             (title?.utf8.count ?? 0) <= Self.titleBytesMax, tags.count <= Self.tagsMax
         else {
             throw StationError(
-                .contentTooLarge, .ntfy(code: 41301),
+                .contentTooLarge,
+                .ntfy(code: 41301),
                 "this station takes \(Self.messageBytesMax) bytes of message, "
-                    + "\(Self.titleBytesMax) of title and \(Self.tagsMax) tags")
+                    + "\(Self.titleBytesMax) of title and \(Self.tagsMax) tags"
+            )
         }
         self.topic = topic
         self.title = title

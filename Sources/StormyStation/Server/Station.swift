@@ -24,12 +24,19 @@ package struct Station: Sendable {
         router.add(middleware: RefusalCounter(recorder: recorder))
         router.get("v1/forecast") { request, _ in try forecasts.get(request) }
         router.put("photos/:name") { request, context in
-            try await photos.put(request, name: context.parameters.require("name"))
+            try await photos.put(request, segment: context.parameters.require("name"))
         }
         router.get("record") { [recorder] _, _ in try Response.json(recorder.record) }
         router.delete("record") { [recorder] _, _ in
             recorder.clear()
             return Response(status: .noContent)
+        }
+        // The first segments of the routes above are topics too; the trie does not go back to
+        // `:topic` once it has taken one of them.
+        for topic in ["v1", "photos", "record"] {
+            router.post(RouterPath(topic)) { request, _ in
+                try await notifications.post(request, topic: topic)
+            }
         }
         router.post("/") { request, _ in try await notifications.post(request) }
         router.post(":topic") { request, context in

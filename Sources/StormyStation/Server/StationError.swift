@@ -58,6 +58,7 @@ extension Response {
                 .contentType: "application/json; charset=utf-8",
                 .contentLength: String(buffer.readableBytes),
             ],
-            body: ResponseBody(byteBuffer: buffer))
+            body: ResponseBody(byteBuffer: buffer)
+        )
     }
 }

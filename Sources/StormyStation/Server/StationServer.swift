@@ -47,40 +47,72 @@ package struct StationServer: Sendable {
         Application(
             responder: station.router().buildResponder(),
             configuration: ApplicationConfiguration(
-                address: .hostname(Self.address, port: port), serverName: "stormy-station"),
+                address: .hostname(Self.address, port: port),
+                serverName: "stormy-station"
+            ),
             onServerRunning: { channel in
                 await onListening(channel.localAddress?.port ?? 0)
             },
             // swift-log writes to stdout unless told otherwise, and stdout is the answer's.
-            logger: Logger(label: "stormy-station") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "stormy-station") { _ in SwiftLogNoOpLogHandler() }
+        )
     }
 
-    /// Serves until the task is cancelled, then ends what is under way, for at most two seconds.
+    /// Serves until SIGINT or SIGTERM, then ends what is under way, for at most two seconds.
     ///
-    /// - Parameters:
-    ///   - endsOnSignals: whether SIGINT and SIGTERM do the same as a cancellation.
-    ///   - onListening: called once with the port.
-    package func run(
-        endsOnSignals: Bool,
-        onListening: @escaping @Sendable (Int) async -> Void
-    ) async throws {
+    /// - Parameter onListening: called once with the port.
+    package func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
+        try await serve(serviceGroup(onListening: onListening, signals: [.sigint, .sigterm]))
+    }
+
+    /// Serves as long as `work` goes on.
+    ///
+    /// - Parameter work: begins once the station can be reached; gets the port.
+    /// - Throws: ``Failure`` if the station cannot be reached, and then `work` never began.
+    package func run<Value: Sendable>(
+        during work: @Sendable (Int) async -> Value
+    ) async throws -> Value {
+        let (listening, teller) = AsyncStream<Int>.makeStream()
+        let group = serviceGroup(onListening: { teller.yield($0) }, signals: [])
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { teller.finish() }
+                try await serve(group)
+            }
+            var ports = listening.makeAsyncIterator()
+            guard let port = await ports.next() else {
+                try await tasks.waitForAll()
+                throw CancellationError()
+            }
+            let value = await work(port)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return value
+        }
+    }
+
+    private func serviceGroup(
+        onListening: @escaping @Sendable (Int) async -> Void,
+        signals: [UnixSignal]
+    ) -> ServiceGroup {
         let application = application(onListening: onListening)
         var configuration = ServiceGroupConfiguration(
             services: [
                 .init(
-                    service: application, successTerminationBehavior: .gracefullyShutdownGroup)
+                    service: application,
+                    successTerminationBehavior: .gracefullyShutdownGroup
+                )
             ],
-            gracefulShutdownSignals: endsOnSignals ? [.sigint, .sigterm] : [],
-            logger: application.logger)
+            gracefulShutdownSignals: signals,
+            logger: application.logger
+        )
         configuration.maximumGracefulShutdownDuration = .seconds(2)
-        let group = ServiceGroup(configuration: configuration)
+        return ServiceGroup(configuration: configuration)
+    }
+
+    private func serve(_ group: ServiceGroup) async throws {
         do {
-            try await withTaskCancellationHandler {
-                try await group.run()
-            } onCancel: {
-                // Nothing awaits it: it ends as soon as the group has heard.
-                Task { await group.triggerGracefulShutdown() }
-            }
+            try await group.run()
         } catch let error as IOError {
             guard error.errnoCode == EADDRINUSE else {
                 throw Failure.cannotListen(port, reason: error.description)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The table that closes the play, one line for each run, and the verdict below it.
+package struct ClosingTable: Sendable {
+    private let story: Story
+    private let evidence: Evidence
+    private let style: TerminalStyle
+
+    package init(story: Story, evidence: Evidence, style: TerminalStyle) {
+        self.story = story
+        self.evidence = evidence
+        self.style = style
+    }
+
+    private struct Row {
+        var isGood: Bool
+        var cells: [String]
+    }
+
+    /// All lines, the last one being the verdict.
+    ///
+    /// - Parameter elapsedSeconds: how long the play took.
+    package func lines(
+        disagreements: [Disagreement],
+        elapsedSeconds: Double
+    ) -> [String] {
+        var lines = table(rows(disagreements))
+        lines.append("")
+        lines += disagreements.map { "\(style.mark(false)) \(style.shown($0.text))" }
+        lines.append(verdict(disagreements, elapsedSeconds))
+        return lines
+    }
+
+    private func verdict(_ disagreements: [Disagreement], _ elapsedSeconds: Double) -> String {
+        guard disagreements.isEmpty else {
+            let count = counted(disagreements.count, "disagreement")
+            return "\(style.mark(false)) the two sides do not agree: \(count)"
+        }
+        let record = evidence.record
+        return "\(style.mark(true)) both sides agree: \(counted(evidence.runs.count, "run")), "
+            + "\(counted(record.forecasts.count, "forecast")), "
+            + "\(counted(record.photos.count, "photo")), "
+            + "\(counted(record.notifications.count, "notification")) "
+            + "in \(seconds(elapsedSeconds))"
+    }
+
+    private func rows(_ disagreements: [Disagreement]) -> [Row] {
+        var seen: [String: Int] = [:]
+        var rows = evidence.runs.map { run in
+            let index = seen[run.task, default: 0]
+            seen[run.task] = index + 1
+            return Row(
+                isGood: !disagreements.contains { $0.concerns(run) },
+                cells: [
+                    run.task, run.outcome ?? run.state, time(run),
+                    run.peakMemoryBytes.map(binarySize) ?? unknown,
+                    recorded(run, index),
+                ]
+            )
+        }
+        for part in story.parts where seen[part.task] == nil {
+            rows.append(
+                Row(isGood: false, cells: [part.task, "no run", unknown, unknown, unknown])
+            )
+        }
+        return rows
+    }
+
+    private var unknown: String { "-" }
+
+    private func time(_ run: RunEntry) -> String {
+        guard let duration = run.durationSeconds else { return unknown }
+        guard let limit = run.limitSeconds else { return seconds(duration) }
+        // Whoever needed the grace is measured against both.
+        guard duration > limit, let grace = run.graceSeconds else {
+            return "\(seconds(duration)) of \(seconds(limit))"
+        }
+        return "\(seconds(duration)) of \(seconds(limit)) + \(seconds(grace))"
+    }
+
+    /// What reached the station from this run; runs and entries of one kind pair up in their order.
+    private func recorded(_ run: RunEntry, _ index: Int) -> String {
+        let record = evidence.record
+        switch story.part(of: run.task)?.trace {
+        case .forecast where record.forecasts.indices.contains(index):
+            let forecast = record.forecasts[index]
+            return "forecast, \(forecast.hours) h with \(forecast.stormHours) h of storm"
+        case .photo where !record.photos.isEmpty:
+            return record.photos.map { photo in
+                "\(photo.name), \(binarySize(Double(photo.bytes))), "
+                    + (photo.verified ? "digest verified" : "digest wrong")
+            }.joined(separator: "; ")
+        case .notification where record.notifications.indices.contains(index):
+            let entry = record.notifications[index]
+            let repeats = entry.repeats > 0 ? ", sent \(entry.repeats + 1) times" : ""
+            return "\"\(entry.title ?? entry.message)\"\(repeats)"
+        case .nothing: return "nothing"
+        default: return unknown
+        }
+    }
+
+    private static let header = ["TASK", "OUTCOME", "RUN TIME", "PEAK MEMORY", "STATION RECORDED"]
+    private static let rightAligned: Set<Int> = [2, 3]
+    private static let cellWidth = 60
+
+    private func table(_ rows: [Row]) -> [String] {
+        let body = rows.map { $0.cells.map { style.shown($0, width: Self.cellWidth) } }
+        let widths = Self.header.indices.map { column in
+            ([Self.header] + body).map { $0[column].count }.max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            let padded = cells.enumerated().map { column, cell in
+                let space = String(repeating: " ", count: widths[column] - cell.count)
+                return Self.rightAligned.contains(column) ? space + cell : cell + space
+            }
+            let text = padded.joined(separator: "  ")
+            return String(
+                text[..<(text.lastIndex { $0 != " " }.map(text.index(after:)) ?? text.startIndex)]
+            )
+        }
+        let indent = String(repeating: " ", count: style.unicode ? 2 : 3)
+        return [indent + style.dimmed(line(Self.header))]
+            + zip(rows, body).map { "\(style.mark($0.isGood)) \(line($1))" }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+
+/// Stages the station and the real daemon together, and judges what both say afterwards.
+package struct Player: Sendable {
+    /// What is staged.
+    package struct Setting: Sendable {
+        /// The `bghost` program.
+        package var bghost: String
+        /// The manifest; it expects the station on `port`.
+        package var config: String
+        /// The folder whose photos are uploaded.
+        package var spool: String
+        package var port = StationServer.defaultPort
+        /// Whether the daemon's state directory stays.
+        package var keepsState = false
+        /// The whole play, from the daemon's start to the last run's end.
+        package var timeout = Duration.seconds(60)
+        /// How long nothing may run while something is still expected.
+        package var quiet = Duration.seconds(5)
+        /// From SIGTERM to the daemon's end.
+        package var drain = Duration.seconds(15)
+
+        package init(bghost: String, config: String, spool: String) {
+            self.bghost = bghost
+            self.config = config
+            self.spool = spool
+        }
+    }
+
+    /// Exit status of a play.
+    package enum Status {
+        package static let agreed: Int32 = 0
+        package static let disagreed: Int32 = 1
+        package static let inputMissing: Int32 = 66
+        package static let cannotCreate: Int32 = 73
+    }
+
+    /// Where the answer and everything else are written, line by line.
+    package struct Output: Sendable {
+        package var answer: @Sendable (String) -> Void
+        package var answerStyle: TerminalStyle
+        package var comment: @Sendable (String) -> Void
+        package var commentStyle: TerminalStyle
+
+        package init(
+            answer: @escaping @Sendable (String) -> Void,
+            answerStyle: TerminalStyle,
+            comment: @escaping @Sendable (String) -> Void,
+            commentStyle: TerminalStyle
+        ) {
+            self.answer = answer
+            self.answerStyle = answerStyle
+            self.comment = comment
+            self.commentStyle = commentStyle
+        }
+    }
+
+    private let setting: Setting
+    private let story: Story
+    private let recorder: Recorder
+    private let output: Output
+
+    package init(
+        setting: Setting,
+        story: Story = .stormy,
+        recorder: Recorder = Recorder(),
+        output: Output
+    ) {
+        self.setting = setting
+        self.story = story
+        self.recorder = recorder
+        self.output = output
+    }
+
+    /// Plays to the end.
+    ///
+    /// - Returns: the exit status; everything that went wrong has been said.
+    package func play() async -> Int32 {
+        for (what, path, mode) in [
+            ("the daemon", setting.bghost, X_OK), ("the manifest", setting.config, R_OK),
+        ] where access(path, mode) != 0 {
+            return fail(
+                Status.inputMissing,
+                "\(what) \(path): \(String(cString: strerror(errno)))"
+            )
+        }
+        let spool: [SpooledPhoto]
+        do {
+            spool = try SpooledPhoto.all(in: setting.spool)
+        } catch {
+            return fail(
+                Status.inputMissing,
+                "cannot read the photos of the spool folder \(setting.spool)"
+            )
+        }
+        guard let state = StateDirectory() else {
+            return fail(
+                Status.cannotCreate,
+                "cannot make a state directory: \(String(cString: strerror(errno)))"
+            )
+        }
+        defer {
+            if setting.keepsState {
+                output.comment("the daemon's state stays in \(state.path)")
+            } else {
+                state.remove()
+            }
+        }
+        let server = StationServer(station: Station(recorder: recorder), port: setting.port)
+        do {
+            return try await server.run { port in
+                output.comment("the station listens on \(StationServer.address):\(port)")
+                return await perform(spool: spool, state: state.path)
+            }
+        } catch let failure as StationServer.Failure {
+            return fail(Status.cannotCreate, "\(failure)")
+        } catch {
+            return fail(Status.disagreed, "the station failed: \(error)")
+        }
+    }
+
+    private func perform(spool: [SpooledPhoto], state: String) async -> Int32 {
+        let log = DaemonLog(style: output.commentStyle, write: output.comment)
+        let daemon = Daemon(
+            executable: setting.bghost,
+            config: setting.config,
+            stateDirectory: state,
+            drainMax: setting.drain,
+            log: log
+        )
+        let watch = Watch(
+            story: story,
+            client: DaemonClient(executable: setting.bghost, stateDirectory: state),
+            limits: Watch.Limits(total: setting.timeout, quiet: setting.quiet)
+        )
+        let begun = ContinuousClock.now
+        let ending: Daemon.Ending<Watch.End>
+        do {
+            ending = try await daemon.run { await watch.run() }
+        } catch {
+            return fail(Status.disagreed, "cannot start \(setting.bghost): \(error)")
+        }
+        let elapsed = (ContinuousClock.now - begun) / .seconds(1)
+
+        switch ending.value {
+        case .told(let runs):
+            return close(
+                Evidence(
+                    runs: runs,
+                    record: recorder.record,
+                    spool: spool,
+                    daemonEnd: ending.end
+                ),
+                elapsedSeconds: elapsed
+            )
+        case .interrupted(let signal):
+            return fail(128 + signal, "interrupted; the daemon \(ending.end)")
+        case .timedOut:
+            let what = "not over after \(seconds(setting.timeout / .seconds(1))): \(watch.state)"
+            return fail(Status.disagreed, what, after: log)
+        case nil:
+            return fail(
+                Status.disagreed,
+                "the daemon \(ending.end) before the play was over",
+                after: log
+            )
+        }
+    }
+
+    private func close(_ evidence: Evidence, elapsedSeconds: Double) -> Int32 {
+        let disagreements = story.disagreements(evidence)
+        let table = ClosingTable(story: story, evidence: evidence, style: output.answerStyle)
+        for line in table.lines(disagreements: disagreements, elapsedSeconds: elapsedSeconds) {
+            output.answer(line)
+        }
+        return disagreements.isEmpty ? Status.agreed : Status.disagreed
+    }
+
+    private func fail(_ status: Int32, _ text: String, after log: DaemonLog? = nil) -> Int32 {
+        let style = output.commentStyle
+        output.comment("\(style.mark(false)) stormy-station: \(style.shown(text, width: 1000))")
+        if let tail = log?.tail {
+            output.comment(tail.isEmpty ? "the daemon said nothing" : "the daemon's last lines:")
+            for line in tail { output.comment("  \(line)") }
+        }
+        return status
+    }
+}
