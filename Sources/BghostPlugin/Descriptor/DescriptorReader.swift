@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBghost
+
+/// One reading of one plugin's table.
+struct DescriptorReader: ~Copyable {
+    private typealias Problem = DescriptorError.Problem
+
+    private let note: PluginNote
+    private let memory: ForeignMemory
+    private let code: CodeMap?
+
+    init(note: PluginNote) throws(DescriptorError) {
+        self.note = note
+        code = CodeMap.current()
+        do {
+            memory = try ForeignMemory()
+        } catch {
+            throw Self.translated(error, "", note)
+        }
+    }
+
+    func plugin(_ pointer: UnsafeRawPointer) throws(DescriptorError) -> PluginDescriptor {
+        let part = "its table"
+        var table = bg_plugin()
+        // The major before the size: of another major, not even the size need mean the same.
+        try load(pointer, over: &table, count: 8, part)
+        guard table.abi_major == PluginImage.abiMajor else {
+            throw fault(.wrongABI(major: table.abi_major))
+        }
+        try loadWhole(pointer, over: &table, size: table.size, part)
+        guard table.min_host_minor <= BG_ABI_MINOR else {
+            throw fault(.hostTooOld(minor: table.min_host_minor))
+        }
+        let id = try text(table.id, "its id", most: PluginDescriptor.idBytesMax)
+        guard id == note.id else {
+            throw fault(.idMismatch(note: note.id, table: "\(Quoted(id.utf8))"))
+        }
+        try requireKnown(table.flags, known: 0, part)
+        let version = try text(
+            table.version,
+            "its version",
+            most: PluginDescriptor.versionBytesMax
+        )
+        let vendor = try text(table.vendor, "its vendor", most: PluginDescriptor.vendorBytesMax)
+        return PluginDescriptor(
+            id: id,
+            version: version,
+            vendor: vendor,
+            hostMinorMin: table.min_host_minor,
+            handlers: try handlers(table),
+            open: try function(table.open, "open()", as: PluginDescriptor.Open.self),
+            drain: try function(table.drain, "drain()", as: PluginDescriptor.Drain.self),
+            close: try function(table.close, "close()", as: PluginDescriptor.Close.self)
+        )
+    }
+
+    // MARK: - Handlers
+
+    private func handlers(_ table: bg_plugin) throws(DescriptorError) -> [PluginDescriptor.Handler]
+    {
+        guard (1...UInt32(PluginDescriptor.handlersMax)).contains(table.n_tasks) else {
+            throw fault(.handlerCount(table.n_tasks))
+        }
+        var handlers: [PluginDescriptor.Handler] = []
+        var names: Set<String> = []
+        for index in 0..<Int(table.n_tasks) {
+            let place = table.tasks.map { UnsafeRawPointer($0 + index) }
+            var task: UnsafePointer<bg_task>?
+            try load(place, over: &task, count: 8, "its list of handlers")
+            let handler = try handler(UnsafeRawPointer(task), index: index)
+            guard names.insert(handler.name).inserted else {
+                throw fault(.duplicateHandler(handler.name))
+            }
+            handlers.append(handler)
+        }
+        return handlers
+    }
+
+    private func handler(
+        _ pointer: UnsafeRawPointer?,
+        index: Int
+    ) throws(DescriptorError) -> PluginDescriptor.Handler {
+        var task = bg_task()
+        let position = "handler \(index)"
+        try load(pointer, over: &task, count: 4, position)
+        try loadWhole(pointer, over: &task, size: task.size, position)
+        let name = try handlerName(task.handler, index: index)
+        let part = "handler \"\(name)\""
+        try requireKnown(task.flags, known: PluginDescriptor.Flags.known.rawValue, part)
+        let schema = try text(
+            task.params_schema,
+            "the schema of \(part)",
+            most: PluginDescriptor.schemaBytesMax,
+            linesAllowed: true
+        )
+        guard
+            let start = try function(
+                task.start,
+                "start() of \(part)",
+                as: PluginDescriptor.Start.self
+            )
+        else { throw fault(.noStart(handler: name)) }
+        return PluginDescriptor.Handler(
+            name: name,
+            parametersSchema: schema,
+            flags: PluginDescriptor.Flags(rawValue: task.flags).intersection(.known),
+            start: start,
+            cancel: try function(
+                task.cancel,
+                "cancel() of \(part)",
+                as: PluginDescriptor.Cancel.self
+            ),
+            release: try function(
+                task.release,
+                "release() of \(part)",
+                as: PluginDescriptor.Release.self
+            )
+        )
+    }
+
+    private func handlerName(_ string: bg_str, index: Int) throws(DescriptorError) -> String {
+        let part = "the name of handler \(index)"
+        let bytes = try bytes(string, part, most: PluginDescriptor.nameBytesMax)
+        let isValid =
+            !bytes.isEmpty
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+        guard isValid else { throw fault(.badHandlerName(index, bytes: bytes)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: - Fields
+
+    /// Reads a table whose size has been read: all of 1.0 must be there, and what a later minor has
+    /// appended is not looked at.
+    private func loadWhole<T: BitwiseCopyable>(
+        _ pointer: UnsafeRawPointer?,
+        over value: inout T,
+        size: UInt32,
+        _ part: String
+    ) throws(DescriptorError) {
+        let least = MemoryLayout<T>.size
+        guard size >= least, size <= PluginDescriptor.tableBytesMax, size.isMultiple(of: 8) else {
+            throw fault(.badSize(part: part, found: size, least: least))
+        }
+        try load(pointer, over: &value, count: least, part)
+    }
+
+    private func load<T: BitwiseCopyable>(
+        _ pointer: UnsafeRawPointer?,
+        over value: inout T,
+        count: Int,
+        _ part: String
+    ) throws(DescriptorError) {
+        do {
+            try memory.load(pointer, over: &value, count: count)
+        } catch {
+            throw Self.translated(error, part, note)
+        }
+    }
+
+    private func bytes(
+        _ string: bg_str,
+        _ part: String,
+        most: Int
+    ) throws(DescriptorError) -> [UInt8] {
+        guard string.len > 0 else { return [] }
+        guard string.len <= most else {
+            throw fault(.longText(part: part, length: UInt(string.len), most: most))
+        }
+        guard let pointer = string.ptr else {
+            throw fault(.nullText(part: part, length: UInt(string.len)))
+        }
+        do {
+            return try memory.bytes(pointer, count: Int(string.len))
+        } catch {
+            throw Self.translated(error, part, note)
+        }
+    }
+
+    private func text(
+        _ string: bg_str,
+        _ part: String,
+        most: Int,
+        linesAllowed: Bool = false
+    ) throws(DescriptorError) -> String {
+        let bytes = try bytes(string, part, most: most)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw fault(.notUTF8(part: part, bytes: bytes))
+        }
+        let isClean = text.unicodeScalars.allSatisfy { scalar in
+            linesAllowed && [0x09, 0x0A, 0x0D].contains(scalar.value) || !scalar.isControl
+        }
+        guard isClean else { throw fault(.controlCharacter(part: part, bytes: bytes)) }
+        return text
+    }
+
+    private func requireKnown(_ flags: UInt32, known: UInt32, _ part: String)
+        throws(DescriptorError)
+    {
+        let unknown = flags & 0xFFFF & ~known
+        guard unknown == 0 else { throw fault(.unknownFlags(part: part, bits: unknown)) }
+    }
+
+    /// Takes a function over, with the promise of the ABI's contract that the host calls it where and
+    /// when it may: that is what makes it Sendable, which a pointer from C is not by itself.
+    private func function<From, To>(
+        _ function: From?,
+        _ part: String,
+        as type: To.Type
+    ) throws(DescriptorError) -> To? {
+        guard let function else { return nil }
+        // Without /proc nothing can be known, and a call would fault where it is attributed.
+        if let code, !code.contains(unsafeBitCast(function, to: UInt.self)) {
+            throw fault(.notCode(part: part))
+        }
+        return unsafeBitCast(function, to: To.self)
+    }
+
+    private func fault(_ problem: Problem) -> DescriptorError { DescriptorError(note.id, problem) }
+
+    private static func translated(
+        _ fault: ForeignMemory.Fault,
+        _ part: String,
+        _ note: PluginNote
+    ) -> DescriptorError {
+        switch fault {
+        case .unreadable: DescriptorError(note.id, .unreadable(part: part))
+        case .system(let code): DescriptorError(note.id, .cannotCheck(errno: code))
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it could forge lines of a log or turn the order of what follows it around.
+    fileprivate var isControl: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
