@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Synchronization
+
+/// A plugin between `open` and `close`: the host that it serves and the settings it was given.
+final class PluginInstance: Sendable {
+    let host: Host
+    /// The plugin's `config` of `tasks.json`, a JSON object.
+    let config: String
+
+    private init(host: Host, config: String) {
+        self.host = host
+        self.config = config
+    }
+
+    static func open(
+        _ host: UnsafePointer<bg_host>?,
+        config: bg_str,
+        into instance: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> bg_status {
+        guard let host = host.flatMap({ Host($0) }), let instance else { return BG_E_ARG }
+        // Outlives the instance on purpose: code that was left running is answered BG_E_CLOSED.
+        Host.latest.withLock { $0 = host }
+        let made = PluginInstance(host: host, config: String(config))
+        instance.pointee = Unmanaged.passRetained(made).toOpaque()
+        return BG_OK
+    }
+
+    static func close(_ instance: UnsafeMutableRawPointer?) {
+        guard let instance else { return }
+        Unmanaged<PluginInstance>.fromOpaque(instance).release()
+    }
+
+    /// The instance that a call of the host is about.
+    static func at(_ instance: UnsafeMutableRawPointer) -> PluginInstance {
+        Unmanaged<PluginInstance>.fromOpaque(instance).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import FoundationEssentials
+internal import Synchronization
+
+extension TaskContext {
+    /// Has the host carry out an HTTP request.
+    ///
+    /// Ends with the run at the latest.
+    ///
+    /// Any status of HTTP is an answer and not an error.
+    ///
+    /// - Throws: `FetchError`, or `CancellationError` once the task is cancelled.
+    public func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+        try Task.checkCancellation()
+        guard let table = host.extension(BG_EXT_FETCH, as: bg_fetches.self) else {
+            throw FetchError(BG_E_ABSENT, url: request.url.absoluteString)
+        }
+        let fetch = Fetch(table, of: self, url: request.url.absoluteString)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { fetch.begin(request, $0) }
+        } onCancel: {
+            fetch.cancel()
+        }
+    }
+}
+
+/// One fetch under way.
+///
+/// The host may call back before `begin` has returned its number, and the task may be cancelled
+/// before that too; the lock decides, and whoever takes the continuation resumes it.
+private final class Fetch: @unchecked Sendable {
+    // Never changed or freed by the host, like its main table.
+    private let table: UnsafePointer<bg_fetches>
+    private let context: TaskContext
+    private let url: String
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var continuation: CheckedContinuation<FetchResponse, any Error>?
+        var number: bg_fetch?
+        var isCancelled = false
+    }
+
+    init(_ table: UnsafePointer<bg_fetches>, of context: TaskContext, url: String) {
+        self.table = table
+        self.context = context
+        self.url = url
+    }
+
+    func begin(
+        _ request: FetchRequest,
+        _ continuation: CheckedContinuation<FetchResponse, any Error>
+    ) {
+        state.withLock { $0.continuation = continuation }
+        let headers: String
+        do {
+            headers = try request.headerLines()
+        } catch {
+            return finish(.failure(error))
+        }
+        // The host's reference, given back by `done`, or here if the host does not take the fetch.
+        let held = Unmanaged.passRetained(self)
+        var number: bg_fetch = 0
+        let status = request.withCRequest(headers: headers) { request in
+            table.pointee.begin?(
+                context.host.pointer,
+                context.run,
+                request,
+                { held, _, result in Fetch.done(held, result) },
+                held.toOpaque(),
+                &number
+            ) ?? BG_E_ABSENT
+        }
+        guard status == BG_OK else {
+            held.release()
+            return finish(.failure(FetchError(status, url: url)))
+        }
+        let isCancelled = state.withLock { state in
+            state.number = number
+            return state.isCancelled
+        }
+        // Cancelled while the number was not known yet.
+        if isCancelled { cancel(number) }
+    }
+
+    func cancel() {
+        let number = state.withLock { state in
+            state.isCancelled = true
+            return state.number
+        }
+        if let number { cancel(number) }
+    }
+
+    /// The answer comes through `done` all the same; a fetch that is over is stale, and that is fine.
+    private func cancel(_ number: bg_fetch) {
+        _ = table.pointee.cancel?(context.host.pointer, number)
+    }
+
+    private static func done(
+        _ held: UnsafeMutableRawPointer?,
+        _ result: UnsafePointer<bg_fetch_result>?
+    ) {
+        guard let held else { return }
+        let fetch = Unmanaged<Fetch>.fromOpaque(held).takeRetainedValue()
+        fetch.finish(fetch.outcome(result))
+    }
+
+    private func outcome(_ result: UnsafePointer<bg_fetch_result>?)
+        -> Result<FetchResponse, any Error>
+    {
+        guard let result, Int(result.pointee.size) >= MemoryLayout<bg_fetch_result>.size else {
+            return .failure(FetchError(BG_E_FAILED, url: url))
+        }
+        switch result.pointee.status {
+        case BG_OK: return .success(FetchResponse(result.pointee))
+        case BG_E_CANCELLED: return .failure(CancellationError())
+        case let status:
+            let message = String(result.pointee.message)
+            return .failure(FetchError(status, url: url, message: message))
+        }
+    }
+
+    private func finish(_ result: sending Result<FetchResponse, any Error>) {
+        let continuation = state.withLock { state in
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(with: result)
+    }
+}
+
+extension FetchResponse {
+    fileprivate init(_ result: bg_fetch_result) {
+        let fields = String(result.headers).split(separator: "\n").compactMap { line in
+            line.firstIndex(of: ":").map { colon in
+                (
+                    name: line[..<colon].lowercased(),
+                    value: String(line[line.index(after: colon)...].drop { $0 == " " })
+                )
+            }
+        }
+        let body = UnsafeRawBufferPointer(start: result.body.ptr, count: result.body.len)
+        self.init(status: Int(result.http_status), headers: fields, body: Data(body))
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+extension Duration {
+    /// Whole milliseconds, rounded up, within what the ABI can say; 0 if negative.
+    var wholeMilliseconds: Int64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let (sum, overflowsToo) = scaled.addingReportingOverflow(fraction)
+        return overflow || overflowsToo ? .max : sum
+    }
+}
+
+extension Date {
+    /// Whole milliseconds since 1970, from 0, which is "at once", to what the ABI can say.
+    var unixMilliseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1000).rounded()
+        guard value > 0 else { return 0 }
+        return Int64(exactly: value) ?? .max
+    }
+
+    init(unixMilliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000)
+    }
+}
