@@ -5,8 +5,9 @@ package enum Spelling {
     /// The candidate that is fewest edits away from the word, if it is near enough to be worth a
     /// suggestion.
     ///
-    /// That is one edit for every three letters, and at least one. Any number of differences in
-    /// case counts as one edit; of candidates equally near the first is taken.
+    /// That is one edit for every three letters, and at least one, but not an edit of every letter.
+    /// Any number of differences in case counts as half an edit; of candidates equally near the
+    /// first is taken.
     package static func nearest(
         to word: String,
         among candidates: some Sequence<String>
@@ -21,11 +22,14 @@ package enum Spelling {
             guard other.count <= lengthMax, abs(other.count - letters.count) <= allowed else {
                 continue
             }
+            // In halves of an edit.
             let distance = min(
-                distance(letters, other),
-                distance(letters.map(lowered), other.map(lowered)) + 1
+                2 * distance(letters, other),
+                2 * distance(letters.map(lowered), other.map(lowered)) + 1
             )
-            guard distance <= allowed, distance < best?.distance ?? Int.max else { continue }
+            guard distance <= 2 * allowed, distance < 2 * letters.count,
+                distance < best?.distance ?? Int.max
+            else { continue }
             best = (candidate, distance)
         }
         return best?.candidate

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import BghostCore
+
+/// The arguments of one call as libffi takes them: a place for each value, and what the values that
+/// are pointers point to.
+struct ArgumentFrame {
+    let signature: FunctionSignature
+    let memory: CallMemory
+    /// Where the result goes, at least 16 bytes: libffi widens small ones.
+    let result: UnsafeMutableRawPointer
+    /// Where the value of each argument stands.
+    private(set) var places: [UnsafeMutableRawPointer?] = []
+    /// Where that value points, if it is an address of ours: what the function writes to.
+    private(set) var targets: [UnsafeMutableRawPointer?] = []
+    /// How many bytes the parameters gave for each argument that has a length.
+    private var lengths: [Int] = []
+
+    /// Checks the parameters and lays out all values but those of callbacks.
+    init(
+        _ signature: FunctionSignature,
+        parameters: String
+    ) throws(FunctionError) {
+        let list = try ParameterList(parameters, for: signature)
+        self.signature = signature
+        memory = CallMemory()
+        result = try memory.zeros(max(16, signature.result.map { ForeignLayout($0).size } ?? 0))
+        for (index, argument) in signature.arguments.enumerated() {
+            places.append(try memory.zeros(Self.size(of: argument.passing)))
+            targets.append(nil)
+            lengths.append(0)
+            try set(index, to: list.values[index] ?? argument.preset?.node)
+        }
+        // Lengths last: they may stand before what they measure.
+        for index in signature.arguments.indices {
+            try setLength(index, isGiven: list.values[index] != nil)
+        }
+    }
+
+    /// Passes the address of a callback.
+    func setCallback(_ code: UnsafeMutableRawPointer, at index: Int) {
+        places[index]?.storeBytes(of: code, as: UnsafeMutableRawPointer?.self)
+    }
+
+    private static func size(of passing: FunctionArgument.Passing) -> Int {
+        switch passing {
+        case .value(let type): ForeignLayout(type).size
+        default: MemoryLayout<UnsafeRawPointer>.size
+        }
+    }
+
+    /// - Parameter node: `nil` if the argument is not given, or is a length yet to be known.
+    private mutating func set(_ index: Int, to node: JSONNode?) throws(FunctionError) {
+        guard let place = places[index] else { return }
+        let writer = ValueWriter(memory: memory, label: signature.label(ofArgument: index))
+        switch signature.arguments[index].passing {
+        case .value(let type):
+            guard let node else { return }
+            try writer.write(node, as: type, to: place)
+            if case .string = type { lengths[index] = node.string?.utf8.count ?? 0 }
+        case .bytes:
+            guard let node, !node.isNull else { return }
+            let bytes = try writer.bytes(node)
+            lengths[index] = bytes.count
+            point(index, to: try memory.copy(bytes))
+        case .reference(let type, _):
+            let target = try memory.zeros(ForeignLayout(type).size)
+            if let node { try writer.write(node, as: type, to: target) }
+            point(index, to: target)
+        case .buffer(let buffer):
+            let target = try memory.zeros(buffer.capacity)
+            if let node {
+                let bytes =
+                    buffer.text ? Array(try writer.text(node).utf8) : try writer.bytes(node)
+                guard bytes.count + (buffer.text ? 1 : 0) <= buffer.capacity else {
+                    throw writer.fault(
+                        "has \(bytes.count) bytes, too many for a buffer of \(buffer.capacity)"
+                            + (buffer.text ? " with its NUL" : "")
+                    )
+                }
+                lengths[index] = bytes.count
+                UnsafeMutableRawBufferPointer(start: target, count: bytes.count)
+                    .copyBytes(from: bytes)
+            }
+            point(index, to: target)
+        case .done, .cancelled: break
+        }
+    }
+
+    private mutating func point(_ index: Int, to target: UnsafeMutableRawPointer) {
+        targets[index] = target
+        places[index]?.storeBytes(of: target, as: UnsafeMutableRawPointer?.self)
+    }
+
+    /// Sets a length that was not given, and refuses one that was given too large: the function
+    /// would read or write past the end.
+    private func setLength(_ index: Int, isGiven: Bool) throws(FunctionError) {
+        let length: Int
+        let measured: String
+        switch signature.arguments[index].preset {
+        case .lengthOf(let name):
+            guard let other = signature.index(ofArgument: name) else { return }
+            (length, measured) = (lengths[other], name)
+        case .capacityOf(let name):
+            guard let other = signature.index(ofArgument: name),
+                case .buffer(let buffer) = signature.arguments[other].passing
+            else { return }
+            (length, measured) = (buffer.capacity, name)
+        default: return
+        }
+        let scalar: ScalarType
+        let place: UnsafeMutableRawPointer?
+        switch signature.arguments[index].passing {
+        case .value(.scalar(let type)): (scalar, place) = (type, places[index])
+        case .reference(.scalar(let type), _): (scalar, place) = (type, targets[index])
+        default: return
+        }
+        guard let place else { return }
+        let writer = ValueWriter(memory: memory, label: signature.label(ofArgument: index))
+        guard isGiven else {
+            guard scalar.integerRange?.contains(Int128(length)) == true else {
+                throw writer.fault(
+                    "is the length of `\(measured)`, but `\(scalar.rawValue)` cannot hold \(length)"
+                )
+            }
+            return writer.store(Int128(length), bytes: scalar.byteCount, to: place)
+        }
+        guard (0...Int128(length)).contains(ValueReader.integer(scalar, at: place)) else {
+            throw writer.fault(
+                "must be 0 to \(length), the length of `\(measured)`; leave it out to pass that"
+            )
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import BghostCore
+import CFFI
+import Glibc
+import Synchronization
+
+/// What answers the callbacks of one call.
+protocol CallbackTarget: AnyObject, Sendable {
+    func cancelled() -> Int32
+    /// `text` lives until the return only.
+    func done(status: Int32, text: UnsafeRawPointer?)
+}
+
+/// Makes C function pointers that are bound to one call, for C code without a context pointer.
+///
+/// They are never freed or reused. C code may keep one for as long as it likes, and a thread of it
+/// may be on the way into one at any moment, even after its run is over: freed, it would be a jump
+/// into memory of someone else; reused, a late `done` would end a run that is not its own. What a
+/// retired one costs is about 200 bytes. `countMax` bounds them for each process, and a worker
+/// replaces itself before it comes to that, see `areNearlySpent`.
+enum Callback {
+    static let countMax = 16_384
+
+    /// Whether the process should make place for a fresh one once it is idle.
+    static var areNearlySpent: Bool { count.load(ordering: .relaxed) > countMax / 4 * 3 }
+
+    private static let count = Atomic<Int>(0)
+
+    /// `int (*)(void)`.
+    static func cancelled(
+        _ target: some CallbackTarget
+    ) throws(FunctionError) -> UnsafeMutableRawPointer {
+        try make(cancelledShape, target) { _, result, _, context in
+            // Not to be seen by C code that looks at errno after its own failed call.
+            let code = errno
+            defer { errno = code }
+            // libffi wants integers widened to a register.
+            let answer = Callback.target(context)?.cancelled() ?? 1
+            result?.storeBytes(of: ffi_sarg(answer), as: ffi_sarg.self)
+        }
+    }
+
+    /// `void (*)(int)`, with text `void (*)(int, const char *)`.
+    static func done(
+        _ target: some CallbackTarget,
+        text: Bool
+    ) throws(FunctionError) -> UnsafeMutableRawPointer {
+        guard text else {
+            return try make(doneShape, target) { _, _, arguments, context in
+                let code = errno
+                defer { errno = code }
+                guard let status = arguments?[0]?.load(as: Int32.self) else { return }
+                Callback.target(context)?.done(status: status, text: nil)
+            }
+        }
+        return try make(doneTextShape, target) { _, _, arguments, context in
+            let code = errno
+            defer { errno = code }
+            guard let status = arguments?[0]?.load(as: Int32.self) else { return }
+            let text = arguments?[1]?.load(as: UnsafeRawPointer?.self)
+            Callback.target(context)?.done(status: status, text: text)
+        }
+    }
+
+    private typealias Entry =
+        @convention(c) (
+            UnsafeMutablePointer<ffi_cif>?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?
+        ) -> Void
+
+    /// Keeps the target alive for as long as the callback lives, which is for ever.
+    private final class Box {
+        let target: any CallbackTarget
+        init(_ target: any CallbackTarget) { self.target = target }
+    }
+
+    private static func target(_ context: UnsafeMutableRawPointer?) -> (any CallbackTarget)? {
+        context.map { Unmanaged<Box>.fromOpaque($0).takeUnretainedValue().target }
+    }
+
+    private static func make(
+        _ shape: Result<CallInterface, CallInterfaceError>,
+        _ target: any CallbackTarget,
+        _ entry: Entry
+    ) throws(FunctionError) -> UnsafeMutableRawPointer {
+        guard case .success(let shape) = shape else {
+            throw .callbackRefused(reason: "libffi does not know its type")
+        }
+        guard count.add(1, ordering: .relaxed).newValue <= countMax else {
+            count.subtract(1, ordering: .relaxed)
+            throw .callbacksSpent
+        }
+        var code: UnsafeMutableRawPointer?
+        let memory = ffi_closure_alloc(MemoryLayout<ffi_closure>.size, &code)
+        guard let memory, let code else {
+            count.subtract(1, ordering: .relaxed)
+            throw .callbackRefused(reason: "the system gives no executable memory")
+        }
+        let context = Unmanaged.passRetained(Box(target))
+        let status = ffi_prep_closure_loc(
+            memory.assumingMemoryBound(to: ffi_closure.self),
+            shape.cif,
+            entry,
+            context.toOpaque(),
+            code
+        )
+        guard status == FFI_OK else {
+            // Nobody has seen it yet, so this one can go.
+            context.release()
+            ffi_closure_free(memory)
+            count.subtract(1, ordering: .relaxed)
+            throw .callbackRefused(reason: "libffi answers status \(status.rawValue)")
+        }
+        return code
+    }
+
+    private static let int = ForeignType.scalar(.int)
+    private static let cancelledShape = shape(result: int, arguments: [])
+    private static let doneShape = shape(result: nil, arguments: [int])
+    private static let doneTextShape = shape(result: nil, arguments: [int, .pointer])
+
+    private static func shape(
+        result: ForeignType?,
+        arguments: [ForeignType]
+    ) -> Result<CallInterface, CallInterfaceError> {
+        Result { () throws(CallInterfaceError) in
+            try CallInterface(result: result, arguments: arguments)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BghostCore
+
+/// Why a C function was not called.
+package enum FunctionError: Error, Equatable, Sendable {
+    case badSignature(SignatureError)
+    /// The reason is the dynamic linker's own.
+    case libraryNotLoaded(library: String, reason: String)
+    case symbolMissing(symbol: String, library: String, near: [String])
+    /// The symbol names data.
+    case notAFunction(symbol: String, library: String)
+    /// libffi cannot make such a call.
+    case callNotPossible(symbol: String, reason: String)
+    /// The parameters of the run do not fit; `argument` is `nil` if it is none in particular.
+    case badParameters(argument: String?, reason: String)
+    /// The system allows no memory that is written and then executed, as callbacks need.
+    case callbackRefused(reason: String)
+    /// This process has handed out all its callbacks; another can go on.
+    case callbacksSpent
+    case outOfMemory
+}
+
+extension FunctionError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .badSignature(let error):
+            "the signature is wrong at \(error.description)"
+        case .libraryNotLoaded(let library, let reason):
+            "`\(library)` cannot be loaded: \(reason)"
+        case .symbolMissing(let symbol, let library, let near) where near.isEmpty:
+            "`\(library)` has no function `\(symbol)`; `nm -D --defined-only` lists what it has"
+        case .symbolMissing(let symbol, let library, let near):
+            "`\(library)` has no function `\(symbol)`; it has "
+                + near.map { "`\($0)`" }.joined(separator: ", ")
+        case .notAFunction(let symbol, let library):
+            "`\(symbol)` of `\(library)` is data, not a function, so it cannot be called"
+        case .callNotPossible(let symbol, let reason):
+            "`\(symbol)` cannot be called: \(reason)"
+        case .badParameters(.some(let argument), let reason): "argument \(argument) \(reason)"
+        case .badParameters(nil, let reason): "the parameters \(reason)"
+        case .callbackRefused(let reason):
+            "the callback for `done` or `cancelled` cannot be made: \(reason). SELinux and systemd's "
+                + "MemoryDenyWriteExecute= can forbid it; allow it for the worker, or call a "
+                + "function that needs neither"
+        case .callbacksSpent:
+            "this worker has handed out all \(Callback.countMax) callbacks that one process may; "
+                + "it must be replaced by a fresh one"
+        case .outOfMemory: "there is not enough memory for the arguments"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import BghostPlugin
+import Testing
+
+/// `done` and `cancelled`, for C code that has no context pointer.
+///
+/// One after the other, since they share the gate and the kept callbacks of one fixture.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct CallbackTests {
+    private func function(_ symbol: String, _ signature: String) throws -> ForeignFunction {
+        try FunctionFixture.function(symbol, signature, in: "callbacks")
+    }
+
+    @Test(arguments: [1, 2, 1000])
+    func cancelledIsPolled(_ polls: Int) throws {
+        let poll = try function("poll_cancelled", "int(cancelled)")
+        let outcome = poll.call(parameters: "{}", run: RecordedRun(stopsAtPoll: polls))
+        #expect(
+            outcome
+                == .finished(
+                    FunctionCompletion(
+                        status: 0,
+                        message: "",
+                        result: #"{"result":\#(polls),"errno":0}"#
+                    )
+                )
+        )
+    }
+
+    @Test func callbacksLeaveErrnoAlone() throws {
+        let across = try function("errno_across", "int(cancelled)")
+        #expect(try across.answer("{}").result == #"{"result":1234,"errno":1234}"#)
+    }
+
+    @Test(arguments: [(0, 0), (1, -1), (-1, -1), (-2, -2), (-3, -3), (-10, -1), (-1000, -1)])
+    func doneOnTheOwnStack(_ said: Int, _ status: Int) async throws {
+        let function = try function("done_at_once", "int(status: int, done)")
+        let run = RecordedRun()
+        #expect(function.call(parameters: #"{"status": \#(said)}"#, run: run) == .pending)
+        let completion = try #require(await run.completion())
+        #expect(completion.status == Int32(status))
+        // What the function returned after it had called `done` is there.
+        #expect(completion.result == #"{"result":42,"errno":0,"status":\#(said)}"#)
+        #expect(completion.message.isEmpty == (status == 0))
+        #expect(run.completionCount == 1)
+    }
+
+    @Test func theFirstDoneCounts() async throws {
+        let twice = try function("done_twice", "void(done)")
+        let run = RecordedRun()
+        #expect(twice.call(parameters: "{}", run: run) == .pending)
+        #expect(await run.completion()?.status == 0)
+        #expect(run.completionCount == 1)
+    }
+
+    /// The thread reads its input and writes its answer after the function has returned.
+    @Test func doneFromAnotherThread() async throws {
+        let later = try function(
+            "sum_later",
+            """
+            int(data: bytes, count: size = lengthOf(data), sum: out ulong, status: int = 0,
+                done(string)) == 0
+            """
+        )
+        let gate = try function("gate_open", "void()")
+        let run = RecordedRun()
+        let data = String(repeating: "a", count: 50_000)
+        #expect(later.call(parameters: #"{"data": "\#(data)"}"#, run: run) == .pending)
+        #expect(run.completionCount == 0)
+        _ = try gate.answer("{}")
+        let completion = try #require(await run.completion())
+        #expect(
+            completion
+                == FunctionCompletion(
+                    status: 0,
+                    message: "",
+                    result: #"{"result":0,"out":{"sum":4850000},"errno":0,"status":0,"#
+                        + #""text":"summed"}"#
+                )
+        )
+    }
+
+    /// A function that says by its result that it has not begun will not call `done`.
+    @Test func aFailedStartEndsTheRun() throws {
+        let keep = try function("keep", "int(answer: int, cancelled, done) == 0")
+        let run = RecordedRun()
+        guard case .finished(let completion) = keep.call(parameters: #"{"answer": 5}"#, run: run)
+        else { return #expect(Bool(false), "it waits for a `done` that cannot come") }
+        #expect(completion.status == -1)
+        #expect(completion.message.contains("`keep` answered 5, which is not == 0"))
+        #expect(run.completionCount == 0)
+    }
+
+    @Test func callbacksThatOutliveTheirRun() async throws {
+        let keep = try function("keep", "int(answer: int, cancelled, done) == 0")
+        let run = RecordedRun()
+        #expect(keep.call(parameters: #"{"answer": 0}"#, run: run) == .pending)
+        #expect(await run.completion()?.status == 0)
+        for symbol in ["use_kept", "use_kept_on_thread", "use_kept"] {
+            // The run is over: `done` changes nothing and `cancelled` says "stop" (3: drain).
+            #expect(try function(symbol, "int()").answer("{}").result.contains(#""result":3,"#))
+        }
+        #expect(run.completionCount == 1)
+    }
+
+    @Test func refusedParametersUseUpNoCallback() throws {
+        let function = try function("done_at_once", "int(status: int, done)")
+        for _ in 0..<20_000 {
+            guard function.refusal("{}") != nil else {
+                return #expect(Bool(false), "a missing argument was not noticed")
+            }
+        }
+        #expect(!ForeignFunction.isProcessWorn)
+    }
+
+    @Test func manyRunsAtOnce() async throws {
+        let later = try function(
+            "sum_later",
+            """
+            int(data: bytes, count: size = lengthOf(data), sum: out ulong, status: int = 0,
+                done(string)) == 0
+            """
+        )
+        let gate = try function("gate_open", "void()")
+        let runs = (0..<200).map { _ in RecordedRun() }
+        for (index, run) in runs.enumerated() {
+            let data = String(repeating: "b", count: index)
+            #expect(later.call(parameters: #"{"data": "\#(data)"}"#, run: run) == .pending)
+        }
+        for _ in runs { _ = try gate.answer("{}") }
+        for (index, run) in runs.enumerated() {
+            let sum = index * 98
+            #expect(await run.completion()?.result.contains(#""sum":\#(sum)}"#) == true)
+            #expect(run.completionCount == 1)
+        }
+    }
+
+    /// In a process of its own, because the bound is the process's.
+    @Test func callbacksAreBounded() async {
+        await #expect(processExitsWith: .success) {
+            let function = try FunctionFixture.function(
+                "done_at_once",
+                "int(status: int, done)",
+                in: "callbacks"
+            )
+            var calls = 0
+            while true {
+                let wasWorn = ForeignFunction.isProcessWorn
+                let run = RecordedRun()
+                let outcome = function.call(parameters: #"{"status": 0}"#, run: run)
+                guard outcome == .pending else {
+                    #expect(outcome == .refused(.callbacksSpent))
+                    // There was warning in time.
+                    #expect(wasWorn)
+                    break
+                }
+                calls += 1
+                #expect(wasWorn == (calls > 12_289))
+                #expect(run.completionCount == 1)
+            }
+            #expect(calls == 16_384)
+        }
+    }
+}
