@@ -14,7 +14,7 @@ package struct PluginImage: Equatable, Sendable {
     package var entry: Entry
     /// The majors N of the other `bghost_plugin_vN` that it exports.
     package var otherMajors: [UInt16]
-    /// How many symbols it exports besides the entry functions.
+    /// How many functions and variables it exports besides the entry functions.
     package var extraExports: Int
     /// The libraries that the loader will fetch with it, as they are named in it.
     package var needed: [String]
@@ -75,7 +75,8 @@ package struct PluginImage: Equatable, Sendable {
             note: try readNote(layout),
             entry: own.map { isCode($0, in: layout) ? .function : .notFunction } ?? .absent,
             otherMajors: entries.map(\.major).filter { $0 != abiMajor }.sorted(),
-            extraExports: symbols.exports.count - entries.count,
+            extraExports: symbols.exports.count { $0.kind != SymbolTable.untyped }
+                - entries.count { $0.symbol.kind != SymbolTable.untyped },
             needed: dynamic.needed,
             soname: dynamic.soname,
             concerns: concerns(layout, dynamic, symbols)

@@ -11,6 +11,8 @@ struct SymbolTable {
     private static let symbolBytes: UInt64 = 24
     private static let symbolsMax: UInt64 = 1 << 20
     static let function: UInt8 = 2
+    /// The kind of the marks that linkers leave, such as `_end`.
+    static let untyped: UInt8 = 0
 
     let dynamic: DynamicTable
     private(set) var exports: [Symbol] = []
