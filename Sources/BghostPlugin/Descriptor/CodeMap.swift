@@ -15,20 +15,23 @@ struct CodeMap {
         var capacity = 0
         defer { free(line) }
         while getline(&line, &capacity, file) > 0, let line {
-            if let range = executableRange(String(cString: line)) { map.ranges.append(range) }
+            if let range = executableRange(line) { map.ranges.append(range) }
         }
         return map
     }
 
     func contains(_ address: UInt) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Reads `start-end rwxp ...`; `nil` unless it is executable.
-    private static func executableRange(_ line: String) -> Range<UInt>? {
-        let fields = line.split(separator: " ", maxSplits: 2)
-        guard fields.count >= 2, fields[1].dropFirst(2).first == "x" else { return nil }
-        let ends = fields[0].split(separator: "-")
-        guard ends.count == 2, let start = UInt(ends[0], radix: 16),
-            let end = UInt(ends[1], radix: 16), start < end
+    /// Reads `start-end rwxp ...` in hexadecimal; `nil` unless it is executable.
+    ///
+    /// By hand, because this lies on the way to the first handler of every worker.
+    private static func executableRange(_ line: UnsafeMutablePointer<CChar>) -> Range<UInt>? {
+        var rest: UnsafeMutablePointer<CChar>? = line
+        let start = strtoul(line, &rest, 16)
+        guard let dash = rest, dash.pointee == CChar(UInt8(ascii: "-")) else { return nil }
+        let end = strtoul(dash + 1, &rest, 16)
+        guard let space = rest, strncmp(space, " ", 1) == 0, strnlen(space, 4) == 4,
+            space[3] == CChar(UInt8(ascii: "x")), start < end
         else { return nil }
         return start..<end
     }

@@ -172,15 +172,17 @@ struct DescriptorReader: ~Copyable {
         _ part: String,
         most: Int
     ) throws(DescriptorError) -> [UInt8] {
-        guard string.len > 0 else { return [] }
-        guard string.len <= most else {
-            throw fault(.longText(part: part, length: UInt(string.len), most: most))
+        // Swift takes size_t for Int: a length beyond its range would look like less than nothing.
+        let length = UInt(bitPattern: string.len)
+        guard length > 0 else { return [] }
+        guard length <= most else {
+            throw fault(.longText(part: part, length: length, most: most))
         }
         guard let pointer = string.ptr else {
-            throw fault(.nullText(part: part, length: UInt(string.len)))
+            throw fault(.nullText(part: part, length: length))
         }
         do {
-            return try memory.bytes(pointer, count: Int(string.len))
+            return try memory.bytes(pointer, count: Int(length))
         } catch {
             throw Self.translated(error, part, note)
         }
