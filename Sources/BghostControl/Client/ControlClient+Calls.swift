@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import NIOCore
+internal import NIOHTTP1
+
+extension ControlClient {
+    /// Who answers.
+    package struct DaemonVersion: Equatable, Sendable {
+        package var version: String
+        package var pid: Int32
+    }
+
+    package func version() async throws -> Answer<DaemonVersion> {
+        try await call(.GET, ControlPath("version")) { json in
+            guard let version = json["version"]?.string,
+                let pid = json["pid"]?.int64.flatMap(Int32.init(exactly:))
+            else { return nil }
+            return DaemonVersion(version: version, pid: pid)
+        }
+    }
+
+    package func status() async throws -> Answer<HostStatus> {
+        try await call(.GET, ControlPath("status"), read: HostStatus.init(json:))
+    }
+
+    // MARK: - Requests
+
+    /// Asks for a run under the task's own conditions.
+    ///
+    /// Its parameters must be JSON.
+    package func submit(_ submission: Submission) async throws -> Answer<PendingRequest> {
+        try await call(.POST, ControlPath("submit"), body: Self.body(submission)) {
+            $0["request"].flatMap(PendingRequest.init(json:))
+        }
+    }
+
+    /// Asks for a run now.
+    ///
+    /// Its parameters must be JSON.
+    package func trigger(_ submission: Submission) async throws -> Answer<PendingRequest> {
+        let path = ControlPath("tasks", submission.task, "trigger")
+        return try await call(.POST, path, body: Self.body(submission)) {
+            $0["request"].flatMap(PendingRequest.init(json:))
+        }
+    }
+
+    /// Waits for the end of a request's run, for as long as it takes or until it is cancelled.
+    package func endedRun(ofRequest id: RunID) async throws -> Answer<RunRecord> {
+        let path = ControlPath("requests", id.description, "run")
+        return try await call(.GET, path, within: .hours(24 * 365)) {
+            $0["run"].flatMap(RunRecord.init(json:))
+        }
+    }
+
+    /// Withdraws the pending request of a task.
+    package func cancelPending(task: String) async throws -> Answer<String> {
+        try await call(.DELETE, ControlPath("tasks", task, "pending")) { $0["task"]?.string }
+    }
+
+    // MARK: - Runs
+
+    /// What was told to stop.
+    package struct Expiring: Equatable, Sendable {
+        package var run: RunID
+        package var task: String
+        package var grace: Duration
+    }
+
+    /// Tells the run whose id begins like this that its runtime is used up.
+    package func expire(run prefix: String) async throws -> Answer<Expiring> {
+        try await call(.POST, ControlPath("runs", prefix, "expire")) { json in
+            guard let run = json.runID("run"), let task = json["task"]?.string,
+                let grace = json.duration("graceSeconds")
+            else { return nil }
+            return Expiring(run: run, task: task, grace: grace)
+        }
+    }
+
+    /// The newest runs first.
+    package func runs(task: String?, limit: Int?) async throws -> Answer<[RunRecord]> {
+        let path = ControlPath("runs").with("task", task).with("limit", limit)
+        return try await call(.GET, path) {
+            $0["runs"]?.array.map { $0.compactMap(RunRecord.init(json:)) }
+        }
+    }
+
+    /// The run whose id begins like this.
+    package func run(_ prefix: String) async throws -> Answer<RunRecord> {
+        try await call(.GET, ControlPath("runs", prefix)) {
+            $0["run"].flatMap(RunRecord.init(json:))
+        }
+    }
+
+    private static func body(_ submission: Submission) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.value(submission)
+        return writer.bytes
+    }
+}

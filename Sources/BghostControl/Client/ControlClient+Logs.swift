@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+package import BghostCore
+internal import NIOCore
+internal import NIOHTTP1
+
+extension ControlClient {
+    /// Which lines are wanted, by what people type.
+    package struct LogQuery: Equatable, Sendable {
+        package var task: String?
+        /// The beginning of a run's id.
+        package var run: String?
+        package var plugin: String?
+        package var level: LogEntry.Level?
+        package var limit: Int?
+
+        package init(
+            task: String? = nil,
+            run: String? = nil,
+            plugin: String? = nil,
+            level: LogEntry.Level? = nil,
+            limit: Int? = nil
+        ) {
+            self.task = task
+            self.run = run
+            self.plugin = plugin
+            self.level = level
+            self.limit = limit
+        }
+
+        var path: ControlPath {
+            ControlPath("logs").with("task", task).with("run", run).with("plugin", plugin)
+                .with("level", level?.text).with("limit", limit)
+        }
+    }
+
+    /// What the log still holds, oldest first.
+    package func logs(_ query: LogQuery) async throws -> Answer<[LogEntry]> {
+        try await call(.GET, query.path) {
+            $0["entries"]?.array.map { $0.compactMap(LogEntry.init(json:)) }
+        }
+    }
+
+    /// Calls the closure with what the log holds and with each line that follows, until the daemon
+    /// stops, the closure throws, or the task is cancelled.
+    package func followLogs(
+        _ query: LogQuery,
+        _ body: (Answer<LogEntry>) throws -> Void
+    ) async throws {
+        let path = query.path.with("follow", true)
+        let response = try await send(.GET, path, within: .hours(24 * 365))
+        guard response.status.code == 200 else {
+            let answer = try await response.body.collect(upTo: Self.answerBytesMax)
+            let json = try? JSONReader.parse(answer.readableBytesView)
+            throw json.flatMap(ControlFault.init(json:))
+                ?? unreadable(response.headers.first(name: Self.versionField))
+        }
+        var lines = LineSplitter()
+        var parts = response.body.makeAsyncIterator()
+        while let part = try await next(&parts) {
+            for line in lines.lines(adding: part.readableBytesView) {
+                guard let json = try? JSONReader.parse(line), let entry = LogEntry(json: json)
+                else { throw unreadable(response.headers.first(name: Self.versionField)) }
+                try body(Answer(value: entry, json: json.text))
+            }
+            guard lines.pendingBytes <= Self.answerBytesMax else { throw unreadable(nil) }
+        }
+    }
+
+    private func next(
+        _ parts: inout HTTPClientResponse.Body.AsyncIterator
+    ) async throws -> ByteBuffer? {
+        do {
+            return try await parts.next()
+        } catch {
+            throw fault(of: error)
+        }
+    }
+}
+
+/// Cuts a stream of bytes into lines.
+struct LineSplitter {
+    private var rest: [UInt8] = []
+
+    /// The bytes of a line that is not yet complete.
+    var pendingBytes: Int { rest.count }
+
+    /// The lines that these bytes complete, without their ends.
+    mutating func lines(adding bytes: some Collection<UInt8>) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        for piece in bytes.split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        ).enumerated() {
+            if piece.offset > 0 {
+                lines.append(rest)
+                rest = []
+            }
+            rest += piece.element
+        }
+        return lines
+    }
+}

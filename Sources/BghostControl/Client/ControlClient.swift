@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import BghostCore
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Speaks to the daemon at a socket.
+///
+/// Answers are typed; each comes with the JSON that it was read from, so that what is printed as
+/// JSON is what the daemon said.
+package struct ControlClient: Sendable {
+    /// A value and the JSON that it was read from.
+    package struct Answer<Value: Sendable>: Sendable {
+        package var value: Value
+        package var json: String
+    }
+
+    package let socketPath: String
+    /// Called with the daemon's version if it is not this program's.
+    package var onOtherVersion: @Sendable (String) -> Void = { _ in }
+    private let http: HTTPClient
+
+    /// How long a short call may take.
+    static let callTime = TimeAmount.seconds(30)
+    /// The most bytes of an answer.
+    ///
+    /// The largest is one of 10,000 log lines.
+    static let answerBytesMax = 64 << 20
+
+    /// Opens a client for the duration of the closure.
+    package static func with<Result: Sendable>(
+        socketPath: String,
+        onOtherVersion: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: (ControlClient) async throws -> Result
+    ) async throws -> Result {
+        var configuration = HTTPClient.Configuration()
+        // A daemon that is not there will not be there a moment later.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.redirectConfiguration = .disallow
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        var client = ControlClient(socketPath: socketPath, http: http)
+        client.onOtherVersion = onOtherVersion
+        do {
+            let result = try await body(client)
+            try await http.shutdown()
+            return result
+        } catch {
+            // The first error counts.
+            try? await http.shutdown()
+            throw error
+        }
+    }
+
+    private init(socketPath: String, http: HTTPClient) {
+        self.socketPath = socketPath
+        self.http = http
+    }
+
+    // MARK: - Calls
+
+    /// An answer of the API read by the caller; throws the daemon's fault if it is one.
+    func call<Value: Sendable>(
+        _ method: HTTPMethod,
+        _ path: ControlPath,
+        body: [UInt8]? = nil,
+        within time: TimeAmount = callTime,
+        read: (JSONNode) -> Value?
+    ) async throws -> Answer<Value> {
+        let response = try await send(method, path, body: body, within: time)
+        let buffer: ByteBuffer
+        do {
+            buffer = try await response.body.collect(upTo: Self.answerBytesMax)
+        } catch {
+            throw fault(of: error)
+        }
+        let version = response.headers.first(name: Self.versionField)
+        let json = try? JSONReader.parse(buffer.readableBytesView)
+        if let json, let fault = ControlFault(json: json) { throw fault }
+        guard response.status.code < 300, let json, let value = read(json) else {
+            throw unreadable(version)
+        }
+        return Answer(value: value, json: json.text)
+    }
+
+    /// An answer whose head is there and whose body is still to come.
+    func send(
+        _ method: HTTPMethod,
+        _ path: ControlPath,
+        body: [UInt8]? = nil,
+        within time: TimeAmount
+    ) async throws -> HTTPClientResponse {
+        if let body, body.count > ControlLimits.bodyBytesMax { throw ControlFault.bodyTooLarge }
+        guard socketPath.utf8.count <= UnixAddress.pathBytesMax else {
+            throw ControlFault(
+                .socketPath,
+                "the path of the control socket is longer than \(UnixAddress.pathBytesMax) bytes: "
+                    + TerminalText.escaped(socketPath)
+            )
+        }
+        var request = HTTPClientRequest(
+            url: "http+unix://" + ControlPath.encoded(socketPath) + path.text
+        )
+        request.method = method
+        request.headers.add(name: Self.versionField, value: BghostVersion.text)
+        if let body { request.body = .bytes(body) }
+        do {
+            let response = try await http.execute(request, deadline: .now() + time)
+            if let version = response.headers.first(name: Self.versionField),
+                version != BghostVersion.text
+            {
+                onOtherVersion(version)
+            }
+            return response
+        } catch {
+            throw fault(of: error)
+        }
+    }
+
+    static let versionField = "Bghost-Version"
+
+    // MARK: - Faults
+
+    /// What a failure of the connection means for people.
+    ///
+    /// A cancellation stays what it is.
+    func fault(of error: any Error) -> any Error {
+        let path = TerminalText.escaped(socketPath)
+        if error is CancellationError || error as? HTTPClientError == .cancelled {
+            return CancellationError()
+        }
+        let code =
+            (error as? IOError)?.errnoCode
+            ?? (error as? NIOConnectionError)?.connectionErrors.lazy
+            .compactMap { ($0.error as? IOError)?.errnoCode }.first
+        switch code {
+        case ENOENT, ECONNREFUSED, ENOTDIR, ENOTSOCK:
+            return ControlFault(
+                .notRunning,
+                "bghost is not running (no daemon answers at \(path))",
+                fix: "start it with: bghost --config tasks.json"
+            )
+        case EACCES, EPERM:
+            return ControlFault(
+                .socketForbidden,
+                "you may not use the control socket \(path)",
+                fix: "use the account that runs the daemon, for instance with sudo -u"
+            )
+        default:
+            return ControlFault(
+                .connectionLost,
+                "the daemon at \(path) ended the connection: \(error)",
+                fix: "bghost status tells whether it still runs"
+            )
+        }
+    }
+
+    func unreadable(_ version: String?) -> ControlFault {
+        guard let version, version != BghostVersion.text else {
+            return ControlFault(
+                .unreadableAnswer,
+                "what answers at \(TerminalText.escaped(socketPath)) does not speak as a daemon of "
+                    + "bghost \(BghostVersion.text) does",
+                fix: "check --control"
+            )
+        }
+        return ControlFault(
+            .versionSkew,
+            "this is bghost \(BghostVersion.text), the daemon is "
+                + TerminalText.escaped(String(version.prefix(40))),
+            fix: "restart the daemon after an upgrade, or use the program of its version"
+        )
+    }
+}

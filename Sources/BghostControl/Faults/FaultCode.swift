@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+/// What can be wrong between an operator and the daemon.
+///
+/// A number is never reused.
+package enum FaultCode: String, Equatable, Sendable, CaseIterable {
+    // BG2: the environment.
+    case notRunning = "BG2101"
+    case socketForbidden = "BG2102"
+    case socketTaken = "BG2103"
+    case notASocket = "BG2104"
+    case socketFolder = "BG2105"
+    case socketPath = "BG2106"
+    case versionSkew = "BG2107"
+    case unreadableAnswer = "BG2108"
+    case connectionLost = "BG2109"
+
+    // BG4: requests and runs. The first seven are the codes of `SubmitErrorCode`.
+    case unavailable = "BG4001"
+    case tooManyPending = "BG4002"
+    case notPermitted = "BG4003"
+    case immediateRunIneligible = "BG4004"
+    case payloadTooLarge = "BG4005"
+    case badParameters = "BG4006"
+    case storeFailed = "BG4007"
+    case noSuchRun = "BG4010"
+    case ambiguousRun = "BG4011"
+    case runNotUnderWay = "BG4012"
+    case noSuchTask = "BG4013"
+    case nothingPending = "BG4014"
+    case endedWithoutRun = "BG4015"
+    case badRequest = "BG4020"
+    case noSuchRoute = "BG4021"
+    case bodyTooLarge = "BG4022"
+    case stopping = "BG4023"
+    case internalError = "BG4099"
+
+    package init(_ code: SubmitErrorCode) {
+        switch code {
+        case .unavailable: self = .unavailable
+        case .tooManyPendingTaskRequests: self = .tooManyPending
+        case .notPermitted: self = .notPermitted
+        case .immediateRunIneligible: self = .immediateRunIneligible
+        case .payloadTooLarge: self = .payloadTooLarge
+        case .badParameters: self = .badParameters
+        case .storeFailed: self = .storeFailed
+        }
+    }
+
+    /// The HTTP status of an answer that carries it.
+    var httpStatus: Int {
+        switch self {
+        case .badRequest, .badParameters: 400
+        case .notPermitted, .socketForbidden: 403
+        case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute: 404
+        case .ambiguousRun, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible: 409
+        case .payloadTooLarge, .bodyTooLarge: 413
+        case .versionSkew: 426
+        case .tooManyPending: 429
+        case .unavailable, .stopping: 503
+        case .storeFailed: 507
+        case .notRunning, .socketTaken, .notASocket, .socketFolder, .socketPath, .unreadableAnswer,
+            .connectionLost, .internalError:
+            500
+        }
+    }
+}
+
+extension FaultCode {
+    /// What the code means and what to do, for `bghost help CODE`.
+    package var explanation: String {
+        switch self {
+        case .notRunning:
+            "No daemon answers at the control socket. Start it with `bghost --config tasks.json`, "
+                + "or name its socket with --control, --state-dir or BGHOST_CONTROL."
+        case .socketForbidden:
+            "The control socket belongs to somebody else. Only the user that runs the daemon, and "
+                + "root, may steer it: use that account, for instance with `sudo -u`."
+        case .socketTaken:
+            "Another daemon answers at the control socket, and two cannot share one. Stop that "
+                + "daemon, or give this one a --state-dir or --control of its own."
+        case .notASocket:
+            "Something that is no socket lies where the control socket belongs. It is left alone: "
+                + "move it away, or choose another --control."
+        case .socketFolder:
+            "The folder of the control socket is absent, belongs to somebody else, or can be "
+                + "written by others, who could then put a socket of their own there. Create it "
+                + "with `mkdir -m 0700`, or repair it with `chmod go-w`."
+        case .socketPath:
+            "The path of a Unix socket has at most 107 bytes and is absolute. Choose a shorter "
+                + "--control."
+        case .versionSkew:
+            "The program and the daemon are of versions that do not understand each other. "
+                + "Restart the daemon after an upgrade."
+        case .unreadableAnswer:
+            "What answered at the control socket does not speak as a bghost daemon does. Check "
+                + "--control, and that program and daemon are of the same version."
+        case .connectionLost:
+            "The daemon ended the connection before its answer was complete. It may have been "
+                + "stopped: `bghost status` tells."
+        case .unavailable:
+            "The daemon takes no requests for this task now, for instance because it is about to "
+                + "stop or the task's plugin cannot be loaded. `bghost status` says why."
+        case .tooManyPending:
+            "As many requests wait as may wait. They are begun as slots become free; `bghost "
+                + "status` shows them and `bghost cancel` withdraws one."
+        case .notPermitted:
+            "Only identifiers that the manifest lists under `tasks` can be submitted. Add it "
+                + "there, or correct its spelling."
+        case .immediateRunIneligible: "The task cannot be run at once under its present conditions."
+        case .payloadTooLarge: "The parameters are larger than a request may carry."
+        case .badParameters:
+            "The parameters of a request are one JSON object, such as {\"city\":\"Paris\"}."
+        case .storeFailed:
+            "The request could not be stored, so it was not accepted. Check the disk that holds "
+                + "the state directory."
+        case .noSuchRun: "No run has an id that begins like this. `bghost runs` lists them."
+        case .ambiguousRun: "The ids of several runs begin like this. Give more characters."
+        case .runNotUnderWay: "The run has ended already, so it can no longer be told to."
+        case .noSuchTask:
+            "The daemon's manifest has no task of this name. `bghost status` lists them."
+        case .nothingPending: "No request of the task is waiting, so there is nothing to withdraw."
+        case .endedWithoutRun:
+            "The request was withdrawn or replaced by a newer one before its run began."
+        case .badRequest: "The control API was sent something that it does not understand."
+        case .noSuchRoute: "The control API has no such path."
+        case .bodyTooLarge: "A request to the control API has at most 256 KiB."
+        case .stopping: "The daemon is stopping and ends what it was asked to wait for."
+        case .internalError: "A bug in bghost. Please report it with the daemon's log."
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+extension TaskStatus {
+    /// What it is about, in one word: `running`, `waiting` or `idle`.
+    package var state: String {
+        if !running.isEmpty { return "running" }
+        return pending == nil ? "idle" : "waiting"
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of a status, for an object that has its schema already.
+    package mutating func members(_ status: HostStatus) {
+        member("daemon") { writer in
+            writer.object { writer in
+                writer.member("version", status.version)
+                writer.member("pid", status.pid)
+                writer.member("startedAt", time: status.startedAt)
+                writer.member("manifest", status.manifest)
+                writer.member("slots", status.slots)
+                writer.member("draining", status.isDraining)
+            }
+        }
+        member("tasks") { writer in
+            writer.array { writer in status.tasks.forEach { writer.value($0) } }
+        }
+        member("plugins") { writer in
+            writer.array { writer in status.plugins.forEach { writer.value($0) } }
+        }
+    }
+
+    private mutating func value(_ task: TaskStatus) {
+        object { writer in
+            writer.member("id", task.identifier)
+            writer.member("plugin", task.plugin)
+            writer.member("kind", task.kind.rawValue)
+            writer.member("state", task.state)
+            writer.member("running") { writer in
+                writer.array { writer in task.running.forEach { writer.value($0) } }
+            }
+            writer.key("pending")
+            if let pending = task.pending { writer.value(pending) } else { writer.null() }
+            writer.key("last")
+            if let last = task.last { writer.value(last) } else { writer.null() }
+        }
+    }
+
+    private mutating func value(_ plugin: PluginStatus) {
+        object { writer in
+            writer.member("name", plugin.name)
+            writer.member("library", plugin.library)
+            writer.member("isolation", plugin.isolation.rawValue)
+            writer.member("workers") { writer in
+                writer.array { writer in plugin.workers.forEach { writer.value($0) } }
+            }
+            writer.member("problem", plugin.problem)
+        }
+    }
+}
+
+extension HostStatus {
+    /// Reads what the writer writes; `nil` if something is absent that cannot be done without.
+    package init?(json: JSONNode) {
+        guard let daemon = json["daemon"], let version = daemon["version"]?.string,
+            let pid = daemon["pid"]?.int64.flatMap(Int32.init(exactly:)),
+            let startedAt = daemon.time("startedAt"),
+            let tasks = json["tasks"]?.array, let plugins = json["plugins"]?.array
+        else { return nil }
+        self.init(
+            version: version,
+            pid: pid,
+            startedAt: startedAt,
+            manifest: daemon["manifest"]?.string ?? "",
+            slots: daemon["slots"]?.int64.map(Int.init(clamping:)) ?? 0,
+            isDraining: daemon["draining"]?.bool ?? false,
+            tasks: tasks.compactMap(TaskStatus.init(json:)),
+            plugins: plugins.compactMap(PluginStatus.init(json:))
+        )
+    }
+}
+
+extension TaskStatus {
+    fileprivate init?(json: JSONNode) {
+        guard let identifier = json["id"]?.string, let plugin = json["plugin"]?.string,
+            let kind = json["kind"]?.string.flatMap(TaskKind.init(rawValue:))
+        else { return nil }
+        self.init(
+            identifier: identifier,
+            plugin: plugin,
+            kind: kind,
+            running: json["running"]?.array?.compactMap(RunRecord.init(json:)) ?? [],
+            pending: json["pending"].flatMap(PendingRequest.init(json:)),
+            last: json["last"].flatMap(RunRecord.init(json:))
+        )
+    }
+}
+
+extension PluginStatus {
+    fileprivate init?(json: JSONNode) {
+        guard let name = json["name"]?.string, let library = json["library"]?.string,
+            let isolation = json["isolation"]?.string.flatMap(Isolation.init(rawValue:))
+        else { return nil }
+        self.init(
+            name: name,
+            library: library,
+            isolation: isolation,
+            workers: json["workers"]?.array?.compactMap {
+                $0.int64.flatMap(Int32.init(exactly:))
+            } ?? [],
+            problem: json["problem"]?.string
+        )
+    }
+}

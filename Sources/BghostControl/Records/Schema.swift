@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names of what the control API answers with.
+///
+/// A name stays as it is while keys are only added; its number grows when one is removed or changes
+/// its meaning.
+package enum Schema {
+    package static let version = "bghost.version/1"
+    package static let status = "bghost.status/1"
+    package static let request = "bghost.request/1"
+    package static let run = "bghost.run/1"
+    package static let runs = "bghost.runs/1"
+    package static let expire = "bghost.expire/1"
+    package static let cancel = "bghost.cancel/1"
+    package static let logs = "bghost.logs/1"
+    package static let logEntry = "bghost.log/1"
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+extension JSONWriter {
+    /// Writes a submission as an object; its parameters must be JSON.
+    package mutating func value(_ submission: Submission) {
+        object { writer in
+            writer.member("task", submission.task)
+            writer.member("parameters", raw: submission.parameters)
+            if let earliest = submission.earliestBegin {
+                writer.member("earliestBegin", time: earliest)
+            }
+            if let priority = submission.priority { writer.member("priority", priority) }
+        }
+    }
+}
+
+extension Submission {
+    /// Reads the body of a submission strictly: a key that is unknown or of the wrong type is an
+    /// error, since to drop it would run something else than what was asked for.
+    ///
+    /// - Parameter task: the task that the path names; `nil` if the body must.
+    package init(json: JSONNode, task: String?) throws(ControlFault) {
+        guard let members = json.object else {
+            throw .badRequest("the body is \(json.typeName) where an object is needed")
+        }
+        var submission = Submission(task: task ?? "")
+        for member in members {
+            switch (member.key, member.value.value) {
+            case ("task", .string(let name)) where task == nil || task == name:
+                submission.task = name
+            case ("parameters", .object): submission.parameters = member.value.text
+            case ("earliestBegin", .null), ("priority", .null): break
+            case ("earliestBegin", .string(let text)):
+                guard let time = Timestamp.unixNanoseconds(text) else {
+                    throw .badRequest("`earliestBegin` is not a time as RFC 3339 has it")
+                }
+                submission.earliestBegin = time
+            case ("priority", .number):
+                guard let priority = member.value.int64, (0...1000).contains(priority) else {
+                    throw .badRequest("`priority` is not a whole number from 0 to 1000")
+                }
+                submission.priority = Int(priority)
+            case ("task", .string): throw .badRequest("the path and `task` name different tasks")
+            case ("task", _), ("parameters", _), ("earliestBegin", _), ("priority", _):
+                throw .badRequest("`\(member.key)` must not be \(member.value.typeName)")
+            default:
+                throw .badRequest("`\(TerminalText.escaped(member.key))` is not a key of a request")
+            }
+        }
+        guard !submission.task.isEmpty else { throw .badRequest("`task` is missing") }
+        self = submission
+    }
+}

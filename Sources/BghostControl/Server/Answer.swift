@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension HTTPField.Name {
+    /// The version of the side that sends it.
+    static let bghostVersion = HTTPField.Name("Bghost-Version") ?? .server
+}
+
+/// How the server answers.
+enum Answer {
+    /// An object with its schema first.
+    static func json(
+        _ schema: String,
+        status: HTTPResponse.Status = .ok,
+        _ members: (inout JSONWriter) -> Void
+    ) -> Response {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", schema)
+            members(&writer)
+        }
+        return response(writer, status: status)
+    }
+
+    static func fault(_ fault: ControlFault) -> Response {
+        var writer = JSONWriter()
+        writer.value(fault)
+        return response(writer, status: HTTPResponse.Status(code: fault.code.httpStatus))
+    }
+
+    private static func response(_ writer: JSONWriter, status: HTTPResponse.Status) -> Response {
+        // A line of its own, for those who ask with curl.
+        let bytes = ByteBuffer(bytes: writer.bytes + [UInt8(ascii: "\n")])
+        return Response(
+            status: status,
+            headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: bytes)
+        )
+    }
+}
+
+/// Puts the version on each answer, refuses clients of another series, and gives every error the one
+/// form that clients read.
+struct Envelope: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do throws(any Error) {
+            try Self.checkVersion(request.headers[.bghostVersion])
+            response = try await next(request, context)
+        } catch let fault as ControlFault {
+            response = Answer.fault(fault)
+        } catch is NIOTooManyBytesError {
+            response = Answer.fault(.bodyTooLarge)
+        } catch let error as HTTPError where error.status == .notFound {
+            let path = TerminalText.escaped(String(request.uri.path.prefix(200)))
+            response = Answer.fault(
+                ControlFault(.noSuchRoute, "there is no \(request.method.rawValue) \(path)")
+            )
+        } catch is CancellationError {
+            response = Answer.fault(ControlFault(.stopping, "the daemon is stopping"))
+        }
+        response.headers[.bghostVersion] = BghostVersion.text
+        return response
+    }
+
+    /// Other clients, such as curl, send no version and take what they get.
+    private static func checkVersion(_ client: String?) throws(ControlFault) {
+        guard let client,
+            BghostVersion.series(of: client) != BghostVersion.series(of: BghostVersion.text)
+        else { return }
+        throw ControlFault(
+            .versionSkew,
+            "this daemon is bghost \(BghostVersion.text), the client "
+                + TerminalText.escaped(String(client.prefix(40))),
+            fix: "restart the daemon after an upgrade, or use the program of its version"
+        )
+    }
+}

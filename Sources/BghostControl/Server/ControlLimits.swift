@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What clients may take of the daemon.
+package struct ControlLimits: Equatable, Sendable {
+    /// The body of one request.
+    package static let bodyBytesMax = 256 << 10
+    /// The head of one request, all fields together.
+    package static let headBytesMax = 16 << 10
+    package static let headFieldsMax = 64
+    package static let runsMax = 1000
+    package static let logLinesMax = 10_000
+
+    /// Connections at a time; further ones wait in the kernel's queue.
+    package var connectionsMax = 64
+    /// For a first request from the connection on, and for each body from its head on.
+    package var receiveTime: Duration = .seconds(10)
+    /// Between an answer and the next request.
+    package var idleTime: Duration = .seconds(30)
+
+    package init() {}
+}

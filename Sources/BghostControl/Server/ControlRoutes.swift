@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import Glibc
+internal import Hummingbird
+internal import NIOCore
+
+/// The paths of the control API and what is done for each.
+struct ControlRoutes: Sendable {
+    typealias Context = BasicRequestContext
+
+    let host: any HostControl
+
+    func router() -> Router<Context> {
+        let router = Router(context: Context.self)
+        router.addMiddleware { Envelope() }
+        router.get("v1/version") { _, _ in version() }
+        router.get("v1/status") { _, _ in await status() }
+        router.post("v1/submit") { request, _ in try await submit(request) }
+        router.post("v1/tasks/:id/trigger") { request, context in
+            try await trigger(request, task: context.parameters.require("id"))
+        }
+        router.delete("v1/tasks/:id/pending") { _, context in
+            try await cancelPending(task: context.parameters.require("id"))
+        }
+        router.get("v1/requests/:id/run") { request, context in
+            try await run(ofRequest: context.parameters.require("id"), request)
+        }
+        router.get("v1/runs") { request, _ in try await runs(request) }
+        router.get("v1/runs/:id") { _, context in
+            let run = try await RunLookup(host: host).run(context.parameters.require("id"))
+            return Answer.json(Schema.run) { $0.member("run", run) }
+        }
+        router.post("v1/runs/:id/expire") { _, context in
+            try await expire(context.parameters.require("id"))
+        }
+        router.get("v1/logs") { request, _ in try await LogRoute(host: host).answer(request) }
+        return router
+    }
+
+    // MARK: - The daemon
+
+    private func version() -> Response {
+        Answer.json(Schema.version) { writer in
+            writer.member("version", BghostVersion.text)
+            writer.member("pid", getpid())
+        }
+    }
+
+    private func status() async -> Response {
+        let status = await host.status()
+        return Answer.json(Schema.status) { $0.members(status) }
+    }
+
+    // MARK: - Requests
+
+    private func submit(_ request: Request) async throws -> Response {
+        let submission = try await submission(request, task: nil)
+        let pending = try await accept { () throws(SubmitError) in
+            try await host.submit(submission)
+        }
+        return Answer.json(Schema.request, status: .accepted) { $0.member("request", pending) }
+    }
+
+    private func trigger(_ request: Request, task: String) async throws -> Response {
+        let submission = try await submission(request, task: task)
+        let pending = try await accept { () throws(SubmitError) in
+            try await host.trigger(submission)
+        }
+        guard request.uri.queryParameters["wait"] == "true" else {
+            return Answer.json(Schema.request, status: .accepted) { $0.member("request", pending) }
+        }
+        return try await endedRun(ofRequest: pending.id, request)
+    }
+
+    private func run(ofRequest text: String, _ request: Request) async throws -> Response {
+        guard let id = RunID(text) else {
+            throw ControlFault.badRequest(
+                "`\(TerminalText.escaped(text))` is not the id of a request"
+            )
+        }
+        return try await endedRun(ofRequest: id, request)
+    }
+
+    private func endedRun(ofRequest id: RunID, _ request: Request) async throws -> Response {
+        // A client that goes away gives its connection back at once; its run goes on.
+        let run = try await request.body.consumeWithCancellationOnInboundClose { _ in
+            try await RunWait(host: host).run(ofRequest: id)
+        }
+        guard let run else {
+            throw ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
+        }
+        return Answer.json(Schema.run) { $0.member("run", run) }
+    }
+
+    private func cancelPending(task: String) async throws -> Response {
+        guard await host.cancelPending(task: task) else {
+            try await TaskLookup(host: host).check(task)
+            throw ControlFault(.nothingPending, "no request of \(task) is waiting")
+        }
+        return Answer.json(Schema.cancel) { writer in
+            writer.member("task", task)
+            writer.member("cancelled", true)
+        }
+    }
+
+    private func submission(_ request: Request, task: String?) async throws -> Submission {
+        if let task, !IdentifierPattern.isValid(task) {
+            throw ControlFault(
+                .notPermitted,
+                "`\(TerminalText.escaped(task))` cannot be the name of a task"
+            )
+        }
+        let declared = request.headers[.contentLength].flatMap(Int.init) ?? 0
+        guard declared <= ControlLimits.bodyBytesMax else { throw ControlFault.bodyTooLarge }
+        let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
+        guard body.readableBytes > 0 else {
+            return try Submission(json: JSONNode(.object([])), task: task)
+        }
+        do {
+            let json = try JSONReader.parse(body.readableBytesView)
+            return try Submission(json: json, task: task)
+        } catch let error as JSONError {
+            throw ControlFault.badRequest("the body is no JSON: \(error)")
+        }
+    }
+
+    private func accept(
+        _ body: () async throws(SubmitError) -> PendingRequest
+    ) async throws(ControlFault) -> PendingRequest {
+        do {
+            return try await body()
+        } catch {
+            throw ControlFault(error)
+        }
+    }
+
+    // MARK: - Runs
+
+    private func runs(_ request: Request) async throws -> Response {
+        let query = Query(request)
+        let limit = try query.number("limit", in: 1...ControlLimits.runsMax) ?? 50
+        let task = query.text("task")
+        let runs = await host.runs(task: task, limit: limit)
+        if runs.isEmpty, let task { try await TaskLookup(host: host).check(task) }
+        return Answer.json(Schema.runs) { writer in
+            writer.member("runs") { writer in
+                writer.array { writer in runs.forEach { writer.value($0) } }
+            }
+        }
+    }
+
+    private func expire(_ prefix: String) async throws -> Response {
+        let run = try await RunLookup(host: host).runUnderWay(prefix)
+        guard await host.expire(run: run.id) else { throw RunLookup.notUnderWay(run) }
+        return Answer.json(Schema.expire) { writer in
+            writer.member("run", run.id.description)
+            writer.member("task", run.task)
+            writer.member("graceSeconds", duration: run.limits.grace)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ key: String, _ run: RunRecord) {
+        self.key(key)
+        value(run)
+    }
+
+    fileprivate mutating func member(_ key: String, _ request: PendingRequest) {
+        self.key(key)
+        value(request)
+    }
+}

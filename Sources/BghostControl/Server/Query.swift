@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Hummingbird
+
+/// The query of a request.
+///
+/// A key with an empty value is as good as absent.
+struct Query {
+    private let request: Request
+
+    init(_ request: Request) {
+        self.request = request
+    }
+
+    func text(_ key: String) -> String? {
+        guard let value = request.uri.queryParameters[Substring(key)], !value.isEmpty else {
+            return nil
+        }
+        return String(value)
+    }
+
+    func number(_ key: String, in range: ClosedRange<Int>) throws(ControlFault) -> Int? {
+        guard let text = text(key) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .badRequest(
+                "`\(key)` must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
+        }
+        return number
+    }
+
+    func flag(_ key: String) throws(ControlFault) -> Bool {
+        switch text(key) {
+        case nil, "false": false
+        case "true": true
+        default: throw .badRequest("`\(key)` must be true or false")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The kernel's `struct ucred`, which glibc declares only for `_GNU_SOURCE`.
+struct PeerCredentials: Equatable, Sendable {
+    var pid: pid_t = 0
+    var uid: uid_t = 0
+    var gid: gid_t = 0
+}
+
+/// The address of a Unix socket, and blocking calls that take one.
+enum UnixAddress {
+    /// The most bytes that a path may have: `sun_path` without its terminator.
+    static let pathBytesMax = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+    /// What a connection to a path comes to.
+    enum Probe: Equatable {
+        /// Somebody listens; the process, if the kernel tells.
+        case answered(pid: Int32?)
+        case failed(errno: Int32)
+    }
+
+    /// Connects and hangs up at once.
+    ///
+    /// A listener's backlog that is full counts as an answer.
+    static func probe(_ path: String) -> Probe {
+        guard var address = address(path) else { return .failed(errno: ENAMETOOLONG) }
+        let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | flags), 0)
+        guard fd >= 0 else { return .failed(errno: errno) }
+        defer { close(fd) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(fd, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 || errno == EAGAIN else { return .failed(errno: errno) }
+        return .answered(pid: result == 0 ? peer(of: fd)?.pid : nil)
+    }
+
+    /// Who is at the other end: for a client, the process that called `listen`.
+    private static func peer(of fd: Int32) -> PeerCredentials? {
+        var credentials = PeerCredentials()
+        var size = socklen_t(MemoryLayout<PeerCredentials>.size)
+        guard getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+        return credentials
+    }
+
+    private static var flags: UInt32 { SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue }
+
+    private static func address(_ path: String) -> sockaddr_un? {
+        guard path.utf8.count <= pathBytesMax else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return address
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What the kernel knows of a file without opening it.
+public struct FileFacts: Equatable, Sendable {
+    /// What lies at a path.
+    public enum Kind: Equatable, Sendable {
+        case file
+        case folder
+        case socket
+        case link
+        case other
+    }
+
+    /// What it is.
+    public var kind: Kind
+    /// The user id of its owner.
+    public var owner: UInt32
+    /// The nine permission bits with set-uid, set-gid and sticky.
+    public var permissions: UInt32
+
+    /// - Parameter followsLinks: whether a symbolic link stands for what it points to.
+    public init(of path: String, followsLinks: Bool) throws(SystemError) {
+        var info = stat()
+        let result = followsLinks ? stat(path, &info) : lstat(path, &info)
+        guard result == 0 else { throw SystemError("stat", path, code: errno) }
+        kind =
+            switch info.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFSOCK: .socket
+            case S_IFLNK: .link
+            default: .other
+            }
+        owner = info.st_uid
+        permissions = info.st_mode & 0o7777
+    }
+}
