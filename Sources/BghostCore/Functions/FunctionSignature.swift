@@ -78,18 +78,30 @@ package struct SuccessCondition: Equatable, Sendable {
         case greater = ">"
     }
 
-    package var comparison: Comparison
-    /// `nil` is `null`.
-    package var operand: Int128?
+    package enum Operand: Equatable, Sendable {
+        case null
+        case boolean(Bool)
+        case integer(Int128)
+    }
 
-    package init(_ comparison: Comparison, _ operand: Int128?) {
+    package var comparison: Comparison
+    package var operand: Operand
+
+    package init(_ comparison: Comparison, _ operand: Operand) {
         self.comparison = comparison
         self.operand = operand
     }
 
-    /// Whether a whole-numbered result fulfils it.
+    /// Whether a result fulfils it: the whole number, or of a `bool` 0 or 1, of a pointer its
+    /// address.
     package func holds(for value: Int128) -> Bool {
-        guard let operand else { return false }
+        let (value, operand): (Int128, Int128) =
+            switch operand {
+            case .null: (value, 0)
+            // C promises 0 or 1, but a wrong signature may show anything.
+            case .boolean(let flag): (value == 0 ? 0 : 1, flag ? 1 : 0)
+            case .integer(let operand): (value, operand)
+            }
         return switch comparison {
         case .equal: value == operand
         case .notEqual: value != operand
@@ -98,11 +110,5 @@ package struct SuccessCondition: Equatable, Sendable {
         case .less: value < operand
         case .greater: value > operand
         }
-    }
-
-    /// Whether a pointer fulfils it.
-    package func holds(forNull isNull: Bool) -> Bool {
-        guard operand == nil else { return false }
-        return comparison == .equal ? isNull : !isNull
     }
 }

@@ -73,6 +73,12 @@ extension FunctionArgument.Preset: CustomStringConvertible {
 
 extension SuccessCondition: CustomStringConvertible {
     package var description: String {
-        comparison.rawValue + " " + (operand.map { String($0) } ?? "null")
+        let operand =
+            switch operand {
+            case .null: "null"
+            case .boolean(let flag): flag ? "true" : "false"
+            case .integer(let number): String(number)
+            }
+        return comparison.rawValue + " " + operand
     }
 }

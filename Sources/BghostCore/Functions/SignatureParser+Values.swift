@@ -111,23 +111,25 @@ extension SignatureParser {
         position += 1
         let token = next
         switch (token.kind, result) {
-        case (.word("null"), .pointer), (.word("null"), .string):
+        case (.word("null"), .pointer), (.word("null"), .string),
+            (.word("true"), .scalar(.bool)), (.word("false"), .scalar(.bool)):
             guard comparison == .equal || comparison == .notEqual else {
-                throw SignatureError(column, "`null` is compared by `==` or `!=`")
+                throw SignatureError(column, "\(token.shown) is compared by `==` or `!=`")
             }
             position += 1
-            return SuccessCondition(comparison, nil)
+            guard !token.isWord("null") else { return SuccessCondition(comparison, .null) }
+            return SuccessCondition(comparison, .boolean(token.isWord("true")))
         case (.number(let text), .scalar(let scalar)) where scalar.isInteger:
             guard case .integer(let operand) = try number(text, as: scalar, column: token.column)
             else { break }
             position += 1
-            return SuccessCondition(comparison, operand)
+            return SuccessCondition(comparison, .integer(operand))
         default: break
         }
         throw SignatureError(
             token.column,
-            "a whole-numbered result is compared with a number, a `pointer` or `string` with "
-                + "`null`; found \(token.shown)"
+            "a whole-numbered result is compared with a number, a `bool` with `true` or `false`, a "
+                + "`pointer` or `string` with `null`; found \(token.shown)"
         )
     }
 

@@ -6,7 +6,7 @@ import BghostCore
 struct ArgumentFrame {
     let signature: FunctionSignature
     let memory: CallMemory
-    /// Where the result goes, at least 16 bytes: libffi widens small ones.
+    /// Where the result goes: libffi widens small ones and may store whole registers, up to four.
     let result: UnsafeMutableRawPointer
     /// Where the value of each argument stands.
     private(set) var places: [UnsafeMutableRawPointer?] = []
@@ -23,7 +23,7 @@ struct ArgumentFrame {
         let list = try ParameterList(parameters, for: signature)
         self.signature = signature
         memory = CallMemory()
-        result = try memory.zeros(max(16, signature.result.map { ForeignLayout($0).size } ?? 0))
+        result = try memory.zeros(max(64, signature.result.map { ForeignLayout($0).size } ?? 0))
         for (index, argument) in signature.arguments.enumerated() {
             places.append(try memory.zeros(Self.size(of: argument.passing)))
             targets.append(nil)

@@ -55,7 +55,7 @@ final class CallInterface: @unchecked Sendable {
     /// Calls a function, which must be of the kind described, and returns what it left in `errno`.
     ///
     /// - Parameters:
-    ///   - result: room for the result, at least 16 bytes.
+    ///   - result: room for the result, at least 64 bytes.
     ///   - arguments: where the values stand, as many as were described.
     func call(
         _ function: UnsafeMutableRawPointer,

@@ -26,16 +26,14 @@ struct CallReport: @unchecked Sendable {
     private var signature: FunctionSignature { frame.signature }
 
     /// Whether the result is as the signature demands.
-    var succeeded: Bool {
-        guard let condition = signature.success else { return true }
+    var succeeded: Bool { signature.success?.holds(for: number) ?? true }
+
+    /// The result as a number, of a pointer its address; 0 if it is neither.
+    private var number: Int128 {
         switch signature.result {
-        case .scalar(let scalar):
-            return condition.holds(for: ValueReader.integer(scalar, at: frame.result))
-        case .pointer, .string:
-            return condition.holds(
-                forNull: frame.result.load(as: UnsafeRawPointer?.self) == nil
-            )
-        case .structure, nil: return true
+        case .scalar(let scalar): ValueReader.integer(scalar, at: frame.result)
+        case .pointer, .string: Int128(frame.result.load(as: UInt.self))
+        case .structure, nil: 0
         }
     }
 
@@ -70,10 +68,11 @@ struct CallReport: @unchecked Sendable {
     }
 
     private var shownResult: String {
-        guard case .scalar(let scalar) = signature.result else {
-            return frame.result.load(as: UnsafeRawPointer?.self) == nil ? "null" : "no null"
+        switch signature.result {
+        case .scalar(.bool): number == 0 ? "false" : "true"
+        case .scalar: String(number)
+        default: number == 0 ? "null" : "a pointer"
         }
-        return String(ValueReader.integer(scalar, at: frame.result))
     }
 
     // MARK: - JSON
@@ -130,9 +129,7 @@ struct CallReport: @unchecked Sendable {
         let count: Int128
         switch buffer.filled {
         case .whole: return buffer.capacity
-        case .result:
-            guard case .scalar(let scalar) = signature.result else { return buffer.capacity }
-            count = ValueReader.integer(scalar, at: frame.result)
+        case .result: count = number
         case .argument(let name):
             guard let index = signature.index(ofArgument: name), let place = frame.targets[index],
                 case .reference(.scalar(let scalar), _) = signature.arguments[index].passing

@@ -49,6 +49,11 @@ final class ForeignCall<Run: FunctionRun>: CallbackTarget {
 
     // MARK: - From the caller
 
+    /// The function will not be entered after all.
+    func abandon() {
+        state.withLock { state in (state.run, state.report) = (nil, nil) }
+    }
+
     /// The function has returned and left this in `errno`.
     func returned(errno code: Int32) -> FunctionOutcome {
         let step = state.withLock { state -> Step in

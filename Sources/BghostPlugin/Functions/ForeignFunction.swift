@@ -65,7 +65,26 @@ package final class ForeignFunction: Sendable {
     ) throws(FunctionError) -> FunctionOutcome {
         let frame = try ArgumentFrame(signature, parameters: parameters)
         let call = ForeignCall(run: run, report: CallReport(frame: frame, symbol: symbol))
+        guard let function = UnsafeMutableRawPointer(bitPattern: address) else {
+            throw .symbolMissing(symbol: symbol, library: library, near: [])
+        }
         // Only now, since callbacks cannot be taken back: the parameters are in order.
+        do throws(FunctionError) {
+            try setCallbacks(of: call, in: frame)
+        } catch {
+            // One of them may have been made, and would keep all of this for ever.
+            call.abandon()
+            throw error
+        }
+        var places = frame.places
+        let code = interface.call(function, result: frame.result, arguments: &places)
+        return call.returned(errno: code)
+    }
+
+    private func setCallbacks(
+        of call: some CallbackTarget,
+        in frame: ArgumentFrame
+    ) throws(FunctionError) {
         for (index, argument) in signature.arguments.enumerated() {
             switch argument.passing {
             case .cancelled: frame.setCallback(try Callback.cancelled(call), at: index)
@@ -73,12 +92,6 @@ package final class ForeignFunction: Sendable {
             case .value, .bytes, .reference, .buffer: break
             }
         }
-        guard let function = UnsafeMutableRawPointer(bitPattern: address) else {
-            throw .symbolMissing(symbol: symbol, library: library, near: [])
-        }
-        var places = frame.places
-        let code = interface.call(function, result: frame.result, arguments: &places)
-        return call.returned(errno: code)
     }
 }
 

@@ -77,6 +77,8 @@ import Testing
         "void()",
         "int(path: string, flags: int = -1) >= 0",
         "pointer(size) != null",
+        "bool(int) == true",
+        "bool(int) != false",
         "uint64(uint64 = 18446744073709551615) == 18446744073709551615",
         "{int, {x: double}}({x: int8, y: float} )",
         "double(x: double = 1.5, e: out int)",
@@ -140,12 +142,15 @@ import Testing
     }
 
     @Test func comparesResults() {
-        #expect(SuccessCondition(.greaterOrEqual, 0).holds(for: 0))
-        #expect(!SuccessCondition(.greaterOrEqual, 0).holds(for: -1))
-        #expect(SuccessCondition(.less, 3).holds(for: 2))
-        #expect(!SuccessCondition(.notEqual, 2).holds(for: 2))
-        #expect(SuccessCondition(.notEqual, nil).holds(forNull: false))
-        #expect(!SuccessCondition(.notEqual, nil).holds(forNull: true))
-        #expect(SuccessCondition(.equal, nil).holds(forNull: true))
+        #expect(SuccessCondition(.greaterOrEqual, .integer(0)).holds(for: 0))
+        #expect(!SuccessCondition(.greaterOrEqual, .integer(0)).holds(for: -1))
+        #expect(SuccessCondition(.less, .integer(3)).holds(for: 2))
+        #expect(!SuccessCondition(.notEqual, .integer(2)).holds(for: 2))
+        #expect(SuccessCondition(.notEqual, .null).holds(for: 0x1000))
+        #expect(!SuccessCondition(.notEqual, .null).holds(for: 0))
+        #expect(SuccessCondition(.equal, .null).holds(for: 0))
+        #expect(SuccessCondition(.equal, .boolean(true)).holds(for: 255))
+        #expect(!SuccessCondition(.equal, .boolean(true)).holds(for: 0))
+        #expect(SuccessCondition(.notEqual, .boolean(true)).holds(for: 0))
     }
 }

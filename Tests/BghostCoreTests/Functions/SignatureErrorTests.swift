@@ -79,6 +79,9 @@ import Testing
         Case("void() >= 0", 11, "a whole-numbered result is compared"),
         Case("pointer() >= null", 11, "`==` or `!=`"),
         Case("int() == null", 10, "a whole-numbered result"),
+        Case("bool() > true", 8, "`==` or `!=`"),
+        Case("int() == true", 10, "a `bool` with `true` or `false`"),
+        Case("double() >= 0", 13, "a whole-numbered result is compared"),
         Case("uint8() == 256", 12, "0 to 255"),
     ]
 

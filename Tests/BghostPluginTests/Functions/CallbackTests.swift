@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostPlugin
+import Glibc
 import Testing
 
 /// `done` and `cancelled`, for C code that has no context pointer.
@@ -131,6 +132,27 @@ import Testing
             let sum = index * 98
             #expect(await run.completion()?.result.contains(#""sum":\#(sum)}"#) == true)
             #expect(run.completionCount == 1)
+        }
+    }
+
+    /// Where the system refuses the memory that callbacks need, as under W^X rules, the call is
+    /// refused; it would otherwise be a jump to null. Here the limit is on address space, which
+    /// makes the same allocation fail.
+    @Test func callbacksThatCannotBeMade() async {
+        await #expect(processExitsWith: .success) {
+            let function = try FunctionFixture.function(
+                "done_at_once",
+                "int(status: int, done)",
+                in: "callbacks"
+            )
+            #expect(function.call(parameters: #"{"status": 0}"#, run: RecordedRun()) == .pending)
+            _ = try FunctionFixture.function("starve", "int() == 0", in: "callbacks").answer("{}")
+            var outcome = FunctionOutcome.pending
+            while outcome == .pending {
+                outcome = function.call(parameters: #"{"status": 0}"#, run: RecordedRun())
+            }
+            guard case .refused(.callbackRefused) = outcome else { exit(1) }
+            exit(0)
         }
     }
 

@@ -181,6 +181,12 @@ import Testing
             result: #"{"result":8,"out":{"to":"5 2.50 !"},"errno":0}"#
         ),
         Call(
+            symbol: "snprintf",
+            signature: "int(to: out string(3), size = 3, string = \"%%abc\", ...)",
+            parameters: "{}",
+            result: #"{"result":4,"out":{"to":"%a"},"errno":0}"#
+        ),
+        Call(
             symbol: "gmtime_r",
             signature: """
                 pointer(time: inout long, tm: out {sec: int, min: int, hour: int, day: int,

@@ -116,6 +116,20 @@ import Testing
         #expect(try nothing.answer("{}").result == #"{"result":null,"errno":0}"#)
     }
 
+    @Test func resultsAreHeldAgainstTheirCondition() throws {
+        let truth = try FunctionFixture.function("echo_bool", "bool(x: bool) == true")
+        #expect(try truth.answer(#"{"x": true}"#).status == 0)
+        let refuted = try truth.answer(#"{"x": false}"#)
+        #expect(refuted.status == -1)
+        #expect(refuted.message == "`echo_bool` answered false, which is not == true")
+        #expect(refuted.result == #"{"result":false,"errno":0}"#)
+        let text = try FunctionFixture.function("echo_string", "string(s: string) != null")
+        #expect(try text.answer(#"{"s": ""}"#).status == 0)
+        #expect(try text.answer(#"{"s": null}"#).message.contains("answered null"))
+        let null = try FunctionFixture.function("echo_string", "string(s: string) == null")
+        #expect(try null.answer(#"{"s": "x"}"#).message.contains("answered a pointer"))
+    }
+
     @Test func errnoIsThatOfTheCall() throws {
         let fails = try FunctionFixture.function("fails", "int(code: int)")
         #expect(try fails.answer(#"{"code": 77}"#).result == #"{"result":-1,"errno":77}"#)

@@ -4,10 +4,12 @@
  * from a thread of their own, twice, and long after it is over. The host must count the first end
  * and answer every other harmlessly. */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -104,4 +106,14 @@ EXPORT int use_kept_on_thread(void) {
   int answer = -1;
   if (pthread_create(&thread, 0, use_on_thread, &answer) == 0) pthread_join(thread, 0);
   return answer;
+}
+
+/* From here on nothing can be mapped in this process; the heap keeps some room that it has. */
+EXPORT int starve(void) {
+  static void *room[128];
+  struct rlimit none = {0, 0};
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  for (int i = 0; i < 128; i++) room[i] = malloc(1 << 16);
+  for (int i = 0; i < 127; i++) free(room[i]);
+  return setrlimit(RLIMIT_AS, &none);
 }
