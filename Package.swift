@@ -56,13 +56,15 @@ let package = Package(
 
         // Pure: no I/O, no clock, no Foundation.
         .target(name: "BghostCore", swiftSettings: swift),
-        .target(name: "BghostWire", swiftSettings: swift),
+        .target(
+            name: "BghostWire",
+            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]),
 
         // Where the host meets the machine and the plugin.
         .target(name: "CBghostSystem", cSettings: c),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
         .target(
-            name: "BghostLinux", dependencies: ["CBghostSystem", "BghostCore"],
+            name: "BghostLinux", dependencies: ["CBghostSystem"],
             swiftSettings: swift),
         .target(
             name: "BghostPlugin",
@@ -158,10 +160,13 @@ let package = Package(
         .testTarget(
             name: "StationTests",
             dependencies: [
-                "StormyStation",
+                "StormyStation", "stormy-station", "BghostTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: swift),
         .testTarget(

@@ -32,8 +32,17 @@ struct Play: AsyncParsableCommand {
     )
     var spool: String?
 
+    @Option(help: ArgumentHelp("Where the manifest expects the station.", valueName: "n"))
+    var port = StationServer.defaultPort
+
     @Flag(help: "Leave the daemon's state directory and say where it is.")
     var keep = false
+
+    func validate() throws {
+        guard (0...65535).contains(port) else {
+            throw ValidationError("--port must be from 0 to 65535, not \(port)")
+        }
+    }
 
     func run() async throws {
         let folder = config.lastIndex(of: "/").map { String(config[...$0]) } ?? ""
@@ -42,6 +51,7 @@ struct Play: AsyncParsableCommand {
             config: config,
             spool: spool ?? "\(folder)spool"
         )
+        setting.port = port
         setting.keepsState = keep
         let output = Player.Output(
             answer: { print($0) },

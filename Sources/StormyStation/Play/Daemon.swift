@@ -59,7 +59,7 @@ struct Daemon: Sendable {
                 return value
             }
         }
-        return Ending(end: Self.end(result.terminationStatus), value: result.closureResult)
+        return Ending(end: DaemonEnd(result.terminationStatus), value: result.closureResult)
     }
 
     private enum Step<Value: Sendable>: Sendable {
@@ -71,13 +71,6 @@ struct Daemon: Sendable {
         defer { log.finish() }
         for try await buffer in output {
             buffer.withUnsafeBytes { log.feed($0) }
-        }
-    }
-
-    private static func end(_ status: TerminationStatus) -> DaemonEnd {
-        switch status {
-        case .exited(let code): .exited(code)
-        case .signaled(let signal): .signalled(signal)
         }
     }
 }

@@ -27,7 +27,7 @@ struct DaemonClient: Sendable {
             guard result.terminationStatus == .exited(0) else {
                 let said = String(decoding: result.standardError, as: UTF8.self)
                 let first = said.split(separator: "\n").first.map { ": \($0)" } ?? ""
-                return .none("\(result.terminationStatus)\(first)")
+                return .none("\(DaemonEnd(result.terminationStatus))\(first)")
             }
             return .runs(try RunsReport.read(Data(result.standardOutput)))
         } catch let error as RunsReport.Unreadable {

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import Subprocess
 
 /// How the daemon's process ended.
 package enum DaemonEnd: Equatable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
+
+    init(_ status: TerminationStatus) {
+        switch status {
+        case .exited(let code): self = .exited(code)
+        case .signaled(let signal): self = .signalled(signal)
+        }
+    }
 
     /// Completes a sentence that begins with "it".
     package var description: String {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StormyStation
+import Testing
+
+@Suite struct ClosingTableTests {
+    static let plain = TerminalStyle(unicode: true, colour: false)
+    static let ascii = TerminalStyle(unicode: false, colour: false)
+
+    private func lines(_ evidence: Evidence, _ style: TerminalStyle = plain) -> [String] {
+        ClosingTable(story: .stormy, evidence: evidence, style: style).lines(
+            disagreements: Story.stormy.disagreements(evidence),
+            elapsedSeconds: 4.5
+        )
+    }
+
+    @Test func alignsItsColumns() {
+        let expected = """
+              TASK                        OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
+            ✓ com.example.stormy.noon     succeeded                   0.21 s of 25 s       12 MiB  forecast, 12 h with 2 h of storm
+            ✓ com.example.stormy.photos   succeeded                   0.30 s of 10 s     10.5 MiB  storm.jpg, 3 B, digest verified
+            ✓ com.example.stormy.notify   succeeded                                -            -  "A storm is coming"
+            ✓ com.example.stormy.overrun  killed(graceExceeded)  3.02 s of 2 s + 1 s        512 B  nothing
+            ✓ com.example.stormy.notify   succeeded                                -            -  "Photos uploaded"
+
+            ✓ both sides agree: 5 runs, 1 forecast, 1 photo, 2 notifications in 4.50 s
+            """
+        #expect(lines(PlayFixture.evidence).joined(separator: "\n") == expected)
+    }
+
+    @Test func marksOnlyTheRunsThatDisagree() {
+        var evidence = PlayFixture.evidence
+        evidence.runs[2].outcome = "failed"
+        evidence.record.photos = []
+        let lines = lines(evidence)
+        #expect(lines.map { $0.first } == [" ", "✓", "✗", "✗", "✓", "✓", nil, "✗", "✗", "✗"])
+        #expect(lines.last == "✗ the two sides do not agree: 2 disagreements")
+    }
+
+    @Test func showsATaskThatNeverRan() {
+        var evidence = PlayFixture.evidence
+        evidence.runs.remove(at: 3)
+        #expect(lines(evidence).contains { $0.hasPrefix("✗ com.example.stormy.overrun  no run ") })
+    }
+
+    @Test func staysWithinASCIIWhereNothingElseCanBeShown() {
+        var evidence = PlayFixture.evidence
+        evidence.record.notifications[0].title = "Gewitter ⚡"
+        evidence.daemonEnd = .signalled(9)
+        let lines = lines(evidence, Self.ascii)
+        #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })
+        #expect(lines[1].hasPrefix("ok "))
+        #expect(lines.last?.hasPrefix("!! ") == true)
+    }
+
+    @Test func neverPassesOnControlCharacters() {
+        var evidence = PlayFixture.evidence
+        evidence.record.notifications[0].title = "\u{1B}]0;x\u{07}\n\u{202E}"
+        evidence.runs[0].outcome = "\u{1B}[2J"
+        evidence.record.notifications[1].title = String(repeating: "x", count: 5000)
+        for line in lines(evidence) {
+            #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            #expect(!line.unicodeScalars.contains("\u{202E}"))
+            #expect(line.count < 600)
+        }
+    }
+
+    @Test(arguments: [Double.infinity, -1, 1e300, .nan])
+    func showsWhateverNumberItIsGiven(value: Double) {
+        var evidence = PlayFixture.evidence
+        evidence.runs[0].durationSeconds = value
+        evidence.runs[0].peakMemoryBytes = value
+        #expect(lines(evidence).count > 5)
+    }
+
+    @Test func coloursMarksOnly() {
+        let style = TerminalStyle(unicode: true, colour: true)
+        let line = lines(PlayFixture.evidence, style)[1]
+        #expect(line.hasPrefix("\u{1B}[32m✓\u{1B}[0m com.example.stormy.noon "))
+    }
+
+    @Test(arguments: [
+        (true, ["LANG": "C.UTF-8"], true, true),
+        (false, ["LANG": "de_DE.utf8"], true, false),
+        (true, ["LANG": "C.UTF-8", "NO_COLOR": "1"], true, false),
+        (true, ["LANG": "C.UTF-8", "NO_COLOR": ""], true, true),
+        (true, ["LANG": "C.UTF-8", "TERM": "dumb"], true, false),
+        (true, ["LANG": "C.UTF-8", "LC_ALL": "C"], false, true),
+        (true, ["LANG": "C", "LC_CTYPE": "en_US.UTF-8"], true, true),
+        (true, [:], false, true),
+    ])
+    func readsTheEnvironment(
+        isTerminal: Bool,
+        environment: [String: String],
+        unicode: Bool,
+        colour: Bool
+    ) {
+        let style = TerminalStyle(isTerminal: isTerminal) { environment[$0] }
+        #expect(style == TerminalStyle(unicode: unicode, colour: colour))
+    }
+}

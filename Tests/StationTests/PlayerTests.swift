@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import HTTPTypes
+import HummingbirdTesting
+import StormyStation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct PlayerTests {
+    /// What a play has said and how it ended.
+    struct Played {
+        var status: Int32
+        var answer: [String]
+        var comments: [String]
+
+        /// The folder that the stand-in was given.
+        var stateDirectory: String? {
+            let marker = "  bghost | ready in "
+            let line = comments.first { $0.hasPrefix(marker) }
+            return line.map { String($0.dropFirst(marker.count)) }
+        }
+
+        func comments(_ text: String) -> Bool { comments.contains { $0.contains(text) } }
+    }
+
+    private func play(
+        _ setting: Player.Setting,
+        recorder: Recorder = Recorder()
+    ) async -> Played {
+        let answer = DaemonLogTests.Lines()
+        let comments = DaemonLogTests.Lines()
+        let style = TerminalStyle(unicode: true, colour: false)
+        let output = Player.Output(
+            answer: answer.append,
+            answerStyle: style,
+            comment: comments.append,
+            commentStyle: style
+        )
+        let status = await Player(setting: setting, recorder: recorder, output: output).play()
+        return Played(status: status, answer: answer.all, comments: comments.all)
+    }
+
+    /// A record as the sample app leaves it, made by requests.
+    private func filledRecorder() async throws -> Recorder {
+        let station = StationFixture()
+        _ = try await station.send(
+            .get,
+            "/v1/forecast?latitude=1&longitude=1&hourly=weather_code&forecast_hours=12"
+        )
+        _ = try await station.send(
+            .put,
+            "/photos/storm.jpg",
+            fields: ["Repr-Digest": "sha-256=:\(PhotoTests.base64):"],
+            body: PhotoTests.bytes
+        )
+        for title in ["A storm is coming", "Photos uploaded"] {
+            _ = try await station.send(.post, "/t", fields: ["X-Title": title], body: [])
+        }
+        return station.recorder
+    }
+
+    @Test func agrees() async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        let played = await play(standIn.setting, recorder: try await filledRecorder())
+        #expect(played.status == 0)
+        #expect(played.answer.count == 8)
+        #expect(played.answer.last?.hasPrefix("✓ both sides agree: 5 runs") == true)
+        #expect(played.comments("  bghost | drained"))
+        #expect(played.comments("the station listens on 127.0.0.1:"))
+        let state = try #require(played.stateDirectory)
+        #expect(throws: SystemCallError.self) { try File.list(state) }
+    }
+
+    @Test func disagrees() async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        let played = await play(standIn.setting)
+        #expect(played.status == 1)
+        #expect(played.answer.contains("✗ the station gave 0 forecasts, 1 expected"))
+        #expect(played.answer.last == "✗ the two sides do not agree: 3 disagreements")
+    }
+
+    @Test func keepsTheStateWhenAsked() async throws {
+        let standIn = try StandIn(daemon: #"touch "$STATE/store"; "# + StandIn.patient)
+        var setting = standIn.setting
+        setting.keepsState = true
+        let played = await play(setting, recorder: try await filledRecorder())
+        let state = try #require(played.stateDirectory)
+        #expect(try File.list(state) == ["store"])
+        #expect(played.comments.last == "the daemon's state stays in \(state)")
+        #expect(try Command.run(["rm", "-r", state]).exitCode == 0)
+    }
+
+    @Test(arguments: [
+        ("exit 78", "the daemon exited with 78 before"),
+        ("kill -SEGV $$", "the daemon died of signal 11 before"),
+    ])
+    func saysHowADaemonFell(command: String, text: String) async throws {
+        let standIn = try StandIn(
+            daemon: "for n in $(seq 40); do echo line $n; done; printf 'the cause'; \(command)",
+            runs: "exit 3"
+        )
+        let played = await play(standIn.setting)
+        #expect(played.status == 1)
+        #expect(played.answer.isEmpty)
+        #expect(played.comments(text))
+        #expect(played.comments("  bghost | line 1"))
+        #expect(Array(played.comments.suffix(2)) == ["  line 40", "  the cause"])
+    }
+
+    /// The process that the daemon leaves behind holds its output open, and is not waited for.
+    @Test func killsADaemonThatDoesNotDrain() async throws {
+        let standIn = try StandIn(
+            daemon: "trap '' TERM; echo $$ >\"$HERE/pid\"; sleep 20 & while :; do wait; done"
+        )
+        var setting = standIn.setting
+        setting.drain = .milliseconds(100)
+        let begun = ContinuousClock.now
+        let played = await play(setting, recorder: try await filledRecorder())
+        #expect(played.status == 1)
+        let text = "✗ the daemon did not drain: told to stop, it was killed (signal 9)"
+        #expect(played.answer.contains(text))
+        #expect(ContinuousClock.now - begun < .seconds(15))
+    }
+
+    @Test(arguments: [
+        ("echo no daemon >&2; exit 3", "bghost runs exited with 3: no daemon"),
+        ("echo '{}'", "bghost runs prints what is not a report of runs: schema is missing"),
+        ("kill -ABRT $$", "bghost runs died of signal 6"),
+    ])
+    func timesOutOnADaemonThatDoesNotAnswer(runs: String, text: String) async throws {
+        let standIn = try StandIn(daemon: StandIn.patient, runs: runs)
+        var setting = standIn.setting
+        setting.timeout = .milliseconds(700)
+        let played = await play(setting)
+        #expect(played.status == 1)
+        #expect(played.comments("not over after 0.70 s: the daemon is not ready: \(text)"))
+        #expect(played.comments.contains("the daemon's last lines:"))
+    }
+
+    @Test func timesOutOnARunThatDoesNotEnd() async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        var runs = PlayFixture.runs
+        runs[3].state = "cancelling"
+        try standIn.folder.write(StandIn.report(runs), to: "runs.json")
+        var setting = standIn.setting
+        setting.timeout = .milliseconds(700)
+        let played = await play(setting)
+        #expect(played.status == 1)
+        #expect(played.comments("com.example.stormy.overrun is cancelling"))
+    }
+
+    @Test func doesNotWaitForWhatWillNotCome() async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        try standIn.folder.write(StandIn.report(PlayFixture.runs.dropLast()), to: "runs.json")
+        var setting = standIn.setting
+        setting.quiet = .milliseconds(300)
+        let played = await play(setting, recorder: try await filledRecorder())
+        #expect(played.status == 1)
+        #expect(played.answer.contains("✗ com.example.stormy.notify: 1 run, 2 expected"))
+    }
+
+    @Test(arguments: ["bghost", "tasks.json", "spool"])
+    func saysWhichInputIsMissing(name: String) async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        let gone = standIn.folder.file("gone")
+        #expect(try Command.run(["mv", standIn.folder.file(name), gone]).exitCode == 0)
+        let played = await play(standIn.setting)
+        #expect(played.status == 66)
+        #expect(played.comments(standIn.folder.file(name)))
+    }
+
+    @Test func saysWhoHoldsThePort() async throws {
+        let standIn = try StandIn(daemon: "touch \"$HERE/began\"")
+        let other = StationServer(station: Station(recorder: Recorder()), port: 0)
+        let played = try await other.run { port in
+            var setting = standIn.setting
+            setting.port = port
+            return await play(setting)
+        }
+        #expect(played.status == 73)
+        #expect(played.comments("stop it (kill "))
+        #expect(!(try File.list(standIn.folder.path).contains("began")))
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import FoundationEssentials
+import Glibc
+import StormyStation
+
+/// A folder with a spool, a manifest, and a script in the place of `bghost`, for endings that the
+/// real daemon is built never to have.
+struct StandIn {
+    let folder: TemporaryDirectory
+
+    /// - Parameters:
+    ///   - daemon: shell commands of the daemon; `$STATE` is its state directory.
+    ///   - runs: shell commands of `bghost runs`.
+    init(daemon: String, runs: String = #"cat "$HERE/runs.json""#) throws {
+        folder = try TemporaryDirectory()
+        let script = """
+            #!/bin/sh
+            HERE=\(folder.path)
+            [ "$1" = runs ] && COMMAND=runs || COMMAND=daemon
+            while [ $# -gt 0 ]; do [ "$1" = --state-dir ] && STATE=$2; shift; done
+            if [ $COMMAND = runs ]; then
+            \(runs)
+            exit
+            fi
+            \(daemon)
+            """
+        chmod(try folder.write(script, to: "bghost"), 0o700)
+        try folder.write("{}", to: "tasks.json")
+        mkdir(folder.file("spool"), 0o700)
+        try folder.write(PhotoTests.bytes, to: "spool/storm.jpg")
+        try folder.write("no photo", to: "spool/README")
+        try folder.write(Self.report(PlayFixture.runs), to: "runs.json")
+    }
+
+    /// A daemon that waits for SIGTERM and drains.
+    static let patient = """
+        trap 'kill $!; echo drained; exit 0' TERM
+        echo "ready in $STATE"
+        sleep 60 & wait $!
+        """
+
+    var setting: Player.Setting {
+        var setting = Player.Setting(
+            bghost: folder.file("bghost"),
+            config: folder.file("tasks.json"),
+            spool: folder.file("spool")
+        )
+        setting.port = 0
+        return setting
+    }
+
+    static func report(_ runs: [RunEntry]) -> String {
+        let entries = runs.map { run in
+            var keys = [
+                #""id":"\#(run.id)""#, #""task":"\#(run.task)""#, #""state":"\#(run.state)""#,
+            ]
+            if let outcome = run.outcome { keys.append(#""outcome":"\#(outcome)""#) }
+            let numbers = [
+                ("durationSeconds", run.durationSeconds), ("limitSeconds", run.limitSeconds),
+                ("graceSeconds", run.graceSeconds), ("peakMemoryBytes", run.peakMemoryBytes),
+            ]
+            for case (let key, let value?) in numbers { keys.append("\"\(key)\":\(value)") }
+            return "{\(keys.joined(separator: ","))}"
+        }
+        return #"{"schema":"bghost.runs/1","runs":[\#(entries.joined(separator: ","))]}"#
+    }
+}
