@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostPlugin
+import BghostTestSupport
+import CBghost
+import Testing
+
+/// The header as its users compile it: strictly, in C and in C++, with every compiler at hand.
+@Suite(.timeLimit(.minutes(1))) struct HeaderTests {
+    static let include = PackageRoot.path + "/Sources/CBghost/include"
+    static let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wpadded", "-Werror", "-I" + include]
+
+    static let c = ([Toolchain.c] + ["gcc"].compactMap(Toolchain.program))
+    static let cxx = ([Toolchain.cxx] + ["g++"].compactMap(Toolchain.program))
+
+    static func compile(_ compiler: String, _ flags: [String], _ source: String) throws -> String {
+        let result = try Command.run([compiler] + strict + flags + ["-fsyntax-only", source])
+        return result.exitCode == 0 ? "" : result.output + result.error
+    }
+
+    @Test(arguments: c) func compilesAsC99(compiler: String) throws {
+        let header = Self.include + "/bghost.h"
+        #expect(try Self.compile(compiler, ["-std=c99", "-xc"], header) == "")
+    }
+
+    @Test(arguments: cxx) func compilesAsCxx17(compiler: String) throws {
+        let header = Self.include + "/bghost.h"
+        #expect(try Self.compile(compiler, ["-std=c++17", "-xc++"], header) == "")
+    }
+
+    @Test(arguments: c.map { ($0, "-std=c11", "-xc") } + cxx.map { ($0, "-std=c++17", "-xc++") })
+    func layoutHolds(compiler: String, standard: String, language: String) throws {
+        let source = PackageRoot.path + "/Tests/Fixtures/ABI/layout-1.0.c"
+        #expect(try Self.compile(compiler, [standard, language], source) == "")
+    }
+
+    /// That the flags do what the tests above rely on; padding shows only where a layout is used.
+    @Test func compilerNoticesPaddingAndWrongLayout() throws {
+        let folder = try TemporaryDirectory()
+        let padded = try folder.write(
+            "struct s { char c; long l; };\nint n = sizeof(struct s);\n",
+            to: "padded.c"
+        )
+        #expect(try Self.compile(Toolchain.c, ["-std=c99"], padded).contains("padding"))
+        let wrong = try folder.write(
+            "#include \"bghost.h\"\n_Static_assert(sizeof(bg_task) == 65, \"wrong\");\n",
+            to: "wrong.c"
+        )
+        #expect(try Self.compile(Toolchain.c, ["-std=c11"], wrong).contains("wrong"))
+    }
+
+    @Test(arguments: c) func exampleIsShortAndStrictC99(compiler: String) throws {
+        let source = PackageRoot.path + "/Examples/c/weather.c"
+        let lines = try File.read(source).count { $0 == UInt8(ascii: "\n") }
+        #expect(lines <= 30)
+        let folder = try TemporaryDirectory()
+        let library = folder.file("weather.so")
+        let result = try Command.run([
+            compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC",
+            "-I" + Self.include, source, "-o", library,
+        ])
+        #expect(result.error == "")
+        try #require(result.exitCode == 0)
+        let note = try PluginImage.inspect(path: library).requireLoadable()
+        let plugin = try PluginDescriptor.read(try EntryTable(path: library).pointer, note: note)
+        #expect(plugin.id == "org.example.weather")
+        #expect(plugin.handler(named: "weather.watch")?.flags == .mayBlock)
+    }
+
+    @Test func cxxPluginIsLikeAnyOther() throws {
+        let path = try Fixture.library("throw")
+        let note = try PluginImage.inspect(path: path).requireLoadable()
+        #expect(note.runtime == "c++")
+        let plugin = try PluginDescriptor.read(try EntryTable(path: path).pointer, note: note)
+        #expect(plugin.handlers.map(\.name) == ["throw"])
+    }
+}

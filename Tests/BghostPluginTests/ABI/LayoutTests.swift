@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBghost
+import Testing
+
+/// Where Swift sees each field of ABI 1.0.
+///
+/// `layout-1.0.c` holds the same numbers for C and C++; none of them may ever change.
+@Suite struct LayoutTests {
+    private func expect<T>(_: T.Type, size: Int, _ fields: [(PartialKeyPath<T>, Int)]) {
+        #expect(MemoryLayout<T>.size == size)
+        #expect(MemoryLayout<T>.stride == size)
+        #expect(MemoryLayout<T>.alignment == 8)
+        for (field, offset) in fields {
+            #expect(MemoryLayout<T>.offset(of: field) == offset, "\(field)")
+        }
+    }
+
+    @Test func results() {
+        expect(
+            bg_str.self,
+            size: 16,
+            [
+                (\.ptr, 0), (\.len, 8),
+            ]
+        )
+        expect(
+            bg_result.self,
+            size: 48,
+            [
+                (\.size, 0), (\.status, 4), (\.message, 8), (\.payload, 24),
+                (\.retry_after_ms, 40),
+            ]
+        )
+        expect(
+            bg_run_info.self,
+            size: 88,
+            [
+                (\.size, 0), (\.attempt, 4), (\.run, 8), (\.task_id, 16), (\.params, 32),
+                (\.data_dir, 48), (\.deadline_mono_ns, 64), (\.grace_ms, 72), (\.max_result, 76),
+                (\.cancel_fd, 80), (\.flags, 84),
+            ]
+        )
+    }
+
+    @Test func host() {
+        expect(
+            bg_host.self,
+            size: 104,
+            [
+                (\.size, 0), (\.abi_major, 4), (\.abi_minor, 6), (\.ctx, 8), (\.name, 16),
+                (\.version, 32), (\.complete, 48), (\.cancelled, 56), (\.set_state, 64),
+                (\.progress, 72), (\.log, 80), (\.param, 88), (\.extension, 96),
+            ]
+        )
+    }
+
+    @Test func plugin() {
+        expect(
+            bg_task.self,
+            size: 64,
+            [
+                (\.size, 0), (\.flags, 4), (\.handler, 8), (\.params_schema, 24), (\.start, 40),
+                (\.cancel, 48), (\.release, 56),
+            ]
+        )
+        expect(
+            bg_plugin.self,
+            size: 96,
+            [
+                (\.size, 0), (\.abi_major, 4), (\.min_host_minor, 6), (\.id, 8), (\.version, 24),
+                (\.vendor, 40), (\.flags, 56), (\.n_tasks, 60), (\.tasks, 64), (\.open, 72),
+                (\.drain, 80), (\.close, 88),
+            ]
+        )
+    }
+
+    @Test func schedule() {
+        expect(
+            bg_request.self,
+            size: 56,
+            [
+                (\.size, 0), (\.kind, 4), (\.task_id, 8), (\.params, 24),
+                (\.earliest_unix_ms, 40), (\.needs, 48), (\.reserved, 52),
+            ]
+        )
+        expect(
+            bg_pending.self,
+            size: 152,
+            [
+                (\.size, 0), (\.kind, 4), (\.earliest_unix_ms, 8), (\.task_id, 16),
+            ]
+        )
+        expect(
+            bg_schedule.self,
+            size: 40,
+            [
+                (\.size, 0), (\.reserved, 4), (\.submit, 8), (\.cancel, 16), (\.cancel_all, 24),
+                (\.pending, 32),
+            ]
+        )
+    }
+
+    @Test func fetch() {
+        expect(
+            bg_fetch_request.self,
+            size: 104,
+            [
+                (\.size, 0), (\.flags, 4), (\.url, 8), (\.method, 24), (\.headers, 40),
+                (\.body, 56), (\.body_file, 72), (\.max_bytes, 88), (\.timeout_ms, 96),
+            ]
+        )
+        expect(
+            bg_fetch_result.self,
+            size: 64,
+            [
+                (\.size, 0), (\.status, 4), (\.http_status, 8), (\.reserved, 12), (\.headers, 16),
+                (\.body, 32), (\.message, 48),
+            ]
+        )
+        expect(
+            bg_fetches.self,
+            size: 24,
+            [
+                (\.size, 0), (\.reserved, 4), (\.begin, 8), (\.cancel, 16),
+            ]
+        )
+    }
+}
