@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the manifest's values from definitions that the checks have passed.
+///
+/// Where a check has failed it takes the default: the manifest is dropped then, and the rest of it
+/// still gets its own diagnostics.
+struct ManifestBuilder {
+    let collector: DiagnosticCollector
+    let manifestDirectory: String
+    let expansion: (ManifestSource) -> SecretExpansion
+
+    // MARK: - Host
+
+    func host(_ main: ManifestSource) -> HostSettings {
+        guard let node = main.members.first(where: { $0.key == "host" })?.value else {
+            return HostSettings()
+        }
+        var host = HostSettings()
+        host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
+        host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
+        host.controlSocket = node["control"].flatMap { node in
+            let path = path(node, in: main, dropping: PathCheck.addressScheme.utf8.count)
+            if let path, path.utf8.count > PathCheck.socketBytesMax {
+                collector.report(
+                    .badPath,
+                    at: node.span,
+                    in: main,
+                    "the path of the control socket has \(path.utf8.count) bytes",
+                    label: "\(PathCheck.socketBytesMax) are the most"
+                )
+            }
+            return path
+        }
+        return host
+    }
+
+    /// An absolute path, which messages show as written, since it may hold a secret.
+    private func path(
+        _ node: JSONNode,
+        in source: ManifestSource,
+        dropping prefix: Int = 0
+    ) -> String? {
+        guard let text = node.string else { return nil }
+        let expanded = expansion(source).expand(text, at: node.span)
+        let path = String(decoding: expanded.utf8.dropFirst(prefix), as: UTF8.self)
+        if text != expanded, let fault = PathCheck.fault(in: path) {
+            collector.report(
+                fault.code,
+                at: node.span,
+                in: source,
+                "\(text.quoted) is no path once its secrets are in place: \(fault.reason)"
+            )
+        }
+        return PathCheck.resolve(path, against: manifestDirectory)
+    }
+
+    // MARK: - Plugins and functions
+
+    func plugin(_ entry: ManifestEntry) -> PluginDefinition {
+        let node = entry.node
+        let isolation = node["isolation"]?.string.flatMap(Isolation.init) ?? .worker
+        if isolation == .inProcess { warnOfWhatInProcessCannot(entry) }
+        return PluginDefinition(
+            name: entry.name,
+            library: node["library"]?.string ?? "",
+            sha256: node["sha256"]?.string,
+            isolation: isolation,
+            runsPerWorker: node["runsPerWorker"]?.int64.map { Int(clamping: $0) } ?? 1,
+            permissions: permissions(node["permissions"]),
+            limits: limits(node["limits"]),
+            config: settings("config", of: entry),
+            origin: entry.location
+        )
+    }
+
+    func function(_ entry: ManifestEntry) -> FunctionDefinition {
+        FunctionDefinition(
+            name: entry.name,
+            library: entry.node["library"]?.string ?? "",
+            symbol: entry.node["symbol"]?.string ?? "",
+            signature: entry.node["signature"]?.string ?? "",
+            limits: limits(entry.node["limits"]),
+            origin: entry.location
+        )
+    }
+
+    private func warnOfWhatInProcessCannot(_ entry: ManifestEntry) {
+        let fields = entry.node.object ?? []
+        if let key = fields.first(where: { $0.key == "runsPerWorker" }) {
+            collector.report(
+                .sharedInProcess,
+                severity: .warning,
+                at: key.keySpan,
+                in: entry.source,
+                "`runsPerWorker` says nothing of plugin \(entry.name.quoted), which is in-process",
+                help: "remove it; `slots` and `overlap` bound the runs"
+            )
+        }
+        let limits = entry.node["limits"]?.object ?? []
+        for key in limits where ["memory", "cpu", "processes", "descriptors"].contains(key.key) {
+            collector.report(
+                .unenforcedInProcess,
+                severity: .warning,
+                at: key.keySpan,
+                in: entry.source,
+                """
+                the limit `\(key.key)` cannot be enforced for plugin \(entry.name.quoted), which \
+                is in-process
+                """,
+                help: "remove it, or use `\"isolation\": \"worker\"`"
+            )
+        }
+    }
+
+    private func permissions(_ node: JSONNode?) -> Permissions {
+        func texts(_ key: String) -> [String] {
+            node?[key]?.array?.compactMap(\.string) ?? []
+        }
+        func paths(_ key: String) -> [String] {
+            texts(key).map { PathCheck.resolve($0, against: manifestDirectory) }
+        }
+        return Permissions(
+            network: texts("network").compactMap { try? NetworkGrant(parsing: $0) },
+            directNetwork: node?["directNetwork"]?.bool ?? false,
+            read: paths("read"),
+            write: paths("write"),
+            submit: texts("submit").compactMap { IdentifierPattern($0) },
+            notify: node?["notify"]?.bool ?? false
+        )
+    }
+
+    private func limits(_ node: JSONNode?) -> WorkerLimits {
+        var limits = WorkerLimits()
+        func whole(_ key: String) -> Int? { node?[key]?.int64.map { Int(clamping: $0) } }
+        func size(_ key: String) -> UInt64? { amount(node?[key], .size) }
+        limits.memoryBytes = size("memory") ?? limits.memoryBytes
+        limits.cpu = duration(node?["cpu"])
+        limits.processes = whole("processes") ?? limits.processes
+        limits.descriptors = whole("descriptors") ?? limits.descriptors
+        limits.outputBytes = size("output").map { Int(clamping: $0) } ?? limits.outputBytes
+        limits.resultBytes = size("result").map { Int(clamping: $0) } ?? limits.resultBytes
+        return limits
+    }
+
+    // MARK: - Tasks
+
+    func task(_ entry: ManifestEntry) -> TaskDefinition? {
+        guard let identifier = IdentifierPattern(entry.name) else { return nil }
+        let node = entry.node
+        let kind = node["kind"]?.string.flatMap(TaskKind.init) ?? .refresh
+        var limits = RunLimits(kind: kind)
+        limits.runtime = duration(node["limits"]?["runtime"]) ?? limits.runtime
+        limits.grace = duration(node["limits"]?["grace"]) ?? limits.grace
+        let handler: HandlerReference
+        if let function = node["function"]?.string {
+            handler = .function(name: function)
+        } else {
+            let own = identifier.isFamily ? String(entry.name.dropLast(2)) : entry.name
+            handler = .plugin(
+                name: node["plugin"]?.string ?? "",
+                handler: node["handler"]?.string ?? own
+            )
+        }
+        return TaskDefinition(
+            identifier: identifier,
+            handler: handler,
+            kind: kind,
+            limits: limits,
+            overlap: node["overlap"]?.string.flatMap(Overlap.init) ?? .queue,
+            priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
+            submitAtStart: submitAtStart(entry, identifier),
+            every: every(entry, identifier),
+            parameters: settings("parameters", of: entry),
+            origin: entry.location
+        )
+    }
+
+    private func submitAtStart(_ entry: ManifestEntry, _ identifier: IdentifierPattern) -> Bool {
+        guard let node = entry.node["submitAtStart"] else { return false }
+        let ifAbsent = node["ifAbsent"]
+        if ifAbsent?.bool == false, let span = ifAbsent?.span {
+            collector.report(
+                .notHonoured,
+                at: span,
+                in: entry.source,
+                """
+                `submitAtStart` in task \(entry.name.quoted) cannot replace a pending request: \
+                this version cannot honour `"ifAbsent": false` yet
+                """,
+                help: "write `\"submitAtStart\": true`, or remove it"
+            )
+        }
+        let isWanted = node.bool ?? ifAbsent?.bool ?? false
+        if isWanted, identifier.isFamily { refuse("submitAtStart", of: entry) }
+        return isWanted
+    }
+
+    private func every(_ entry: ManifestEntry, _ identifier: IdentifierPattern) -> Duration? {
+        let interval = duration(entry.node["every"])
+        if interval != nil, identifier.isFamily { refuse("every", of: entry) }
+        return interval
+    }
+
+    private func refuse(_ key: String, of entry: ManifestEntry) {
+        let span = entry.node.object?.first { $0.key == key }?.keySpan
+        collector.report(
+            .needsExactIdentifier,
+            at: span ?? entry.keySpan,
+            in: entry.source,
+            "`\(key)` cannot stand in the family \(entry.name.quoted)",
+            label: "which identifier is to be submitted?",
+            help: "define the exact identifier as a task of its own"
+        )
+    }
+
+    // MARK: - Values
+
+    private func settings(_ key: String, of entry: ManifestEntry) -> String {
+        let node = entry.node[key]
+        let text = expansion(entry.source).settings(node)
+        if let node, text.utf8.count > Self.settingsBytesMax {
+            collector.report(
+                .outOfRange,
+                at: node.span,
+                in: entry.source,
+                "`\(key)` of \(entry.name.quoted) has \(text.utf8.count) bytes without white space",
+                label: "64KiB are the most",
+                help: "put large data into a file and name that"
+            )
+        }
+        return text
+    }
+
+    /// It travels in one frame, beside other fields.
+    private static let settingsBytesMax = 64 << 10
+
+    private func duration(_ node: JSONNode?) -> Duration? {
+        amount(node, .duration).map { .milliseconds(Int64(clamping: $0)) }
+    }
+
+    private func amount(_ node: JSONNode?, _ notation: QuantityNotation) -> UInt64? {
+        node?.string.flatMap { try? notation.parse($0) }
+    }
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The table of all keys.
+enum ManifestKeys {
+    /// The format that this program reads.
+    static let version: Int64 = 1
+
+    private static let hour: UInt64 = 3_600_000
+    private static let day: UInt64 = 24 * hour
+    private static let kibibyte: UInt64 = 1 << 10
+    private static let mebibyte: UInt64 = 1 << 20
+
+    static let root = ManifestSection(
+        noun: "manifest",
+        keys: [
+            ManifestKey("version", .version, required: true, "The format of this file: 1."),
+            ManifestKey("host", .section(host), "Settings of the daemon itself."),
+            ManifestKey(
+                "plugins",
+                .definitions(of: plugin, names: .pluginName),
+                default: "{}",
+                "The plugins that may be loaded, by a name of your choice."
+            ),
+            ManifestKey(
+                "functions",
+                .definitions(of: function, names: .pluginName),
+                default: "{}",
+                "Plain C functions that tasks may call, by a name of your choice."
+            ),
+            ManifestKey(
+                "tasks",
+                .definitions(of: task, names: .identifierPattern),
+                default: "{}",
+                "The permitted task identifiers: exact, or a family with a trailing `.*`."
+            ),
+            ManifestKey(
+                "sessions",
+                .reserved(advice: "remove it"),
+                "Background transfer sessions."
+            ),
+            ManifestKey(
+                "notifications",
+                .reserved(advice: "let the handler submit the notifier's task"),
+                "The task that delivers what handlers post."
+            ),
+        ]
+    )
+
+    static let host = ManifestSection(
+        noun: "section `host`",
+        keys: [
+            ManifestKey(
+                "stateDirectory",
+                .text(.hostPath),
+                """
+                Where the daemon keeps its state; the default is $XDG_STATE_HOME/bghost, as root \
+                /var/lib/bghost.
+                """
+            ),
+            ManifestKey(
+                "control",
+                .text(.controlAddress),
+                "The control socket, as unix:PATH; the default is a socket in the state directory."
+            ),
+            ManifestKey(
+                "slots",
+                .whole(1...4096),
+                "How many runs may be under way at once; the default is the number of processors."
+            ),
+            ManifestKey(
+                "dashboard",
+                .reserved(advice: "use the command line: `bghost status`"),
+                "The address of the dashboard."
+            ),
+            ManifestKey(
+                "timeZone",
+                .reserved(advice: "remove it"),
+                "The time zone of calendars."
+            ),
+            ManifestKey(
+                "history",
+                .reserved(advice: "remove it"),
+                "How long ended runs are kept."
+            ),
+        ]
+    )
+
+    static let plugin = ManifestSection(
+        noun: "plugin",
+        keys: [
+            ManifestKey(
+                "library",
+                .text(.library),
+                required: true,
+                "The shared library: a path, or a bare name that is looked up in the plugin path."
+            ),
+            ManifestKey(
+                "sha256",
+                .text(.digest),
+                "The SHA-256 that the file must have, 64 lower-case hex digits."
+            ),
+            ManifestKey(
+                "isolation",
+                .word(Isolation.allCases.map(\.rawValue), reserved: []),
+                default: "\"worker\"",
+                """
+                Where it runs: worker is a process of its own that can be killed; in-process is the \
+                daemon, for trusted code only, where a run can be abandoned but not killed.
+                """
+            ),
+            ManifestKey(
+                "runsPerWorker",
+                .whole(1...1024),
+                default: "1",
+                "How many runs may share one worker at a time."
+            ),
+            ManifestKey("permissions", .section(permissions), "What it may do besides computing."),
+            ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
+            ManifestKey(
+                "config",
+                .settings,
+                default: "{}",
+                "The plugin's own settings, handed to it."
+            ),
+            override,
+            ManifestKey(
+                "signedBy",
+                .reserved(advice: "pin the file with `sha256`"),
+                "Whose signature the file must bear."
+            ),
+        ]
+    )
+
+    static let permissions = ManifestSection(
+        noun: "section `permissions`",
+        keys: [
+            ManifestKey(
+                "network",
+                .list(of: .networkGrant),
+                default: "[]",
+                "Hosts and ports that the daemon may speak to for it, such as api.example.org:443."
+            ),
+            ManifestKey(
+                "directNetwork",
+                .flag,
+                default: "false",
+                "Whether its worker may open network sockets itself."
+            ),
+            ManifestKey(
+                "read",
+                .list(of: .path),
+                default: "[]",
+                "Files and folders that it may read besides its own data directory."
+            ),
+            ManifestKey(
+                "write",
+                .list(of: .path),
+                default: "[]",
+                "Files and folders that it may write besides its own data directory."
+            ),
+            ManifestKey(
+                "submit",
+                .list(of: .identifierPattern),
+                default: "[]",
+                "Tasks for which it may submit requests, besides those that it handles."
+            ),
+            ManifestKey(
+                "notify",
+                .flag,
+                default: "false",
+                "Whether it may post notifications."
+            ),
+        ]
+    )
+
+    static let workerLimits = ManifestSection(
+        noun: "section `limits`",
+        keys: [
+            ManifestKey(
+                "memory",
+                .size(mebibyte...1024 * 1024 * mebibyte),
+                default: "\"256MiB\"",
+                "Resident memory of a worker."
+            ),
+            ManifestKey(
+                "cpu",
+                .duration(1...day),
+                "Processor time of one run; without it there is no limit."
+            ),
+            ManifestKey(
+                "processes",
+                .whole(1...4096),
+                default: "16",
+                "Processes in a worker's tree, the worker included."
+            ),
+            ManifestKey(
+                "descriptors",
+                .whole(16...65536),
+                default: "64",
+                "Open files of a worker."
+            ),
+            ManifestKey(
+                "output",
+                .size(kibibyte...1024 * mebibyte),
+                default: "\"64KiB\"",
+                "What one run may write to stdout, stderr and the log."
+            ),
+            ManifestKey(
+                "result",
+                .size(0...96 * kibibyte),
+                default: "\"64KiB\"",
+                "The payload of one run's result."
+            ),
+        ]
+    )
+
+    static let function = ManifestSection(
+        noun: "function",
+        keys: [
+            ManifestKey(
+                "library",
+                .text(.library),
+                required: true,
+                "The shared library: a path, or a name that the loader finds, such as libz.so.1."
+            ),
+            ManifestKey(
+                "symbol",
+                .text(.symbol),
+                required: true,
+                "The function's name in the library."
+            ),
+            ManifestKey(
+                "signature",
+                .text(.signature),
+                required: true,
+                "Its result and arguments, such as ulong(ulong, bytes, uint)."
+            ),
+            ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
+            override,
+        ]
+    )
+
+    static let task = ManifestSection(
+        noun: "task",
+        keys: [
+            ManifestKey(
+                "plugin",
+                .text(.pluginName),
+                "The plugin that handles it; a task names exactly one of plugin and function."
+            ),
+            ManifestKey(
+                "function",
+                .text(.pluginName),
+                "The function that it calls; a task names exactly one of plugin and function."
+            ),
+            ManifestKey(
+                "handler",
+                .text(.handlerName),
+                "The handler in the plugin; the default is the identifier, without a trailing `.*`."
+            ),
+            ManifestKey(
+                "kind",
+                .word(TaskKind.allCases.map(\.rawValue), reserved: ["continued"]),
+                default: "\"refresh\"",
+                """
+                What it is: refresh is short (25s of runtime, 5s of grace), processing is long \
+                (10m, 30s).
+                """
+            ),
+            ManifestKey("limits", .section(runLimits), "How long one run may take."),
+            ManifestKey(
+                "overlap",
+                .word(Overlap.allCases.map(\.rawValue), reserved: []),
+                default: "\"queue\"",
+                """
+                What becomes of a request while a run of the task is under way: it waits, is \
+                dropped, takes the run's place, or runs beside it.
+                """
+            ),
+            ManifestKey(
+                "priority",
+                .whole(0...1000),
+                default: "500",
+                "The higher goes first."
+            ),
+            ManifestKey(
+                "submitAtStart",
+                .flagOrSection(startCondition),
+                default: "false",
+                "Whether a request is submitted when the daemon starts, unless one is pending."
+            ),
+            ManifestKey(
+                "every",
+                .duration(1000...366 * day),
+                "After each begin the next request is due this much later."
+            ),
+            ManifestKey(
+                "parameters",
+                .settings,
+                default: "{}",
+                "Handed to the handler; a request's own parameters are laid over them by key."
+            ),
+            override,
+        ] + reservedTaskKeys,
+        alternatives: ["plugin", "function"]
+    )
+
+    private static let reservedTaskKeys = [
+        ManifestKey(
+            "calendar",
+            .reserved(advice: "remove it, or use `every`"),
+            "When it is due, as cron."
+        ),
+        ManifestKey("timeZone", .reserved(advice: "remove it"), "The calendar's time zone."),
+        ManifestKey("gap", .reserved(advice: "remove it"), "What a skipped hour means."),
+        ManifestKey("fold", .reserved(advice: "remove it"), "What a repeated hour means."),
+        ManifestKey("misfire", .reserved(advice: "remove it"), "What missed times mean."),
+        ManifestKey("tolerance", .reserved(advice: "remove it"), "How late it may begin."),
+        ManifestKey(
+            "requires",
+            .reserved(advice: "remove it, and let the handler check"),
+            "Conditions under which it may run."
+        ),
+        ManifestKey(
+            "retry",
+            .reserved(advice: "remove it, and let the handler submit again"),
+            "What follows a failed run."
+        ),
+    ]
+
+    static let runLimits = ManifestSection(
+        noun: "section `limits`",
+        keys: [
+            ManifestKey(
+                "runtime",
+                .duration(1...day),
+                "From the handler's start until it is asked to stop; the default is the kind's."
+            ),
+            ManifestKey(
+                "grace",
+                .duration(1...600_000),
+                "From being asked to stop until it is killed; the default is the kind's."
+            ),
+        ]
+    )
+
+    static let startCondition = ManifestSection(
+        noun: "section `submitAtStart`",
+        keys: [
+            ManifestKey(
+                "ifAbsent",
+                .flag,
+                required: true,
+                "True: only if no request is pending."
+            )
+        ]
+    )
+
+    private static let override = ManifestKey(
+        "override",
+        .flag,
+        default: "false",
+        "In a drop-in: whether this replaces a definition of the same name in an earlier file."
+    )
+}

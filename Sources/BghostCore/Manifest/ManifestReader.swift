@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads `tasks.json` and its drop-ins, and says everything that is wrong with them at once.
+///
+/// It opens no file and asks no clock: bytes come in, and values from outside through a closure.
+package struct ManifestReader {
+    private let manifestDirectory: String
+    private let unresolvedSecrets: Diagnostic.Severity
+    private let resolveSecret: (SecretReference) -> Result<String, SecretError>
+    private let signatureProblem: (String) -> String?
+
+    /// Prepares a reader.
+    ///
+    /// - Parameters:
+    ///   - manifestDirectory: The absolute path of the main file's folder, from which relative paths
+    ///     count.
+    ///   - unresolvedSecrets: Whether a secret without a value is an error, as for the daemon, or a
+    ///     warning, as for a check on another machine. The reference then stays in its place.
+    ///   - resolveSecret: Finds the value of a reference. Paths of files are absolute.
+    ///   - signatureProblem: What is wrong with a function's signature; `nil` if nothing is.
+    package init(
+        manifestDirectory: String,
+        unresolvedSecrets: Diagnostic.Severity = .error,
+        resolveSecret: @escaping (SecretReference) -> Result<String, SecretError>,
+        signatureProblem: @escaping (String) -> String? = FunctionSignature.problem(in:)
+    ) {
+        self.manifestDirectory = manifestDirectory
+        self.unresolvedSecrets = unresolvedSecrets
+        self.resolveSecret = resolveSecret
+        self.signatureProblem = signatureProblem
+    }
+
+    /// Reads the main file and lays the drop-ins over it in the bytewise order of their names.
+    ///
+    /// - Returns: The manifest, or `nil` if a diagnostic is an error; the diagnostics in the order
+    ///   of the files and of the places in them.
+    package func read(
+        _ main: ManifestFile,
+        dropIns: [ManifestFile] = []
+    ) -> (manifest: Manifest?, diagnostics: [Diagnostic]) {
+        let collector = DiagnosticCollector()
+        let ordered = dropIns.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let sources = ([main] + ordered).enumerated().map {
+            ManifestSource($0.element, index: $0.offset, reportingTo: collector)
+        }
+        for source in sources where source.isReadable {
+            StructureCheck(
+                source: source,
+                collector: collector,
+                signatureProblem: signatureProblem
+            ).checkFile()
+        }
+        let manifest = combine(sources, collector)
+        return (collector.hasErrors ? nil : manifest, collector.finish())
+    }
+
+    private func combine(
+        _ sources: [ManifestSource],
+        _ collector: DiagnosticCollector
+    ) -> Manifest {
+        let merge = DefinitionMerge(sources: sources, collector: collector)
+        let plugins = merge.entries("plugins", noun: "plugin")
+        let functions = merge.entries("functions", noun: "function")
+        let tasks = merge.entries("tasks", noun: "task")
+        // What an unreadable file defines is not known, so nothing can be said to be missing.
+        if sources.allSatisfy(\.isReadable) {
+            ReferenceCheck(
+                plugins: plugins,
+                functions: functions,
+                tasks: tasks,
+                collector: collector
+            ).check()
+        }
+        let builder = ManifestBuilder(
+            collector: collector,
+            manifestDirectory: manifestDirectory,
+            expansion: { source in
+                SecretExpansion(
+                    source: source,
+                    collector: collector,
+                    manifestDirectory: manifestDirectory,
+                    unresolved: unresolvedSecrets,
+                    resolve: resolveSecret
+                )
+            }
+        )
+        return Manifest(
+            host: builder.host(sources[0]),
+            plugins: plugins.map(builder.plugin),
+            functions: functions.map(builder.function),
+            tasks: tasks.compactMap(builder.task)
+        )
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of a value that is kept outside the manifest.
+package struct SecretReference: Equatable, Hashable, Sendable, CustomStringConvertible {
+    /// Where the value is kept.
+    package enum Kind: String, Equatable, Hashable, Sendable, CaseIterable {
+        /// A variable of the daemon's environment.
+        case env
+        /// The contents of a file, without the newline at its end.
+        case file
+        /// A credential that the service manager handed over.
+        case credential
+    }
+
+    package var kind: Kind
+    /// Of a file, its absolute path.
+    package var name: String
+
+    package init(_ kind: Kind, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+
+    /// As it is written in a manifest.
+    package var description: String { "${\(kind.rawValue):\(name)}" }
+}
+
+/// Why there is no value for a reference.
+package struct SecretError: Error, Equatable, Sendable {
+    /// A clause for people, such as "it is not set"; never a part of the value.
+    package var reason: String
+
+    package init(_ reason: String) {
+        self.reason = reason
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a string of the manifest must look like.
+enum TextFormat: Sendable {
+    /// A path that may contain secrets; relative ones count from the manifest's folder.
+    case hostPath
+    /// `unix:` and such a path.
+    case controlAddress
+    /// A path that may be relative to the manifest's folder.
+    case path
+    /// A path, or a bare name to look up.
+    case library
+    case digest
+    case networkGrant
+    case identifierPattern
+    case pluginName
+    case handlerName
+    case symbol
+    case signature
+}
+
+/// Why a text does not have its format.
+struct TextFault: Error, Equatable {
+    var code: DiagnosticCode
+    /// A clause such as "it is empty".
+    var reason: String
+    /// What stands beside the marked text.
+    var label: String?
+
+    init(_ code: DiagnosticCode, _ reason: String, label: String? = nil) {
+        self.code = code
+        self.reason = reason
+        self.label = label
+    }
+}
+
+extension TextFormat {
+    /// What this is, with its article: "a path".
+    var noun: String {
+        switch self {
+        case .hostPath, .path: "a path"
+        case .controlAddress: "an address such as \"unix:/run/bghost/control.sock\""
+        case .library: "a library such as \"libWeather.so\""
+        case .digest: "a SHA-256 in hex"
+        case .networkGrant: "a host and port such as \"api.example.org:443\""
+        case .identifierPattern: "a task identifier"
+        case .pluginName: "a name"
+        case .handlerName: "a handler's name"
+        case .symbol: "a symbol such as \"crc32\""
+        case .signature: "a signature such as \"int(int)\""
+        }
+    }
+
+    /// The same in a word or two, without its article.
+    var shortNoun: String {
+        switch self {
+        case .hostPath, .path: "path"
+        case .controlAddress: "address"
+        case .library: "library"
+        case .digest: "SHA-256"
+        case .networkGrant: "host and port"
+        case .identifierPattern: "identifier"
+        case .pluginName, .handlerName: "name"
+        case .symbol: "symbol"
+        case .signature: "signature"
+        }
+    }
+
+    /// A regular expression that every good text matches; `nil` if one would say nothing.
+    var pattern: String? {
+        switch self {
+        case .hostPath, .path, .library, .signature: nil
+        case .controlAddress: "^unix:."
+        case .digest: "^[0-9a-f]{64}$"
+        case .networkGrant: #"^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[A-Za-z0-9._-]+):[0-9]{1,5}$"#
+        case .identifierPattern:
+            #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*(\.\*)?$"#
+        case .pluginName: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+        case .handlerName: "^[A-Za-z0-9._-]{1,128}$"
+        case .symbol: "^[A-Za-z_][A-Za-z0-9_]{0,254}$"
+        }
+    }
+
+    /// What is wrong with a text; `nil` if nothing is.
+    ///
+    /// Paths with secrets are checked as written.
+    func fault(in text: String) -> TextFault? {
+        switch self {
+        case .hostPath: PathCheck.fault(in: text)
+        case .controlAddress: PathCheck.addressFault(in: text)
+        case .path, .library: PathCheck.plainFault(in: text)
+        case .digest: Self.digestFault(text)
+        case .networkGrant: Self.grantFault(text)
+        case .identifierPattern: Self.identifierFault(text)
+        case .pluginName: Self.nameFault(text, bytesMax: 64, beginsPlainly: true)
+        case .handlerName: Self.nameFault(text, bytesMax: 128, beginsPlainly: false)
+        case .symbol: Self.symbolFault(text)
+        // Another part of the program reads them.
+        case .signature: nil
+        }
+    }
+
+    private static func digestFault(_ text: String) -> TextFault? {
+        let isHex = text.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+            default: false
+            }
+        }
+        guard text.utf8.count != 64 || !isHex else { return nil }
+        if text.utf8.count == 64, text.lowercased() != text {
+            return TextFault(.badDigest, "it is in capitals", label: "write it in lower case")
+        }
+        let count = text.unicodeScalars.count
+        return TextFault(
+            .badDigest,
+            isHex ? "it has \(count) hex digits, not 64" : "it is not made of 64 hex digits",
+            label: "64 lower-case hex digits are needed"
+        )
+    }
+
+    private static func grantFault(_ text: String) -> TextFault? {
+        do throws(NetworkGrantFault) {
+            _ = try NetworkGrant(parsing: text)
+            return nil
+        } catch {
+            let label = error.suggestion.map { "did you mean \($0.quoted)?" }
+            return TextFault(.badNetworkGrant, error.reason, label: label)
+        }
+    }
+
+    private static func identifierFault(_ text: String) -> TextFault? {
+        guard IdentifierPattern(text) == nil else { return nil }
+        return TextFault(.badIdentifier, identifierReason(text))
+    }
+
+    private static func identifierReason(_ text: String) -> String {
+        if text.isEmpty { return "it is empty" }
+        if text.utf8.count > IdentifierPattern.bytesMax {
+            return "it is longer than \(IdentifierPattern.bytesMax) bytes"
+        }
+        if let scalar = text.unicodeScalars.first(where: { $0 != "*" && !isNameScalar($0) }) {
+            return "it contains \(String(scalar).quoted)"
+        }
+        if text.unicodeScalars.contains("*") { return "`*` may only be its last part, after a dot" }
+        if text.hasPrefix(".") || text.hasSuffix(".") || text.containsASCII("..") {
+            return "it has an empty part"
+        }
+        return "a part begins with \(text.hasPrefix("_") ? "`_`" : "`_` or `-`")"
+    }
+
+    private static func nameFault(
+        _ text: String,
+        bytesMax: Int,
+        beginsPlainly: Bool
+    ) -> TextFault? {
+        if text.isEmpty { return TextFault(.badName, "it is empty") }
+        if text.utf8.count > bytesMax {
+            return TextFault(.badName, "it is longer than \(bytesMax) bytes")
+        }
+        if let scalar = text.unicodeScalars.first(where: { !isNameScalar($0) }) {
+            return TextFault(.badName, "it contains \(String(scalar).quoted)")
+        }
+        // Such a name would hide a file or be taken for an option.
+        guard beginsPlainly, let first = text.unicodeScalars.first, "._-".contains(Character(first))
+        else { return nil }
+        return TextFault(.badName, "it begins with \(String(first).quoted)")
+    }
+
+    private static func symbolFault(_ text: String) -> TextFault? {
+        let isIdentifier =
+            (1...255).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy {
+                isNameScalar($0) && $0 != "." && $0 != "-"
+            }
+        let beginsWithDigit = text.utf8.first.map { $0 <= UInt8(ascii: "9") } ?? false
+        guard !isIdentifier || beginsWithDigit else { return nil }
+        return TextFault(.badName, "it is not a C identifier of at most 255 characters")
+    }
+
+    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
+        default: false
+        }
+    }
+}
+
+/// What can be wrong with a path before anybody opens it.
+enum PathCheck {
+    /// `PATH_MAX` without its NUL.
+    static let bytesMax = 4095
+    /// `sun_path` without its NUL.
+    static let socketBytesMax = 107
+    static let addressScheme = "unix:"
+
+    static func fault(in path: String) -> TextFault? {
+        if path.isEmpty { return TextFault(.badPath, "it is empty") }
+        if path.utf8.contains(0) { return TextFault(.badPath, "it contains a NUL") }
+        if path.utf8.count > bytesMax {
+            return TextFault(.badPath, "it is longer than \(bytesMax) bytes")
+        }
+        guard path != "~", !path.hasPrefix("~/") else {
+            return TextFault(
+                .badPath,
+                "only shells know what `~` is",
+                label: "write the whole path"
+            )
+        }
+        return nil
+    }
+
+    /// The same for a path in which no secret may stand.
+    static func plainFault(in path: String) -> TextFault? {
+        guard !path.containsASCII("${") else {
+            return TextFault(.badReference, "references to secrets are not possible here")
+        }
+        return fault(in: path)
+    }
+
+    static func addressFault(in address: String) -> TextFault? {
+        guard address.hasPrefix(addressScheme) else {
+            return TextFault(
+                .badPath,
+                "it does not begin with `\(addressScheme)`",
+                label: address.hasPrefix("/")
+                    ? "did you mean \((addressScheme + address).quoted)?" : nil
+            )
+        }
+        return fault(in: String(address.dropFirst(addressScheme.count)))
+    }
+
+    /// Makes a path absolute without touching what `..` means to the kernel.
+    static func resolve(_ path: String, against folder: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        let rest = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return folder.hasSuffix("/") ? folder + rest : "\(folder)/\(rest)"
+    }
+}
