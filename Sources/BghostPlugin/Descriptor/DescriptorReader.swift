@@ -6,6 +6,10 @@ import CBghost
 struct DescriptorReader: ~Copyable {
     private typealias Problem = DescriptorError.Problem
 
+    /// The sizes of 1.0, which hold whatever later minors append.
+    private static let pluginBytes10 = 96
+    private static let taskBytes10 = 64
+
     private let note: PluginNote
     private let memory: ForeignMemory
     private let code: CodeMap?
@@ -28,7 +32,7 @@ struct DescriptorReader: ~Copyable {
         guard table.abi_major == PluginImage.abiMajor else {
             throw fault(.wrongABI(major: table.abi_major))
         }
-        try loadWhole(pointer, over: &table, size: table.size, part)
+        try loadWhole(pointer, over: &table, size: table.size, least: Self.pluginBytes10, part)
         guard table.min_host_minor <= BG_ABI_MINOR else {
             throw fault(.hostTooOld(minor: table.min_host_minor))
         }
@@ -84,7 +88,7 @@ struct DescriptorReader: ~Copyable {
         var task = bg_task()
         let position = "handler \(index)"
         try load(pointer, over: &task, count: 4, position)
-        try loadWhole(pointer, over: &task, size: task.size, position)
+        try loadWhole(pointer, over: &task, size: task.size, least: Self.taskBytes10, position)
         let name = try handlerName(task.handler, index: index)
         let part = "handler \"\(name)\""
         try requireKnown(task.flags, known: PluginDescriptor.Flags.known.rawValue, part)
@@ -139,19 +143,19 @@ struct DescriptorReader: ~Copyable {
 
     // MARK: - Fields
 
-    /// Reads a table whose size has been read: all of 1.0 must be there, and what a later minor has
-    /// appended is not looked at.
+    /// Reads a table whose size has been read: all of 1.0 must be there. What a later plugin has
+    /// appended is not looked at; what an earlier one has not got stays 0.
     private func loadWhole<T: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer?,
         over value: inout T,
         size: UInt32,
+        least: Int,
         _ part: String
     ) throws(DescriptorError) {
-        let least = MemoryLayout<T>.size
         guard size >= least, size <= PluginDescriptor.tableBytesMax, size.isMultiple(of: 8) else {
             throw fault(.badSize(part: part, found: size, least: least))
         }
-        try load(pointer, over: &value, count: least, part)
+        try load(pointer, over: &value, count: min(Int(size), MemoryLayout<T>.size), part)
     }
 
     private func load<T: BitwiseCopyable>(
