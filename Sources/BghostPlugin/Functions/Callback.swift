@@ -22,9 +22,12 @@ enum Callback {
     static let countMax = 16_384
 
     /// Whether the process should make place for a fresh one once it is idle.
-    static var areNearlySpent: Bool { count.load(ordering: .relaxed) > countMax / 4 * 3 }
+    static var areNearlySpent: Bool { contexts.withLock { $0.count } > countMax / 4 * 3 }
 
-    private static let count = Atomic<Int>(0)
+    /// What the callbacks made so far point to.
+    ///
+    /// It is kept here because leak checkers do not look into the memory of libffi.
+    private static let contexts = Mutex<[Context]>([])
 
     /// `int (*)(void)`.
     static func cancelled(
@@ -69,13 +72,13 @@ enum Callback {
         ) -> Void
 
     /// Keeps the target alive for as long as the callback lives, which is for ever.
-    private final class Box {
+    private final class Context: Sendable {
         let target: any CallbackTarget
         init(_ target: any CallbackTarget) { self.target = target }
     }
 
     private static func target(_ context: UnsafeMutableRawPointer?) -> (any CallbackTarget)? {
-        context.map { Unmanaged<Box>.fromOpaque($0).takeUnretainedValue().target }
+        context.map { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue().target }
     }
 
     private static func make(
@@ -86,29 +89,38 @@ enum Callback {
         guard case .success(let shape) = shape else {
             throw .callbackRefused(reason: "libffi does not know its type")
         }
-        guard count.add(1, ordering: .relaxed).newValue <= countMax else {
-            count.subtract(1, ordering: .relaxed)
-            throw .callbacksSpent
+        let context = Context(target)
+        // Under the lock, so that the bound is exact. libffi takes one of its own here anyway.
+        let code = try contexts.withLock { contexts throws(FunctionError) in
+            guard contexts.count < countMax else { throw .callbacksSpent }
+            let code = try address(of: entry, shape, context)
+            contexts.append(context)
+            return UInt(bitPattern: code)
         }
+        guard let code = UnsafeMutableRawPointer(bitPattern: code) else {
+            throw .callbackRefused(reason: "libffi answers null")
+        }
+        return code
+    }
+
+    private static func address(
+        of entry: Entry,
+        _ shape: CallInterface,
+        _ context: Context
+    ) throws(FunctionError) -> UnsafeMutableRawPointer {
         var code: UnsafeMutableRawPointer?
-        let memory = ffi_closure_alloc(MemoryLayout<ffi_closure>.size, &code)
-        guard let memory, let code else {
-            count.subtract(1, ordering: .relaxed)
-            throw .callbackRefused(reason: "the system gives no executable memory")
-        }
-        let context = Unmanaged.passRetained(Box(target))
+        guard let memory = ffi_closure_alloc(MemoryLayout<ffi_closure>.size, &code), let code
+        else { throw .callbackRefused(reason: "the system gives no executable memory") }
         let status = ffi_prep_closure_loc(
             memory.assumingMemoryBound(to: ffi_closure.self),
             shape.cif,
             entry,
-            context.toOpaque(),
+            Unmanaged.passUnretained(context).toOpaque(),
             code
         )
         guard status == FFI_OK else {
             // Nobody has seen it yet, so this one can go.
-            context.release()
             ffi_closure_free(memory)
-            count.subtract(1, ordering: .relaxed)
             throw .callbackRefused(reason: "libffi answers status \(status.rawValue)")
         }
         return code

@@ -6,7 +6,7 @@ import Testing
 
 /// Calls leave no memory behind, in a process of its own so that nobody else's counts.
 @Suite(.timeLimit(.minutes(1))) struct FunctionMemoryTests {
-    @Test func manyCallsLeakNothing() async {
+    @Test(.disabled(if: sanitizerIsOn)) func manyCallsLeakNothing() async {
         await #expect(processExitsWith: .success) {
             let copy = try FunctionFixture.function(
                 "copy",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostPlugin
 import BghostTestSupport
+import Glibc
 import Synchronization
 
 /// A run that keeps what it is told, and asks to stop after a number of polls.
@@ -47,6 +48,9 @@ enum FunctionFixture {
         try ForeignFunction(library: try library(name), symbol: symbol, signature: signature)
     }
 }
+
+/// Whether a sanitizer is at work, which needs address space and keeps freed memory.
+let sanitizerIsOn = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
 
 /// A call that did not return with an answer.
 struct NotFinished: Error {

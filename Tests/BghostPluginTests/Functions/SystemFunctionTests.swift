@@ -114,19 +114,22 @@ import Testing
             "sqlite3_exec",
             """
             int(db: pointer, sql: string, callback: pointer = null, context: pointer = null,
-                error: out string) == 0
+                error: pointer = null) == 0
             """
         )
         let made = try exec.answer(
             #"{"db": \#(db), "sql": "create table t (x); insert into t values (1)"}"#
         )
         #expect(made.status == 0)
-        #expect(made.result == #"{"result":0,"out":{"error":null},"errno":0}"#)
+        #expect(made.result == #"{"result":0,"errno":0}"#)
         let changes = try sqlite("sqlite3_changes", "int(db: pointer)")
         #expect(try changes.answer(#"{"db": \#(db)}"#).result == #"{"result":1,"errno":0}"#)
         let wrong = try exec.answer(#"{"db": \#(db), "sql": "insert into nowhere values (1)"}"#)
         #expect(wrong.status == -1)
-        #expect(wrong.result.contains("no such table: nowhere"))
+        let message = try sqlite("sqlite3_errmsg", "string(db: pointer)")
+        #expect(
+            try message.answer(#"{"db": \#(db)}"#).result.contains("no such table: nowhere")
+        )
         let close = try sqlite("sqlite3_close", "int(db: pointer) == 0")
         #expect(try close.answer(#"{"db": \#(db)}"#).status == 0)
     }
