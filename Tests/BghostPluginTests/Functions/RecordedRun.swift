@@ -50,7 +50,9 @@ enum FunctionFixture {
 }
 
 /// Whether a sanitizer is at work, which needs address space and keeps freed memory.
-let sanitizerIsOn = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
+let sanitizerIsOn = ["__asan_init", "__tsan_init"].contains { (name: String) in
+    dlsym(nil, name) != nil
+}
 
 /// A call that did not return with an answer.
 struct NotFinished: Error {
