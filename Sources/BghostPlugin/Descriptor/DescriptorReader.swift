@@ -143,8 +143,9 @@ struct DescriptorReader: ~Copyable {
 
     // MARK: - Fields
 
-    /// Reads a table whose size has been read: all of 1.0 must be there. What a later plugin has
-    /// appended is not looked at; what an earlier one has not got stays 0.
+    /// Reads a table whose size has been read and of which all of 1.0 must be there.
+    ///
+    /// What a later plugin has appended is not looked at; what an earlier one has not got stays 0.
     private func loadWhole<T: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer?,
         over value: inout T,

@@ -80,8 +80,13 @@ struct DynamicTable {
     /// Programs are position-independent too nowadays, and look like libraries but for this.
     var isProgram: Bool { (self[Tag.flags1] ?? 0) & 0x0800_0000 != 0 }
 
+    /// Anything but plain text is escaped: somebody will print it to a terminal.
     private func text(at offset: UInt64) -> String {
-        strings.string(at: offset, limit: 255).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let bytes = strings.string(at: offset, limit: 255) ?? []
+        guard bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+            return Quoted(bytes).description
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func malformed(_ what: String) -> ImageError {

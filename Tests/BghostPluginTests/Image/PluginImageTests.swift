@@ -28,6 +28,11 @@ import Testing
         #expect(image.soname == (flags.contains { $0.contains("soname") } ? "libgood.so.1" : nil))
     }
 
+    @Test func escapesNamesThatAreNoText() throws {
+        let path = try Fixture.library("good", flags: ["-Wl,-soname,a\u{1B}[31mb"])
+        #expect(try PluginImage.inspect(path: path).soname == #""a\x1b[31mb""#)
+    }
+
     @Test func findsNoteOutsideOfSegments() throws {
         let image = try PluginImage.inspect(path: Fixture.library("note-in-section"))
         #expect(try image.requireLoadable().id == "test.note-in-section")
