@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check a manifest and the plugins that it names.",
+        discussion: "Nothing is started, and the network is not touched."
+    )
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("The manifest.", valueName: "file"),
+        completion: .file()
+    )
+    var config = "tasks.json"
+
+    @Option(
+        help: ArgumentHelp("Where to look for plugins; may be repeated.", valueName: "dir"),
+        completion: .directory
+    )
+    var pluginPath: [String] = []
+
+    @Flag(help: "Fail on warnings too.")
+    var denyWarnings = false
+
+    @Flag(help: "Pass over variables of the environment that are not set here.")
+    var noEnv = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let options = CheckOptions(
+            config: config,
+            pluginPaths: pluginPath,
+            json: output.json,
+            deniesWarnings: denyWarnings,
+            ignoresEnvironment: noEnv
+        )
+        let status = try await Checker.run(options, output.console)
+        if status != .success { throw ExitCode(status.rawValue) }
+    }
+}

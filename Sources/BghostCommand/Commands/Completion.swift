@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+struct Completion: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a completion script.",
+        discussion: """
+            For bash: bghost completion bash > ~/.local/share/bash-completion/completions/bghost
+            """
+    )
+
+    enum Shell: String, ExpressibleByArgument, CaseIterable {
+        case bash, zsh, fish
+    }
+
+    @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "shell"))
+    var shell: Shell
+
+    @OptionGroup var look: LookOptions
+
+    func run() throws {
+        let target: CompletionShell =
+            switch shell {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        look.console.answer(Root.completionScript(for: target) + "\n")
+    }
+}

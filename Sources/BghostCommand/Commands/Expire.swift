@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+
+struct Expire: ClientCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell a run that its runtime is used up.",
+        discussion: """
+            What Apple's debugger does with _simulateExpirationForTaskWithIdentifier. The run has \
+            its grace to end, and is killed after it.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
+    var run: String
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await ask { client, console in
+            let answer = try await client.expire(run: run)
+            guard !output.json else { return console.answer(json: answer.json) }
+            let grace = HumanText.duration(answer.value.grace)
+            console.answer(
+                "run \(answer.value.run) of \(TerminalText.escaped(answer.value.task)) was told to "
+                    + "stop and has \(grace) for it\n"
+            )
+        }
+    }
+}

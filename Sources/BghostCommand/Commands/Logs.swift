@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+
+struct Logs: ClientCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the log of the daemon, a task or a run.",
+        discussion: "With --json and --follow each line is an object of its own."
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Only this task, or this run by the beginning of its id.",
+            valueName: "id|run"
+        )
+    )
+    var subject: String?
+
+    @Flag(name: [.short, .long], help: "Go on with each new line until Ctrl-C.")
+    var follow = false
+
+    @Option(help: ArgumentHelp("Only lines of at least this level.", valueName: "level"))
+    var level: LevelName?
+
+    @Option(help: ArgumentHelp("Only lines of this plugin.", valueName: "name"))
+    var plugin: String?
+
+    @Option(help: ArgumentHelp("At most this many lines from before.", valueName: "n"))
+    var limit: Int?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (0...ControlLimits.logLinesMax).contains(limit ?? 0) else {
+            throw ValidationError("--limit must be from 0 to \(ControlLimits.logLinesMax)")
+        }
+    }
+
+    func run() async throws {
+        try await ask { client, console in
+            var query = ControlClient.LogQuery(
+                plugin: plugin,
+                level: level?.level,
+                limit: limit ?? (follow ? 20 : 200)
+            )
+            if let subject {
+                let tasks = try await client.status().value.tasks.map(\.identifier)
+                if !tasks.contains(subject), Self.canBeginRunID(subject) {
+                    query.run = subject
+                } else {
+                    query.task = subject
+                }
+            }
+            if follow {
+                try await client.followLogs(query) { print($0.value, $0.json, console) }
+            } else {
+                let answer = try await client.logs(query)
+                guard !output.json else { return console.answer(json: answer.json) }
+                console.answer(answer.value.map { LogView.line($0, console.out) }.joined())
+            }
+        }
+    }
+
+    private func print(_ entry: LogEntry, _ json: String, _ console: Console) {
+        if output.json {
+            console.answer(json: json)
+        } else {
+            console.answer(LogView.line(entry, console.out))
+        }
+    }
+
+    private static func canBeginRunID(_ text: String) -> Bool {
+        guard (1...26).contains(text.utf8.count) else { return false }
+        return RunID(text + String(repeating: "0", count: 26 - text.utf8.count)) != nil
+    }
+}

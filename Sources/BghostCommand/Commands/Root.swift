@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostCore
+
+/// The command tree.
+///
+/// No name has a hyphen, which would break bash completion.
+struct Root: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bghost",
+        abstract: "Background tasks as plugins, under limits that hold.",
+        usage: "bghost [run] --config <file> [<options>]\n       bghost <subcommand> [<options>]",
+        // The options belong to `run`, which is the default, and would not be shown here.
+        discussion: """
+            Without a subcommand it is the daemon, in the foreground; Ctrl-C drains it:
+              -c, --config <file>     The manifest (default: tasks.json).
+              --state-dir <dir>       Where state is kept.
+              --control <path>        The control socket.
+              --slots <n>             How many runs may be under way at once.
+              --plugin-path <dir>     Where to look for plugins; may be repeated.
+              --log-format <format>   auto, json or text.
+              --log-level <level>     trace, debug, info, warning, error or fault.
+
+            'bghost help run' says more. 'bghost help BG2101' explains an error code.
+            """,
+        version: "bghost \(BghostVersion.text)",
+        subcommands: [
+            Run.self, Check.self, Status.self, Trigger.self, Expire.self, Submit.self, Cancel.self,
+            Runs.self, Show.self, Logs.self, Plugin.self, Version.self, Completion.self,
+        ],
+        defaultSubcommand: Run.self
+    )
+}

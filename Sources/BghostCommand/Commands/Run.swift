@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+
+/// A level of the log as an argument.
+enum LevelName: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, warning, error, fault
+
+    var level: LogEntry.Level {
+        switch self {
+        case .trace: .trace
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        case .fault: .fault
+        }
+    }
+}
+
+extension LogFormat: ExpressibleByArgument {}
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Be the daemon, in the foreground.",
+        discussion: """
+            SIGINT and SIGTERM drain it: nothing new begins, what runs is asked to stop, and what \
+            does not stop within its grace is killed.
+            """
+    )
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("The manifest.", valueName: "file"),
+        completion: .file()
+    )
+    var config = "tasks.json"
+
+    @Option(
+        help: ArgumentHelp(
+            "Where state is kept (default: $XDG_STATE_HOME/bghost, as root /var/lib/bghost).",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var stateDir: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The control socket (default: control.sock in the state directory).",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var control: String?
+
+    @Option(help: ArgumentHelp("How to write the log: auto, json or text.", valueName: "format"))
+    var logFormat = LogFormat.auto
+
+    @Option(help: ArgumentHelp("The least level that is written.", valueName: "level"))
+    var logLevel = LevelName.info
+
+    @Option(
+        help: ArgumentHelp("Where to look for plugins; may be repeated.", valueName: "dir"),
+        completion: .directory
+    )
+    var pluginPath: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "How many runs may be under way at once (default: the number of processors).",
+            valueName: "n"
+        )
+    )
+    var slots: Int?
+
+    func validate() throws {
+        guard (1...4096).contains(slots ?? 1) else {
+            throw ValidationError("--slots must be from 1 to 4096")
+        }
+    }
+
+    func run() async throws {
+        try await Daemon.run(
+            RunOptions(
+                config: config,
+                stateDirectory: stateDir,
+                control: control.map(ControlLocation.normalized),
+                logFormat: logFormat,
+                logLevel: logLevel.level,
+                pluginPaths: pluginPath,
+                slots: slots
+            )
+        )
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+
+struct Show: ClientCommand {
+    static let configuration = CommandConfiguration(abstract: "Show all that is known of a run.")
+
+    @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
+    var run: String
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await ask { client, console in
+            let answer = try await client.run(run)
+            guard !output.json else { return console.answer(json: answer.json) }
+            console.answer(RunView(run: answer.value, now: unixNow()).text(console.out))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostControl
+
+/// Why a command ends without having done what was asked, for people and for scripts.
+package struct CommandFailure: Error, Equatable, Sendable {
+    package var status: ExitStatus
+    /// A stable code such as `BG2101`; "" if there is none.
+    package var code: String
+    /// What is wrong, one sentence without a full stop; safe for terminals.
+    package var message: String
+    /// What to do about it; "" if the message says it.
+    package var fix: String
+    package var candidates: [String]
+
+    package init(
+        _ status: ExitStatus,
+        code: String = "",
+        _ message: String,
+        fix: String = "",
+        candidates: [String] = []
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.fix = fix
+        self.candidates = candidates
+    }
+
+    package init(_ fault: ControlFault) {
+        self.init(
+            ExitStatus(fault.code),
+            code: fault.code.rawValue,
+            TerminalText.escaped(fault.message),
+            fix: TerminalText.escaped(fault.fix),
+            candidates: fault.candidates.map(TerminalText.escaped)
+        )
+    }
+
+    /// As printed to stderr, with a line break at its end.
+    package func text(_ style: Style) -> String {
+        let title = code.isEmpty ? "error" : "error[\(code)]"
+        var text = style.painted(title, .bad) + ": \(message)\n"
+        for candidate in candidates { text += "  \(candidate)\n" }
+        if !fix.isEmpty { text += "  " + style.painted("fix", .strong) + ": \(fix)\n" }
+        return text
+    }
+}

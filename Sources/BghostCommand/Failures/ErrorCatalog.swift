@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+
+/// What `bghost help CODE` explains.
+package enum ErrorCatalog {
+    /// Whether a word has the form of a code: `BG` and four digits, in any case.
+    package static func isCode(_ word: String) -> Bool {
+        let bytes = Array(word.uppercased().utf8)
+        return bytes.count == 6 && bytes.starts(with: "BG".utf8)
+            && bytes.dropFirst(2).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
+    }
+
+    /// The explanation of a code; `nil` if there is no such code.
+    package static func explanation(of code: String) -> String? {
+        FaultCode(rawValue: code.uppercased())?.explanation
+    }
+}

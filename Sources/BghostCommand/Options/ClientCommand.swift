@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+internal import Glibc
+
+/// A command that asks the daemon.
+protocol ClientCommand: AsyncParsableCommand {
+    var connection: ConnectionOptions { get }
+    var output: OutputOptions { get }
+}
+
+extension ClientCommand {
+    /// Calls the closure with a client of the daemon that the options name.
+    func ask<Result: Sendable>(
+        _ body: (ControlClient, Console) async throws -> Result
+    ) async throws -> Result {
+        let console = output.console
+        return try await ControlClient.with(
+            socketPath: connection.socketPath(),
+            onOtherVersion: { version in
+                console.remark(
+                    "warning: this is bghost \(BghostVersion.text), the daemon is "
+                        + "\(TerminalText.escaped(version)); restart it to bring them together"
+                )
+            },
+            { try await body($0, console) }
+        )
+    }
+}
+
+/// The present, Unix nanoseconds.
+func unixNow() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

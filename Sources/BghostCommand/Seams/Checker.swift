@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `bghost check` was asked for.
+package struct CheckOptions: Equatable, Sendable {
+    /// The path of the manifest.
+    package var config: String
+    package var pluginPaths: [String]
+    package var json: Bool
+    /// Whether a warning makes it fail.
+    package var deniesWarnings: Bool
+    /// Whether variables of the environment that are not set are passed over.
+    package var ignoresEnvironment: Bool
+
+    package init(
+        config: String,
+        pluginPaths: [String] = [],
+        json: Bool = false,
+        deniesWarnings: Bool = false,
+        ignoresEnvironment: Bool = false
+    ) {
+        self.config = config
+        self.pluginPaths = pluginPaths
+        self.json = json
+        self.deniesWarnings = deniesWarnings
+        self.ignoresEnvironment = ignoresEnvironment
+    }
+}
+
+/// Checks a manifest and the plugins that it names.
+package enum Checker {
+    /// Prints what it finds to the console.
+    package static func run(_ options: CheckOptions, _ console: Console) async throws -> ExitStatus
+    {
+        throw CommandFailure(.internalError, "this build has no manifest reader")
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+/// How the daemon writes its log.
+package enum LogFormat: String, Equatable, Sendable, CaseIterable {
+    /// Text on a terminal, JSON elsewhere.
+    case auto
+    case json
+    case text
+}
+
+/// What `bghost run` was asked for.
+package struct RunOptions: Equatable, Sendable {
+    /// The path of the manifest.
+    package var config: String
+    package var stateDirectory: String?
+    /// The path of the control socket.
+    package var control: String?
+    package var logFormat: LogFormat
+    package var logLevel: LogEntry.Level
+    /// Where plugins are looked for, in this order.
+    package var pluginPaths: [String]
+    package var slots: Int?
+
+    package init(
+        config: String,
+        stateDirectory: String? = nil,
+        control: String? = nil,
+        logFormat: LogFormat = .auto,
+        logLevel: LogEntry.Level = .info,
+        pluginPaths: [String] = [],
+        slots: Int? = nil
+    ) {
+        self.config = config
+        self.stateDirectory = stateDirectory
+        self.control = control
+        self.logFormat = logFormat
+        self.logLevel = logLevel
+        self.pluginPaths = pluginPaths
+        self.slots = slots
+    }
+}
+
+/// The daemon in the foreground.
+package enum Daemon {
+    /// Runs until it has been asked to stop and has drained.
+    package static func run(_ options: RunOptions) async throws {
+        throw CommandFailure(.internalError, "this build has no daemon")
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+internal import Glibc
+
+/// The two streams of the program: stdout is the answer, stderr is all the rest.
+package struct Console: Sendable {
+    package let out: Style
+    package let error: Style
+
+    package init(_ choice: ColorChoice) {
+        let environment = ControlLocation.variable(of:)
+        out = Style(choice: choice, isTerminal: isatty(1) == 1, environment: environment)
+        error = Style(choice: choice, isTerminal: isatty(2) == 1, environment: environment)
+    }
+
+    /// Writes a piece of the answer.
+    package func answer(_ text: String) { Self.write(text, to: 1) }
+
+    /// Writes the one object that `--json` promises, or one line of a stream of them.
+    package func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
+
+    /// Writes a line that is no part of the answer.
+    package func remark(_ text: String) { Self.write(text + "\n", to: 2) }
+
+    private static func write(_ text: String, to fd: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(fd, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EPIPE, fd == 1 {
+                // NIO ignores the signal for the whole process. Whoever reads us has seen enough,
+                // as in `| head`, and expects us to end as other programs do.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

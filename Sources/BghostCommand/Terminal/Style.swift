@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// When to colour.
+package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
+    case auto, always, never
+
+    /// The choice in a command line that may not be valid as a whole.
+    package init(in arguments: some Sequence<String>) {
+        var isNext = false
+        var choice = ColorChoice.auto
+        for argument in arguments where argument != "--" {
+            if isNext { choice = ColorChoice(rawValue: argument) ?? choice }
+            isNext = argument == "--color"
+            if argument.hasPrefix("--color=") {
+                choice = ColorChoice(rawValue: String(argument.dropFirst(8))) ?? choice
+            }
+        }
+        self = choice
+    }
+}
+
+extension ColorChoice: ExpressibleByArgument {}
+
+/// How one output stream can be written to.
+package struct Style: Equatable, Sendable {
+    package var hasColor: Bool
+    package var hasUnicode: Bool
+
+    package init(hasColor: Bool, hasUnicode: Bool) {
+        self.hasColor = hasColor
+        self.hasUnicode = hasUnicode
+    }
+
+    /// Decides for one stream.
+    ///
+    /// - Parameters:
+    ///   - isTerminal: of this stream, not of another one.
+    ///   - environment: looks up a variable; unset and empty are both `nil`.
+    package init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
+        hasColor =
+            switch choice {
+            case .always: true
+            case .never: false
+            case .auto:
+                if environment("NO_COLOR") != nil {
+                    false
+                } else if let forced = environment("FORCE_COLOR") {
+                    forced != "0" && forced != "false"
+                } else {
+                    isTerminal && environment("TERM") != "dumb"
+                }
+            }
+        let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
+        let charset = locale.lowercased()
+        hasUnicode = charset.contains("utf-8") || charset.contains("utf8")
+    }
+
+    /// What a piece of text is to look like.
+    package enum Tone: String, Sendable {
+        case good = "32"
+        case warning = "33"
+        case bad = "31"
+        case dim = "2"
+        case strong = "1"
+    }
+
+    package func painted(_ text: String, _ tone: Tone?) -> String {
+        guard hasColor, let tone, !text.isEmpty else { return text }
+        return "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// A sign that says it without colour too.
+    package enum Mark: Sendable {
+        case good, warning, bad, none
+    }
+
+    /// The sign, one column wide.
+    package func text(_ mark: Mark) -> String {
+        switch mark {
+        case .good: hasUnicode ? "✓" : "+"
+        case .warning: "!"
+        case .bad: hasUnicode ? "✗" : "x"
+        case .none: " "
+        }
+    }
+
+    package func tone(_ mark: Mark) -> Tone? {
+        switch mark {
+        case .good: .good
+        case .warning: .warning
+        case .bad: .bad
+        case .none: nil
+        }
+    }
+
+    package func painted(_ mark: Mark) -> String { painted(text(mark), tone(mark)) }
+}

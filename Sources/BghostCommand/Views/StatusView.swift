@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+package import BghostCore
+
+/// `bghost status` for people.
+package struct StatusView {
+    package let status: HostStatus
+    /// Unix nanoseconds.
+    package let now: Int64
+
+    package init(status: HostStatus, now: Int64) {
+        self.status = status
+        self.now = now
+    }
+
+    package func text(_ style: Style) -> String {
+        var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
+        for task in status.tasks { table.add(row(task, style)) }
+        let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
+        return head + tasks + problems(style)
+    }
+
+    private var head: String {
+        let busy = status.tasks.reduce(0) { $0 + $1.running.count }
+        let uptime = HumanText.duration(.nanoseconds(max(0, now - status.startedAt)))
+        let name = "bghost \(TerminalText.escaped(status.version)), process \(status.pid)"
+        return "\(name), up \(uptime), \(busy) of \(status.slots) slots busy"
+            + (status.isDraining ? ", draining\n" : "\n")
+    }
+
+    private func row(_ task: TaskStatus, _ style: Style) -> [TextTable.Cell] {
+        let mark = mark(task)
+        return [
+            .init(style.text(mark), style.tone(mark)),
+            .init(TerminalText.escaped(task.identifier)),
+            .init(task.kind.rawValue),
+            .init(state(task)),
+            .init(last(task), task.last.flatMap { style.tone($0.mark) }),
+            .init(next(task)),
+            .init(why(task), .dim),
+        ]
+    }
+
+    private func mark(_ task: TaskStatus) -> Style.Mark {
+        if task.last?.mark == .bad { return .bad }
+        if task.pending?.waitingFor.isEmpty == false { return .warning }
+        return task.last?.mark ?? .none
+    }
+
+    private func state(_ task: TaskStatus) -> String {
+        guard let run = task.running.first else { return task.state }
+        let count = task.running.count > 1 ? "\(task.running.count) x " : ""
+        return "\(count)\(run.standing) \(run.elapsed(now: now))"
+    }
+
+    private func last(_ task: TaskStatus) -> String {
+        guard let run = task.last else { return "" }
+        let ago = run.endedAt.map { " " + HumanText.time($0, now: now) } ?? ""
+        let elapsed = run.elapsed(now: now)
+        return run.standing + ago + (elapsed.isEmpty ? "" : ", \(elapsed)")
+    }
+
+    private func next(_ task: TaskStatus) -> String {
+        guard let pending = task.pending else { return "" }
+        guard let earliest = pending.earliestBegin, earliest > now else { return "now" }
+        return HumanText.time(earliest, now: now)
+    }
+
+    private func why(_ task: TaskStatus) -> String {
+        if let waiting = task.pending?.waitingFor, !waiting.isEmpty {
+            return TerminalText.escaped(waiting.joined(separator: "; "))
+        }
+        if let run = task.running.first { return run.progressText }
+        guard let last = task.last, last.mark != .good else { return "" }
+        return last.message.isEmpty ? "bghost show \(last.id)" : last.safeMessage
+    }
+
+    private func problems(_ style: Style) -> String {
+        status.plugins.compactMap { plugin in
+            plugin.problem.map { problem in
+                "\(style.painted(.bad)) plugin \(TerminalText.escaped(plugin.name)): "
+                    + TerminalText.escaped(problem) + "\n"
+            }
+        }.joined()
+    }
+}
