@@ -252,7 +252,8 @@ typedef struct bg_schedule {
   /* [any] [waits] Withdraws what is pending, not a run. */
   bg_status (*cancel)(const bg_host *, bg_str task_id) BG_NOEXCEPT;
   bg_status (*cancel_all)(const bg_host *) BG_NOEXCEPT;
-  /* [any] [waits] This plugin's pending requests: the first `capacity` of *total. */
+  /* [any] [waits] This plugin's pending requests: the first `capacity` of *total. With a capacity
+   * above 0, set out[0].size to your sizeof(bg_pending): it is the distance from one to the next. */
   bg_status (*pending)(const bg_host *, bg_pending *out, size_t capacity, size_t *total)
       BG_NOEXCEPT;
 } bg_schedule;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Deadlines in order: a 4-ary heap of 16-byte entries.
+///
+/// Nothing is searched for to disarm a deadline; its owner forgets the token, and the entry is passed
+/// over when it comes up. So that forgotten entries do not pile up (a run of 10 µs under a limit of
+/// 25 s leaves one), the heap is rebuilt from the live ones once most are dead, which costs each entry
+/// a constant.
+public struct TimerHeap: Sendable {
+    private struct Entry: Sendable {
+        var deadline: UInt64
+        var token: UInt64
+    }
+
+    private var entries: [Entry] = []
+    private var forgotten = 0
+
+    public init() {}
+
+    /// How many deadlines are armed.
+    public var count: Int { entries.count - forgotten }
+
+    /// The earliest deadline, which may be a forgotten one; `nil` if there is none.
+    public var next: UInt64? { entries.first?.deadline }
+
+    /// Arms a deadline. Any unit will do, as long as it is always the same one.
+    public mutating func insert(deadline: UInt64, token: UInt64) {
+        entries.append(Entry(deadline: deadline, token: token))
+        siftUp(entries.count - 1)
+    }
+
+    /// Says that one armed token is no longer of interest. `isLive` must answer `false` for it from
+    /// now on.
+    public mutating func forget(isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool) {
+        forgotten += 1
+        guard forgotten > 1024, forgotten > entries.count / 2 else { return }
+        entries.removeAll { !isLive($0.token, $0.deadline) }
+        forgotten = 0
+        guard entries.count > 1 else { return }
+        for index in stride(from: (entries.count - 2) / 4, through: 0, by: -1) { siftDown(index) }
+    }
+
+    /// Takes the earliest live token whose deadline has come; `nil` if there is none.
+    public mutating func popDue(
+        now: UInt64,
+        isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
+    ) -> UInt64? {
+        while let first = entries.first, first.deadline <= now {
+            removeFirst()
+            if isLive(first.token, first.deadline) { return first.token }
+            forgotten -= forgotten > 0 ? 1 : 0
+        }
+        return nil
+    }
+
+    private mutating func removeFirst() {
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return }
+        entries[0] = last
+        siftDown(0)
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var index = start
+        let entry = entries[index]
+        while index > 0 {
+            let parent = (index - 1) / 4
+            guard entry.deadline < entries[parent].deadline else { break }
+            entries[index] = entries[parent]
+            index = parent
+        }
+        entries[index] = entry
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var index = start
+        let entry = entries[index]
+        let count = entries.count
+        while true {
+            let first = 4 * index + 1
+            guard first < count else { break }
+            var least = first
+            for child in (first + 1)..<max(first + 1, min(first + 4, count))
+            where entries[child].deadline < entries[least].deadline {
+                least = child
+            }
+            guard entries[least].deadline < entry.deadline else { break }
+            entries[index] = entries[least]
+            index = least
+        }
+        entries[index] = entry
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import BghostTransfer
+
+/// Files that the daemon opens on behalf of a plugin.
+enum PermittedFile {
+    /// Opens a file for reading if it lies within one of these folders or is one of these files. The kernel resolves the path below that folder and refuses every way out of it, also by
+    /// a link that is put there meanwhile.
+    ///
+    /// - Returns: a descriptor that the caller owns.
+    static func open(_ path: String, within readable: [String]) throws(FetchFailure) -> Int32 {
+        let shown = PrintableText.escaped(String(path.prefix(300)))
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw .badFile(reason: "`\(shown)` is not an absolute path")
+        }
+        for granted in readable {
+            if path == granted { return try opened(ConfinedFile.open(path), shown) }
+            let folder = granted.hasSuffix("/") ? granted : granted + "/"
+            guard path.hasPrefix(folder) else { continue }
+            return try opened(
+                ConfinedFile.open(String(path.dropFirst(folder.count)), below: granted), shown)
+        }
+        throw .badFile(
+            reason: "this plugin may not read `\(shown)`: grant its folder in `permissions.read`")
+    }
+
+    private static func opened(
+        _ result: Result<Int32, SystemError>,
+        _ shown: String
+    ) throws(FetchFailure) -> Int32 {
+        do throws(SystemError) {
+            return try result.get()
+        } catch {
+            throw .badFile(reason: "`\(shown)`: \(error.reason)")
+        }
+    }
+}

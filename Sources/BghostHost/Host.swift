@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BghostCore
+public import BghostLinux
+internal import BghostStore
+internal import BghostWire
+internal import Glibc
+
+/// The daemon's heart: accepts requests, begins their runs in workers, holds the runs to their limits
+/// and records how they end.
+///
+/// It is an actor on the reactor's thread. That thread waits for workers, timers and clients, and runs
+/// everything here; so a frame that comes in is handled where the run's state is, without a lock and
+/// without waking anybody. Nothing here may block.
+public actor Host {
+    public nonisolated let reactor: Reactor
+    nonisolated let log: HostLog
+    let configuration: HostConfiguration
+    let spawner: Spawner
+    let store: any Store
+    let slotsMax: Int
+    let startedAt = WallClock.now
+
+    var plugins: [PluginSlot] = []
+    var pluginsByName: [String: PluginSlot] = [:]
+    /// Definitions by exact identifier; families are in `families`, the longest first.
+    var exact: [String: Int] = [:]
+    var families: [Int] = []
+    /// The slot of each definition's plugin.
+    var pluginOfDefinition: [PluginSlot] = []
+
+    var book = RequestBook()
+    var runs = RunTable()
+    var ids = RunIDSource()
+    var random = SystemRandomNumberGenerator()
+    var timers = TimerHeap()
+    var carriers: [UInt32: Carrier] = [:]
+    var lastSerial: UInt32 = 0
+    var dirty: [Worker] = []
+    var effects: [RunMachine.Effect] = []
+    var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
+    let packet = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: FrameLayout.packetBytesMax, alignment: 16)
+    var controlGroup: ControlGroup?
+    var lockFile: Int32 = -1
+    var isDraining = false
+    var isDispatching = false
+    var drained: [CheckedContinuation<Void, Never>] = []
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        reactor.asUnownedSerialExecutor()
+    }
+
+    /// Prepares a host. Nothing runs before `start`.
+    public init(_ configuration: HostConfiguration) throws(SystemError) {
+        self.configuration = configuration
+        log = configuration.log
+        store = configuration.store
+        reactor = try Reactor()
+        spawner = try Spawner()
+        slotsMax =
+            configuration.manifest.host.slots
+            ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
+    }
+
+    deinit {
+        packet.deallocate()
+    }
+
+    // MARK: Start and end
+
+    /// Takes the state directory, looks at the plugins and begins to accept requests.
+    ///
+    /// A plugin that cannot be used does not keep the host from starting: its tasks wait, and the log
+    /// and `status` say why.
+    public func start() throws(HostError) {
+        try openStateDirectory()
+        controlGroup = ControlGroup(name: "bghost-\(getpid())")
+        definePlugins()
+        defineTasks()
+        recoverRequests()
+        submitAtStart()
+        log.write(
+            .info, "host.started",
+            "\(configuration.manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots")
+    }
+
+    /// Makes a host, starts its thread, and then the host itself.
+    public static func running(_ configuration: HostConfiguration) async throws -> Host {
+        let host = try Host(configuration)
+        host.reactor.start(client: host)
+        do {
+            try await host.start()
+        } catch {
+            host.reactor.stop()
+            throw error
+        }
+        return host
+    }
+
+    /// Takes no new work, asks every run to stop, and returns once the last worker is gone.
+    ///
+    /// Bounded: each run has its grace, each worker the finish limit.
+    public func drain() async {
+        guard !isDraining else {
+            await waitUntilDrained()
+            return
+        }
+        isDraining = true
+        log.write(.info, "host.draining", "\(runs.count) runs are asked to stop")
+        for number in runs.numbers { handle(.stop(.drain), of: number) }
+        for carrier in carriers.values where carrier.isIdle { retire(carrier) }
+        await waitUntilDrained()
+        controlGroup?.remove()
+        if lockFile >= 0 { close(lockFile) }
+        lockFile = -1
+        log.write(.info, "host.stopped", "no run and no worker is left")
+        log.endFollowers()
+        reactor.stop()
+    }
+
+    private func waitUntilDrained() async {
+        guard !isEmpty else { return }
+        await withCheckedContinuation { drained.append($0) }
+    }
+
+    private var isEmpty: Bool { runs.count == 0 && carriers.isEmpty }
+
+    func checkDrained() {
+        guard isDraining, isEmpty, !drained.isEmpty else { return }
+        let continuations = drained
+        drained = []
+        for continuation in continuations { continuation.resume() }
+    }
+
+    // MARK: Time
+
+    var now: UInt64 { reactor.now }
+
+    /// Arms a deadline of the timer heap. Tokens below 1 << 63 are runs.
+    func arm(_ deadline: UInt64, token: UInt64) {
+        timers.insert(deadline: deadline, token: token)
+        if deadline < reactor.deadline { reactor.deadline = deadline }
+    }
+
+    func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
+        switch TimerToken(token) {
+        case .run(let number): runs.index(of: number).map { runs[$0]?.armed == deadline } ?? false
+        case .carrier(let serial): carriers[serial]?.deadline == deadline
+        case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
+        case .plugin(let index): plugins[index].problem?.retryAt == deadline
+        case .requests, .orphans: true
+        }
+    }
+
+    func rearm() {
+        reactor.deadline = timers.next ?? .max
+    }
+}
+
+/// What a deadline in the timer heap is about.
+enum TimerToken {
+    case run(UInt64)
+    case carrier(UInt32)
+    case audit(UInt32)
+    case plugin(Int)
+    case requests
+    case orphans
+
+    init(_ raw: UInt64) {
+        switch raw >> 61 {
+        case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
+        case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
+        case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
+        case 7: self = raw & 1 == 0 ? .requests : .orphans
+        default: self = .run(raw)
+        }
+    }
+
+    var raw: UInt64 {
+        switch self {
+        case .run(let number): number
+        case .carrier(let serial): 4 << 61 | UInt64(serial)
+        case .audit(let serial): 5 << 61 | UInt64(serial)
+        case .plugin(let index): 6 << 61 | UInt64(index)
+        case .requests: 7 << 61
+        case .orphans: 7 << 61 | 1
+        }
+    }
+}
+
+// The reactor calls on its own thread, which is this actor's executor.
+extension Host: ReactorClient {
+    public nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
+        assumeIsolated { $0.carrierReady(token, readiness) }
+    }
+
+    public nonisolated func deadlinePassed(now: UInt64) {
+        assumeIsolated { $0.deadlinesPassed(now: now) }
+    }
+
+    public nonisolated func usedCPU(_ value: Int32) {
+        assumeIsolated { $0.workerUsedCPU(serial: UInt32(bitPattern: value)) }
+    }
+
+    public nonisolated func turnEnded() {
+        assumeIsolated { $0.flushWorkers() }
+    }
+}
+
+extension Host {
+    private func deadlinesPassed(now: UInt64) {
+        while let token = timers.popDue(now: now, isLive: isLive) {
+            switch TimerToken(token) {
+            case .run(let number): handle(.deadline, of: number)
+            case .carrier(let serial): carrierDeadline(serial)
+            case .audit(let serial): auditWorker(serial)
+            case .plugin(let index): retryPlugin(plugins[index])
+            case .requests: requestsDue()
+            case .orphans: sweepOrphans()
+            }
+        }
+        rearm()
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BghostCore
+public import BghostStore
+public import BghostTransfer
+
+/// All that a host needs to begin.
+public struct HostConfiguration: Sendable {
+    public var manifest: Manifest
+    /// For messages.
+    public var manifestPath: String
+    /// Absolute; made if it is not there.
+    public var stateDirectory: String
+    /// The program `bghost-worker`, absolute.
+    public var workerPath: String
+    /// Folders in which a plugin's library is looked for if it is named without a `/`, absolute.
+    public var pluginPath: [String]
+    /// The folder of the manifest, absolute: what a library with a `/` in its name is relative to.
+    public var manifestDirectory: String
+    public var store: any Store
+    public var fetcher: any Fetching
+    public var log: HostLog
+    public var version: String
+    /// Whether children that nobody knows are orphans of workers, to be killed: only where the
+    /// process starts no others, as the daemon does.
+    public var isSubreaper: Bool
+
+    public init(
+        manifest: Manifest,
+        manifestPath: String,
+        manifestDirectory: String,
+        stateDirectory: String,
+        workerPath: String,
+        pluginPath: [String],
+        store: any Store,
+        fetcher: any Fetching,
+        log: HostLog,
+        version: String = HostVersion.text,
+        isSubreaper: Bool = false
+    ) {
+        self.manifest = manifest
+        self.manifestPath = manifestPath
+        self.manifestDirectory = manifestDirectory
+        self.stateDirectory = stateDirectory
+        self.workerPath = workerPath
+        self.pluginPath = pluginPath
+        self.store = store
+        self.fetcher = fetcher
+        self.log = log
+        self.version = version
+        self.isSubreaper = isSubreaper
+    }
+}
+
+/// The version of this bghost.
+public enum HostVersion {
+    public static let text = "0.1.0"
+    public static let abi = "1.0"
+}
+
+/// Limits of the host itself, in one place.
+enum HostLimits {
+    /// How many runs may be under way or starting; slots of the manifest are fewer.
+    static let runsMax = 1 << 14
+    /// A request's parameters, bytes.
+    static let parametersBytesMax = 64 << 10
+    /// Open calls of one worker.
+    static let callsMax = 256
+    /// Frames that wait for a worker to read them, bytes. Beyond it the worker is stuck.
+    static let queueBytesMax = 1 << 20
+    /// A worker with nothing to do is ended after this.
+    static let idleLimit: UInt64 = 30_000_000_000
+    /// A worker that was told to finish is killed after this.
+    static let finishLimit: UInt64 = 2_000_000_000
+    /// A handler that has completed its run must let go of it within this.
+    static let releaseLimit: UInt64 = 5_000_000_000
+    /// How often a busy worker's tree is counted.
+    static let auditPeriod: UInt64 = 100_000_000
+    /// Each time that a worker has used so much processor time, its limits are looked at.
+    static let cpuPeriod: Int64 = 10_000_000
+    /// Output beyond this many times its limit ends a run.
+    static let outputFactor = 16
+    /// A line of output longer than this is cut into several.
+    static let outputLineBytesMax = 8 << 10
+    /// Runs shorter than this are not measured: reading /proc would cost more than they do.
+    static let measuredRunMin: UInt64 = 1_000_000
+    /// Loads that fail in a row before a plugin is not tried again.
+    static let loadFailuresMax = 3
+    /// How long a plugin is left alone after a failed load, for each failure.
+    static let loadBackoff: UInt64 = 1_000_000_000
+}

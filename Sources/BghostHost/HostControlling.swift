@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BghostCore
+internal import BghostLinux
+internal import BghostStore
+internal import Glibc
+
+/// What the control API asks of the host.
+extension Host: HostControl {
+    public func status() -> HostStatus {
+        HostStatus(
+            version: configuration.version, pid: getpid(), startedAt: startedAt,
+            manifest: configuration.manifestPath, slots: slotsMax, isDraining: isDraining,
+            tasks: taskStatuses(),
+            plugins: plugins.map { plugin in
+                PluginStatus(
+                    name: plugin.name, library: plugin.path ?? plugin.library,
+                    isolation: plugin.isolation,
+                    workers: plugin.carriers.values.compactMap(\.pid).sorted(),
+                    problem: plugin.problem?.message)
+            })
+    }
+
+    private func taskStatuses() -> [TaskStatus] {
+        var identifiers = configuration.manifest.tasks.map(\.identifier.description)
+        for entry in book.entries where exact[entry.identifier] == nil {
+            identifiers.append(entry.identifier)
+        }
+        var running: [String: [RunRecord]] = [:]
+        for record in activeRecords() { running[record.task, default: []].append(record) }
+        return identifiers.map { identifier in
+            let definition = definition(for: identifier) ?? exact[identifier] ?? 0
+            let index =
+                configuration.manifest.tasks.firstIndex {
+                    $0.identifier.description == identifier
+                } ?? definition
+            let pending = book.entry(of: identifier).flatMap { book.entries[$0].pending }
+            return TaskStatus(
+                identifier: identifier, plugin: pluginOfDefinition[index].name,
+                kind: configuration.manifest.tasks[index].kind,
+                running: running[identifier] ?? [],
+                pending: pending.map { describe($0) },
+                last: store.lastRun(task: identifier))
+        }
+    }
+
+    func activeRecords() -> [RunRecord] {
+        runs.slots.compactMap { run in
+            guard let run else { return nil }
+            var record = run.record
+            record.usage.outputBytes = run.outputBytes
+            record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
+            return record
+        }
+    }
+
+    /// A pending request, with what stands in its way.
+    private func describe(_ request: Request) -> PendingRequest {
+        var reasons: [String] = []
+        if let earliest = request.earliestBegin, earliest > WallClock.now {
+            reasons.append("its earliest begin date")
+        }
+        if let index = definition(for: request.task) {
+            let plugin = pluginOfDefinition[index]
+            if let problem = plugin.problem { reasons.append(problem.message) }
+            if let entry = book.entry(of: request.task), book.entries[entry].running > 0,
+                book.entries[entry].overlap == .queue
+            {
+                reasons.append("the run of it that is under way")
+            }
+        }
+        if runs.count >= slotsMax { reasons.append("a free slot; all \(slotsMax) are taken") }
+        return PendingRequest(
+            id: request.id, task: request.task, submittedAt: request.submittedAt,
+            earliestBegin: request.earliestBegin, priority: request.priority,
+            parameters: request.parameters, waitingFor: reasons)
+    }
+
+    public func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+        describe(try await accept(submission, isSimulated: false))
+    }
+
+    public func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+        if let index = definition(for: submission.task) {
+            let plugin = pluginOfDefinition[index]
+            guard isUsable(plugin) else {
+                throw SubmitError(
+                    .unavailable, plugin.problem?.message ?? "`\(plugin.name)` cannot be used")
+            }
+        }
+        return describe(try await accept(submission, isSimulated: true))
+    }
+
+    public func waitForRun(ofRequest id: RunID) async -> RunRecord? {
+        if let ended = store.run(ofRequest: id) { return ended }
+        guard isKnown(id) else { return nil }
+        return await withCheckedContinuation { waiters[id, default: []].append($0) }
+    }
+
+    private func isKnown(_ id: RunID) -> Bool {
+        runs.slots.contains { $0?.record.request == id } || book.contains(id)
+    }
+
+    public func expire(run id: RunID) -> Bool {
+        guard let run = runs.slots.lazy.compactMap({ $0 }).first(where: { $0.record.id == id })
+        else { return false }
+        handle(.stop(.expired), of: run.number)
+        return true
+    }
+
+    public func cancelPending(task: String) -> Bool {
+        guard let entry = book.entry(of: task), book.entries[entry].pending != nil else {
+            return false
+        }
+        withdraw(entry)
+        return true
+    }
+
+    public func runs(task: String?, limit: Int) -> [RunRecord] {
+        let active = activeRecords().filter { task == nil || $0.task == task }
+            .sorted { $0.id > $1.id }
+        return Array((active + store.runs(task: task, limit: limit)).prefix(max(0, limit)))
+    }
+
+    public func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+        let prefix = idPrefix.uppercased()
+        let active = activeRecords().filter { $0.id.description.hasPrefix(prefix) }
+            .sorted { $0.id > $1.id }
+        return Array((active + store.runs(idPrefix: prefix, limit: limit)).prefix(max(0, limit)))
+    }
+
+    public func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
+        log.entries(matching: filter, limit: limit)
+    }
+
+    public func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+        log.follow(matching: filter, limit: limit)
+    }
+
+    /// Triggers a task and waits for the end of its run: both in one step, for those who are on the
+    /// host's executor already.
+    public func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
+        let (request, definition) = try makeRequest(submission, isSimulated: true)
+        let entry = entry(for: request.task, definition: definition)
+        return await withCheckedContinuation { continuation in
+            waiters[request.id] = [continuation]
+            store.commit([.accepted(request, replacing: nil)]) { [weak self] result in
+                guard let self else { return }
+                let isStored = (try? result.get()) != nil
+                if reactor.isCurrent {
+                    assumeIsolated { $0.committed(request, entry, isStored) }
+                } else {
+                    // Awaited by nobody: the waiter is resumed by the run's end.
+                    Task { await self.committed(request, entry, isStored) }
+                }
+            }
+        }
+    }
+
+    private func committed(_ request: Request, _ entry: Int, _ isStored: Bool) {
+        guard isStored else {
+            resumeWaiters(of: request.id, with: nil)
+            return
+        }
+        takeIn(request, entry: entry)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// One plugin or function of the manifest, as the host uses it. It belongs to the host's executor.
+final class PluginSlot {
+    enum Code {
+        case plugin(PluginDefinition)
+        case function(FunctionDefinition)
+    }
+
+    let index: Int
+    let code: Code
+    /// Where the library was found; for a function, its name as written.
+    var path: String?
+    /// What is known against it; `nil` if nothing is.
+    var problem: PluginProblem?
+    /// Its carriers that have a free lane; the one used last is at the end.
+    var available: [Carrier] = []
+    var carriers: [UInt32: Carrier] = [:]
+    var loadFailures = 0
+    /// Entries of the request book that wait for this plugin.
+    var waitingEntries: Set<Int> = []
+    var dataDirectory = ""
+
+    init(index: Int, code: Code) {
+        self.index = index
+        self.code = code
+    }
+
+    var name: String {
+        switch code {
+        case .plugin(let definition): definition.name
+        case .function(let definition): definition.name
+        }
+    }
+
+    var isFunction: Bool {
+        if case .function = code { return true }
+        return false
+    }
+
+    var library: String {
+        switch code {
+        case .plugin(let definition): definition.library
+        case .function(let definition): definition.library
+        }
+    }
+
+    var limits: WorkerLimits {
+        switch code {
+        case .plugin(let definition): definition.limits
+        case .function(let definition): definition.limits
+        }
+    }
+
+    var isolation: Isolation {
+        switch code {
+        case .plugin(let definition): definition.isolation
+        case .function: .worker
+        }
+    }
+
+    var lanes: Int {
+        switch code {
+        case .plugin(let definition): definition.runsPerWorker
+        case .function: 1
+        }
+    }
+
+    /// Folders and files that it may have the daemon read.
+    var readable: [String] {
+        permissions.read + permissions.write + [dataDirectory]
+    }
+
+    var permissions: Permissions {
+        switch code {
+        case .plugin(let definition): definition.permissions
+        case .function: Permissions()
+        }
+    }
+}
+
+/// Why a plugin cannot be used now.
+struct PluginProblem {
+    var message: String
+    /// The file that it is about; once another one is there, the problem is looked at anew.
+    var file: FileIdentity?
+    /// Not to be tried again before this time, monotonic nanoseconds.
+    var retryAt: UInt64 = .max
+}
+
+/// Which file a path means at the moment, and whether it has changed.
+struct FileIdentity: Equatable {
+    var device: UInt64
+    var inode: UInt64
+    var bytes: Int64
+    var modified: Int64
+}

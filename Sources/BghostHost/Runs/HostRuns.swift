@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+internal import BghostWire
+
+/// Runs: from the request to the outcome.
+extension Host {
+    /// Begins the run of a request that the book has given out.
+    func begin(_ request: Request, entry: Int) {
+        let definition = book.entries[entry].definition
+        let task = configuration.manifest.tasks[definition]
+        let plugin = pluginOfDefinition[definition]
+        var record = RunRecord(
+            id: nextID(), request: request.id, task: request.task, plugin: plugin.name,
+            attempt: request.attempt, limits: task.limits, submittedAt: request.submittedAt)
+        if task.every != nil, !request.isSimulated { submitNext(definition, entry: entry) }
+        let parameters: String
+        do {
+            parameters = try merged(task.parameters, request.parameters)
+        } catch {
+            record.message = "its parameters cannot be laid over the task's: \(error)"
+            endUnbegun(record, entry: entry)
+            return
+        }
+        let carrier: Carrier
+        do {
+            carrier = try carrierWithFreeLane(for: plugin)
+        } catch {
+            record.message = error.description
+            endUnbegun(record, entry: entry)
+            return
+        }
+        guard let lane = carrier.takeLane() else { return }
+        let machine = RunMachine(
+            limits: task.limits, isKillable: plugin.isolation == .worker)
+        record.pid = carrier.pid
+        let run = ActiveRun(
+            machine: machine, record: record, entry: entry, parameters: parameters,
+            carrier: carrier, handler: definition, dispatchedAt: now)
+        guard let number = runs.add(run, lane: lane) else {
+            carrier.freeLane(lane)
+            return
+        }
+        carrier.lanes[lane] = number
+        commitLater([.began(record)])
+        var effects = takeEffects()
+        machine.begin(now: now, &effects)
+        carryOut(&effects, of: number)
+        if carrier.state == .live { start(number) }
+    }
+
+    private func merged(_ base: String, _ over: String) throws(JSONError) -> String {
+        if over == "{}" { return base }
+        if base == "{}" { return over }
+        return try JSONText.overlay(base: base, over: over)
+    }
+
+    /// Ends a request whose run could not be given to any carrier.
+    private func endUnbegun(_ record: RunRecord, entry: Int) {
+        var record = record
+        record.state = .ended
+        record.outcome = .failed
+        record.endedAt = WallClock.now
+        commitLater([.began(record), .ended(record)])
+        report(record)
+        book.finished(entry: entry, now: WallClock.now)
+        resumeWaiters(of: record.request, with: record)
+    }
+
+    /// Hands a run to its carrier, which is live.
+    func start(_ number: UInt64) {
+        guard let index = runs.index(of: number), let run = runs[index] else { return }
+        let task = configuration.manifest.tasks[run.handler]
+        let name = if case .plugin(_, let handler) = task.handler { handler } else { "" }
+        guard let handler = run.carrier.handlerIndex(name) else {
+            let names = run.carrier.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
+            runs[index]?.record.message =
+                "plugin `\(run.carrier.plugin.name)` has no handler `\(name)`; it has \(names)"
+            handle(.refused, of: number)
+            return
+        }
+        handle(.began, of: number)
+        guard let begun = runs[index], begun.number == number else { return }
+        let sent = begun.carrier.start(
+            Start(
+                run: number, handler: UInt16(handler), attempt: UInt32(begun.record.attempt),
+                deadline: Int64(clamping: now &+ begun.machine.runtime),
+                graceMilliseconds: UInt32(clamping: begun.machine.grace / 1_000_000),
+                resultBytesMax: UInt32(begun.carrier.plugin.limits.resultBytes),
+                task: begun.record.task, parameters: begun.parameters))
+        guard sent else {
+            runs[index]?.record.message = "its parameters are too long for one frame"
+            handle(.refused, of: number)
+            return
+        }
+        if let worker = begun.carrier as? Worker { markBusy(worker, run: begun.record) }
+        if log.keeps(.debug) {
+            log.write(
+                .debug, "run.started", "in \(begun.carrier.pid.map { "worker \($0)" } ?? "the daemon")",
+                task: begun.record.task, plugin: begun.record.plugin, run: begun.record.id)
+        }
+    }
+
+    // MARK: Events
+
+    /// Hands an event to a run and does what follows.
+    func handle(_ event: RunMachine.Event, of number: UInt64) {
+        guard let index = runs.index(of: number) else { return }
+        var effects = takeEffects()
+        runs[index]?.machine.handle(event, now: now, &effects)
+        if case .began = event { noteBegin(index) }
+        carryOut(&effects, of: number)
+    }
+
+    private func noteBegin(_ index: Int) {
+        runs[index]?.record.startedAt = WallClock.now
+        runs[index]?.record.state = .running
+        runs[index]?.record.pid = runs[index]?.carrier.pid
+        if let worker = runs[index]?.carrier as? Worker, worker.lanes.count == 1 {
+            runs[index]?.cpuAtBegin = worker.process?.cpuNanoseconds ?? 0
+        }
+    }
+
+    /// A buffer for effects, which is usually the same one.
+    private func takeEffects() -> [RunMachine.Effect] {
+        var taken: [RunMachine.Effect] = []
+        swap(&taken, &effects)
+        return taken
+    }
+
+    private func carryOut(_ taken: inout [RunMachine.Effect], of number: UInt64) {
+        for effect in taken {
+            guard let index = runs.index(of: number) else { break }
+            switch effect {
+            case .arm(let deadline):
+                let wasArmed = runs[index]?.armed != 0
+                runs[index]?.armed = deadline
+                arm(deadline, token: number)
+                if wasArmed { timers.forget(isLive: isLive) }
+            case .cancel(let reason, let remaining):
+                cancel(index, number, reason, remaining)
+            case .kill(let reason): kill(index, reason)
+            case .end(let outcome): end(index, number, outcome)
+            }
+        }
+        taken.removeAll(keepingCapacity: true)
+        swap(&taken, &effects)
+    }
+
+    private func cancel(_ index: Int, _ number: UInt64, _ reason: StopReason, _ remaining: UInt64) {
+        guard let run = runs[index] else { return }
+        runs[index]?.record.state = .cancelling
+        runs[index]?.record.stopReason = reason
+        log.write(
+            .info, "run.expiring",
+            "asked to stop (\(reason)); it has \(DurationText.of(nanoseconds: remaining))",
+            task: run.record.task, plugin: run.record.plugin, run: run.record.id)
+        run.carrier.cancel(Cancel(run: number, why: reason.rawValue))
+    }
+
+    private func kill(_ index: Int, _ reason: KillReason) {
+        guard let run = runs[index] else { return }
+        runs[index]?.record.state = .killing
+        let text = run.machine.isKillable ? "killed" : "abandoned, since it runs in the daemon,"
+        log.write(
+            .warning, "run.killed", "\(text) with all it started (\(reason.text))",
+            task: run.record.task, plugin: run.record.plugin, run: run.record.id)
+        sampleUsage(index)
+        if let worker = run.carrier as? Worker { worker.killedFor = reason.text }
+        retireNow(run.carrier)
+    }
+
+    private func end(_ index: Int, _ number: UInt64, _ outcome: Outcome) {
+        guard let run = runs[index] else { return }
+        if case .killed = outcome {} else { sampleUsage(index) }
+        var record = runs[index]?.record ?? run.record
+        record.state = .ended
+        record.outcome = outcome
+        record.stopReason = run.machine.stopReason
+        record.endedAt = WallClock.now
+        record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
+        record.usage.outputBytes = run.outputBytes
+        runs.remove(at: index)
+        timers.forget(isLive: isLive)
+        endCalls(of: number, in: run.carrier)
+        commitLater([.ended(record)])
+        report(record)
+        runLeft(run.carrier, number, outcome)
+        book.finished(entry: run.entry, now: WallClock.now)
+        resumeWaiters(of: record.request, with: record)
+        dispatch()
+        checkDrained()
+    }
+
+    /// Reads from the kernel what a run has used, if it lasted long enough to be worth it.
+    func sampleUsage(_ index: Int) {
+        guard let run = runs[index], let worker = run.carrier as? Worker,
+            let process = worker.process, let began = run.machine.beganAt,
+            now &- began >= HostLimits.measuredRunMin
+        else { return }
+        if worker.lanes.count == 1, let cpu = process.cpuNanoseconds {
+            runs[index]?.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin))
+        }
+        if let peak = process.peakResidentBytes {
+            runs[index]?.record.usage.peakMemoryBytes = peak
+        }
+    }
+
+    private func report(_ record: RunRecord) {
+        let level: LogEntry.Level = record.outcome == .succeeded ? .info : .warning
+        guard log.keeps(level) else { return }
+        let duration = record.duration.map { " after \(DurationText.of($0))" } ?? ""
+        let message = record.message.isEmpty ? "" : ": \(record.message)"
+        log.write(
+            level, "run.ended", "\(record.outcome?.text ?? "lost")\(duration)\(message)",
+            task: record.task, plugin: record.plugin, run: record.id)
+    }
+}

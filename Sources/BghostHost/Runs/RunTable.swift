@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// A run that is under way, as the host sees it.
+struct ActiveRun {
+    /// What the worker and the plugin know it by: a counter, the slot and the lane. 0 is a free slot.
+    var number: UInt64 = 0
+    var machine: RunMachine
+    var record: RunRecord
+    /// Its entry in the request book.
+    let entry: Int
+    let parameters: String
+    let carrier: Carrier
+    let handler: Int
+    /// The deadline that is armed for it; another one in the timer heap is forgotten.
+    var armed: UInt64 = 0
+    /// Processor time of the worker when it began.
+    var cpuAtBegin: Int64 = 0
+    var outputBytes = 0
+    var droppedOutput = 0
+    var dispatchedAt: UInt64
+}
+
+/// The runs that are under way, in slots that are used again. A number names one run only: those of
+/// an earlier run in the same slot do not match.
+struct RunTable {
+    private(set) var slots: [ActiveRun?] = []
+    private var free: [Int] = []
+    private var counter: UInt64 = 0
+    private(set) var count = 0
+
+    private static let slotBits: UInt64 = 14
+
+    static func slot(of number: UInt64) -> Int {
+        Int(number >> LaneBits.count & (1 << slotBits - 1))
+    }
+
+    /// Adds a run; its number is made from its slot and the lane.
+    ///
+    /// - Returns: `nil` if the table is full.
+    mutating func add(_ run: ActiveRun, lane: Int) -> UInt64? {
+        guard count < HostLimits.runsMax else { return nil }
+        let slot: Int
+        if let freed = free.popLast() {
+            slot = freed
+        } else {
+            slot = slots.count
+            slots.append(nil)
+        }
+        counter += 1
+        let number =
+            counter << (Self.slotBits + LaneBits.count) | UInt64(slot) << LaneBits.count
+            | UInt64(lane)
+        slots[slot] = run
+        slots[slot]?.number = number
+        count += 1
+        return number
+    }
+
+    /// The slot of a number, if that very run is under way.
+    func index(of number: UInt64) -> Int? {
+        let slot = Self.slot(of: number)
+        guard number != 0, slot < slots.count, slots[slot]?.number == number else { return nil }
+        return slot
+    }
+
+    subscript(index: Int) -> ActiveRun? {
+        get { slots[index] }
+        _modify { yield &slots[index] }
+    }
+
+    mutating func remove(at index: Int) {
+        slots[index] = nil
+        free.append(index)
+        count -= 1
+    }
+
+    /// The numbers of all runs.
+    var numbers: [UInt64] { slots.compactMap { $0?.number } }
+}
+
+/// How many of a run number's lowest bits are its lane.
+enum LaneBits {
+    static let count: UInt64 = 10
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+internal import Glibc
+
+/// A carrier that cannot be had, with a sentence for the run's record.
+struct CarrierError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Workers: from their start to their end, and which run goes to which.
+extension Host {
+    /// A carrier of the plugin that has a free lane: the one used last, one that is being made, or a
+    /// new one.
+    func carrierWithFreeLane(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
+        while let carrier = plugin.available.last {
+            // Its last lane goes: it is listed again when one comes free.
+            if carrier.lanes.count - carrier.runs.count <= 1 || carrier.state == .ending
+                || carrier.state == .gone || carrier.state == .retiring
+            {
+                plugin.available.removeLast()
+                carrier.isListed = false
+            }
+            guard carrier.state == .live || carrier.state == .loading else { continue }
+            carrier.deadline = carrier.state == .live ? .max : carrier.deadline
+            return carrier
+        }
+        let carrier =
+            plugin.isolation == .worker ? try addWorker(for: plugin) : try addInProcess(for: plugin)
+        carriers[carrier.serial] = carrier
+        plugin.carriers[carrier.serial] = carrier
+        if carrier.lanes.count > 1 { list(carrier) }
+        return carrier
+    }
+
+    /// Makes a carrier with a free lane known.
+    func list(_ carrier: Carrier) {
+        guard !carrier.isListed else { return }
+        carrier.isListed = true
+        carrier.plugin.available.append(carrier)
+    }
+
+    func nextSerial() -> UInt32 {
+        lastSerial += 1
+        return lastSerial
+    }
+
+    // MARK: Start
+
+    private func addWorker(for plugin: PluginSlot) throws(CarrierError) -> Worker {
+        let worker: Worker
+        var childEnds: [Int32] = []
+        defer { for fd in childEnds { close(fd) } }
+        do throws(SystemError) {
+            let (work, childWork) = try PacketSocket.pair()
+            childEnds.append(childWork)
+            let (control, childControl) = try PacketSocket.pair()
+            childEnds.append(childControl)
+            let (output, childOutput) = try Pipe.make()
+            childEnds.append(childOutput)
+            let (error, childError) = try Pipe.make()
+            childEnds.append(childError)
+            worker = Worker(
+                serial: nextSerial(), plugin: plugin, lanes: plugin.lanes, work: work,
+                control: control, output: output, error: error)
+            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            childEnds.append(null)
+            try watch(worker, [.work, .output, .error])
+            spawn(worker, [null, childOutput, childError, childWork, childControl])
+            childEnds = []
+        } catch {
+            throw CarrierError(
+                description: "no worker can be made: \(error.description); the run ends, bghost goes on")
+        }
+        worker.audit = .max
+        _ = configure(worker)
+        return worker
+    }
+
+    private func watch(_ worker: Worker, _ channels: [Worker.Channel]) throws(SystemError) {
+        for channel in channels {
+            guard let fd = worker.descriptor(channel) else { continue }
+            try reactor.watch(fd, for: .input, token: worker.token(channel))
+        }
+    }
+
+    /// Has the spawner start the process. The descriptors are closed there afterwards.
+    private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
+        let serial = worker.serial
+        let group = controlGroup
+        let order = Spawner.Order(
+            path: configuration.workerPath, arguments: ["bghost-worker", String(getpid())],
+            environment: workerEnvironment, descriptors: descriptors)
+        spawner.spawn(order) { [weak self] result in
+            for fd in descriptors { close(fd) }
+            let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
+            // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
+            Task { await self?.spawned(serial, result, group: folder) }
+        }
+    }
+
+    /// Nothing of the daemon's environment but what a library needs to run at all.
+    private var workerEnvironment: [String] {
+        var environment = ["LANG=C.UTF-8", "MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no"]
+        if let zone = getenv("TZ") { environment.append("TZ=" + String(cString: zone)) }
+        return environment
+    }
+
+    private func configure(_ worker: Worker) -> Bool {
+        let plugin = worker.plugin
+        let code: Configure.Code
+        var config = "{}"
+        switch plugin.code {
+        case .plugin(let definition):
+            code = .plugin(path: plugin.path ?? definition.library)
+            config = definition.config
+        case .function(let definition):
+            code = .function(
+                library: definition.library, symbol: definition.symbol,
+                signature: definition.signature)
+        }
+        let limits = plugin.limits
+        let message = Configure(
+            name: plugin.name, code: code, dataDirectory: plugin.dataDirectory, config: config,
+            lanes: UInt16(plugin.lanes), limits: WorkerRlimits(limits), isProbe: false,
+            hostVersion: configuration.version)
+        markDirty(worker)
+        return message.write(to: &worker.outbox)
+    }
+
+    private func spawned(
+        _ serial: UInt32,
+        _ result: Result<Spawner.Spawned, SystemError>,
+        group: String?
+    ) {
+        guard let worker = carriers[serial] as? Worker else { return }
+        switch result {
+        case .failure(let error):
+            loadFailed(worker.plugin, "no worker could be started: \(error.description)")
+            gone(worker, because: nil)
+        case .success(let spawned):
+            let process = ChildProcess(spawned)
+            worker.process = process
+            worker.group = group
+            process.groupKillPath = group.map { $0 + "/cgroup.kill" }
+            do {
+                try watch(worker, [.end])
+            } catch {
+                process.kill()
+            }
+            worker.cpuTimer = reactor.watchCPU(
+                ofProcess: spawned.pid, every: HostLimits.cpuPeriod,
+                value: Int32(bitPattern: serial))
+            for number in worker.runs {
+                if let index = runs.index(of: number) { runs[index]?.record.pid = spawned.pid }
+            }
+            if worker.state == .ending { process.kill() }
+        }
+    }
+
+    /// The worker has loaded its plugin.
+    func becameReady(_ carrier: Carrier, _ ready: Ready) {
+        carrier.state = .live
+        carrier.handlers = ready.handlers
+        carrier.plugin.loadFailures = 0
+        log.write(
+            .debug, "worker.ready",
+            "pid \(carrier.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
+            plugin: carrier.plugin.name)
+        for number in carrier.runs { start(number) }
+        if carrier.isIdle { becameIdle(carrier) }
+    }
+
+    // MARK: Reuse
+
+    /// A run has left its carrier. Its lane is free once the handler has let go of it too.
+    func runLeft(_ carrier: Carrier, _ number: UInt64, _ outcome: Outcome) {
+        carrier.runsCarried += 1
+        switch carrier.state {
+        case .gone: return
+        // Only success leaves a worker that can be trusted to be as good as new.
+        case .live where outcome != .succeeded: carrier.state = .retiring
+        default: break
+        }
+        let lane = Int(number & (1 << LaneBits.count - 1))
+        guard carrier.lanes[lane] == number else { return }
+        if carrier.hasReleased[lane] {
+            laneFreed(carrier, lane)
+        } else if carrier.state != .ending {
+            carrier.unreleased += 1
+            setDeadline(carrier, now &+ HostLimits.releaseLimit)
+        }
+    }
+
+    /// A handler has let go of a run that is complete.
+    func released(_ carrier: Carrier, _ lane: Int) {
+        carrier.unreleased -= carrier.unreleased > 0 ? 1 : 0
+        if carrier.unreleased == 0 { carrier.deadline = .max }
+        laneFreed(carrier, lane)
+        dispatch()
+    }
+
+    private func laneFreed(_ carrier: Carrier, _ lane: Int) {
+        carrier.freeLane(lane)
+        switch carrier.state {
+        case .live:
+            list(carrier)
+            if carrier.isIdle { becameIdle(carrier) }
+        case .retiring where carrier.isIdle: retire(carrier)
+        default: break
+        }
+    }
+
+    private func becameIdle(_ carrier: Carrier) {
+        if isDraining {
+            retire(carrier)
+            return
+        }
+        guard let worker = carrier as? Worker else { return }
+        worker.audit = .max
+        list(carrier)
+        // Re-armed lazily: the timer that stands is moved on when it comes.
+        worker.idleSince = now
+        if worker.deadline == .max { setDeadline(worker, now &+ HostLimits.idleLimit) }
+    }
+
+    func setDeadline(_ carrier: Carrier, _ deadline: UInt64) {
+        carrier.deadline = deadline
+        arm(deadline, token: TimerToken.carrier(carrier.serial).raw)
+    }
+
+    func carrierDeadline(_ serial: UInt32) {
+        guard let carrier = carriers[serial] else { return }
+        carrier.deadline = .max
+        if let worker = carrier as? Worker, worker.hasHungUp, worker.state != .ending {
+            kill(worker, for: .wrongState)
+            return
+        }
+        if carrier.state == .ending || carrier.unreleased > 0 {
+            if carrier.unreleased > 0, carrier.state != .ending {
+                log.write(
+                    .warning, "worker.unreleased",
+                    "a handler completed its run and did not return; its worker is killed",
+                    plugin: carrier.plugin.name)
+            }
+            retireNow(carrier)
+            return
+        }
+        guard carrier.isIdle, let worker = carrier as? Worker else { return }
+        let due = worker.idleSince &+ HostLimits.idleLimit
+        if due <= now { retire(carrier) } else { setDeadline(carrier, due) }
+    }
+
+    // MARK: End
+
+    /// Has a carrier finish: it takes no more runs, and ends when it has none.
+    func retire(_ carrier: Carrier) {
+        guard carrier.state == .live || carrier.state == .retiring || carrier.state == .loading else {
+            return
+        }
+        carrier.state = .retiring
+        guard carrier.isIdle else { return }
+        carrier.state = .ending
+        setDeadline(carrier, now &+ HostLimits.finishLimit)
+        if let worker = carrier as? Worker {
+            worker.outbox.frame(.finish, subject: 0)
+            markDirty(worker)
+        } else {
+            closeInProcess(carrier)
+        }
+    }
+
+    /// Ends a carrier without asking it.
+    func retireNow(_ carrier: Carrier) {
+        guard carrier.state != .gone else { return }
+        carrier.state = .ending
+        carrier.deadline = .max
+        carrier.kill()
+        if carrier is InProcessCarrier { abandon(carrier) }
+    }
+
+    /// A worker that broke the rules.
+    func kill(_ worker: Worker, for fault: WireError) {
+        log.write(
+            .error, "worker.fault",
+            "\(fault.sentence) (fault \(fault.rawValue)); pid \(worker.pid ?? 0) is killed",
+            plugin: worker.plugin.name)
+        worker.killedFor = fault.sentence
+        for number in worker.runs { handle(.exceeded(.protocolFault(fault.rawValue)), of: number) }
+        retireNow(worker)
+    }
+
+    /// The worker's process has ended.
+    func processEnded(_ worker: Worker, _ end: ProcessExit) {
+        readOutput(worker, .output)
+        readOutput(worker, .error)
+        worker.outputLines.finish { noteLine($0, of: worker, .output) }
+        worker.errorLines.finish { noteLine($0, of: worker, .error) }
+        let wasLoading = worker.state == .loading
+        let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
+        for number in worker.runs {
+            guard let index = runs.index(of: number) else { continue }
+            if worker.lanes.count == 1, runs[index]?.machine.beganAt != nil {
+                let atBegin = runs[index]?.cpuAtBegin ?? 0
+                runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
+            }
+            runs[index]?.record.usage.peakMemoryBytes = UInt64(max(0, end.peakMemoryBytes))
+        }
+        if wasLoading, worker.killedFor == nil {
+            loadFailed(
+                worker.plugin, "its worker ended while it loaded the plugin (\(how.text))")
+        } else if worker.state != .ending {
+            log.write(
+                .warning, "worker.ended", "pid \(worker.pid ?? 0) ended by itself (\(how.text))",
+                plugin: worker.plugin.name)
+        }
+        gone(worker, because: how)
+    }
+
+    /// Takes a worker out of the books and ends the runs that it still has.
+    private func gone(_ worker: Worker, because how: ProcessEnd?) {
+        worker.process?.killGroup()
+        worker.state = .gone
+        for channel in Worker.Channel.allCases {
+            if let fd = worker.descriptor(channel) { reactor.unwatch(fd) }
+        }
+        worker.cpuTimer = nil
+        for fetch in worker.fetches.values { fetch.task.cancel() }
+        if let group = worker.group {
+            spawner.perform { ControlGroup.removeWhenEmpty(group) }
+        }
+        carriers[worker.serial] = nil
+        worker.plugin.carriers[worker.serial] = nil
+        worker.plugin.available.removeAll { $0 === worker }
+        for number in worker.runs {
+            guard let how else {
+                runs.index(of: number).map {
+                    runs[$0]?.record.message = worker.plugin.problem?.message ?? ""
+                }
+                handle(.refused, of: number)
+                continue
+            }
+            // A kill on behalf of one run is a loss to its neighbours, not a fault of theirs.
+            let isVictim =
+                worker.lanes.count > 1
+                && runs.index(of: number).map { runs[$0]?.machine.state != .killing } == true
+                && worker.killedFor != nil
+            handle(isVictim ? .workerLost : .exited(how), of: number)
+        }
+        sweepOrphans()
+        if worker.killedFor == nil, how != nil { dispatch() }
+        checkDrained()
+    }
+}
+
+extension WorkerRlimits {
+    /// Backstops: well above the limits that the daemon itself holds a worker to.
+    fileprivate init(_ limits: WorkerLimits) {
+        self.init(
+            addressSpaceBytes: limits.memoryBytes.map {
+                $0.multipliedReportingOverflow(by: 4).partialValue &+ (2 << 30)
+            } ?? 0,
+            cpuSeconds: 0, descriptors: UInt32(clamping: limits.descriptors),
+            processes: UInt32(clamping: limits.processes))
+    }
+}

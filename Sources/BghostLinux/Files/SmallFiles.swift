@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The first bytes of a small file; `nil` if it cannot be read.
+public func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
+    let fd = open(path, O_RDONLY | O_CLOEXEC)
+    guard fd >= 0 else { return nil }
+    defer { close(fd) }
+    var bytes = [UInt8](repeating: 0, count: bytesMax)
+    var total = 0
+    while total < bytesMax {
+        let count = bytes.withUnsafeMutableBytes {
+            read(fd, $0.baseAddress.map { $0 + total }, bytesMax - total)
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { return nil }
+        if count == 0 { break }
+        total += count
+    }
+    bytes.removeLast(bytesMax - total)
+    return bytes
+}
+
+/// Writes a text into a file that exists, as the kernel's control files want it: in one call.
+@discardableResult
+public func writeFile(_ path: String, _ text: String) -> Bool {
+    let fd = open(path, O_WRONLY | O_CLOEXEC)
+    guard fd >= 0 else { return false }
+    defer { close(fd) }
+    var text = text
+    return text.withUTF8 { write(fd, $0.baseAddress, $0.count) == $0.count }
+}

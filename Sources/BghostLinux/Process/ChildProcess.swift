@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghostSystem
+internal import Glibc
+
+/// How a process ended and what the kernel says that it used.
+public struct ProcessExit: Equatable, Sendable {
+    public let exited: Bool
+    /// The exit code, or the signal.
+    public let code: Int32
+    public let cpuNanoseconds: Int64
+    public let peakMemoryBytes: Int64
+}
+
+/// A child that leads a process group of its own, held by pidfd so that its number can never mean
+/// another process.
+public final class ChildProcess {
+    public let pid: Int32
+    public let pidfd: Int32
+    /// The file of a cgroup v2 group of its own that kills all in it, where there is one.
+    public var groupKillPath: String?
+    private var isReaped = false
+    private var statm: Int32 = -1
+
+    /// Takes over the descriptor.
+    public init(_ spawned: Spawner.Spawned) {
+        pid = spawned.pid
+        pidfd = spawned.pidfd
+    }
+
+    deinit {
+        close(pidfd)
+        if statm >= 0 { close(statm) }
+    }
+
+    /// Sends SIGKILL to the child, to its process group and to its cgroup. Does nothing once it has
+    /// been reaped, because the number may then be another's.
+    public func kill() {
+        guard !isReaped else { return }
+        // A victim that never gets a processor cannot die: with every core busy, or with a niced
+        // worker, that and not the signal is what takes long. Refused without CAP_SYS_NICE.
+        _ = bgs_realtime(pid)
+        _ = Glibc.kill(-pid, SIGKILL)
+        _ = bgs_pidfd_signal(pidfd, SIGKILL)
+        if let groupKillPath { writeFile(groupKillPath, "1") }
+    }
+
+    /// Kills what the child left behind in its process group after it ended by itself.
+    public func killGroup() {
+        // The group's number stays taken as long as a member lives, and ESRCH says that none does.
+        _ = Glibc.kill(-pid, SIGKILL)
+        if let groupKillPath { writeFile(groupKillPath, "1") }
+    }
+
+    /// Collects the end of the child, if it has ended.
+    public func reap() -> ProcessExit? {
+        guard !isReaped else { return nil }
+        var end = bgs_exit()
+        guard bgs_reap(pidfd, &end) == 1 else { return nil }
+        isReaped = true
+        return ProcessExit(
+            exited: end.exited != 0, code: end.code, cpuNanoseconds: end.cpu_ns,
+            peakMemoryBytes: end.peak_bytes)
+    }
+
+    /// The processor time used so far, nanoseconds; `nil` once it is gone.
+    public var cpuNanoseconds: Int64? {
+        var used: Int64 = 0
+        return bgs_cpu_ns(pid, &used) == 0 ? used : nil
+    }
+
+    /// The memory that is resident now, bytes.
+    public var residentBytes: UInt64? {
+        if statm < 0 { statm = open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC) }
+        guard statm >= 0 else { return nil }
+        return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { buffer in
+            let count = pread(statm, buffer.baseAddress, 128, 0)
+            guard count > 0 else { return nil }
+            let fields = buffer.prefix(count).split(separator: UInt8(ascii: " "))
+            guard fields.count > 1 else { return nil }
+            return decimal(fields[1]).map { $0 * UInt64(getpagesize()) }
+        }
+    }
+
+    /// The most memory that was ever resident, bytes.
+    public var peakResidentBytes: UInt64? {
+        guard let status = readFile("/proc/\(pid)/status", bytesMax: 4096) else { return nil }
+        let key = Array("VmHWM:".utf8)
+        for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: key) {
+            return decimal(line.dropFirst(key.count).filter { (48...57).contains($0) })
+                .map { $0 * 1024 }
+        }
+        return nil
+    }
+
+    /// How many processes live in the child's tree, itself included, counted up to `limit` + 1.
+    public func countTree(limit: Int) -> Int {
+        var count = 0
+        var open = [pid]
+        while let next = open.popLast(), count <= limit {
+            count += 1
+            open.append(contentsOf: childPIDs(of: next))
+        }
+        return count
+    }
+}
+
+/// The children of a process, over all of its threads.
+public func childPIDs(of pid: Int32) -> [Int32] {
+    guard let directory = opendir("/proc/\(pid)/task") else { return [] }
+    defer { closedir(directory) }
+    var found: [Int32] = []
+    while let entry = readdir(directory) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard Int32(name) != nil,
+            let text = readFile("/proc/\(pid)/task/\(name)/children", bytesMax: 64 << 10)
+        else { continue }
+        for field in text.split(separator: UInt8(ascii: " ")) {
+            if let child = decimal(field) { found.append(Int32(truncatingIfNeeded: child)) }
+        }
+    }
+    return found
+}
+
+func decimal(_ digits: some Sequence<UInt8>) -> UInt64? {
+    var value: UInt64 = 0
+    var isEmpty = true
+    for digit in digits {
+        guard (48...57).contains(digit) else { return nil }
+        isEmpty = false
+        value = value &* 10 &+ UInt64(digit - 48)
+    }
+    return isEmpty ? nil : value
+}

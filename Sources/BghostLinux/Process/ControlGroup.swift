@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A folder of the cgroup v2 hierarchy in which the daemon may make groups, one for each worker, so
+/// that all that a worker started can be killed at once, whatever it did to leave its process group.
+public struct ControlGroup: Sendable {
+    /// The daemon's own folder for its workers.
+    public let path: String
+
+    /// Looks for a place to make groups in and makes the daemon's folder there; `nil` where the
+    /// system has no cgroup v2 or lets this user make no group.
+    public init?(name: String) {
+        guard let mount = Self.mountPoint(),
+            let own = readFile("/proc/self/cgroup", bytesMax: 64 << 10)
+        else { return nil }
+        let relative = String(decoding: own, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix("0::") }.map { $0.dropFirst(3) }
+        guard let relative else { return nil }
+        let path = mount + (relative == "/" ? "" : relative) + "/" + name
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
+        self.path = path
+    }
+
+    private static func mountPoint() -> String? {
+        guard let mounts = readFile("/proc/self/mounts", bytesMax: 256 << 10) else { return nil }
+        for line in String(decoding: mounts, as: UTF8.self).split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            if fields.count > 2, fields[2] == "cgroup2" { return String(fields[1]) }
+        }
+        return nil
+    }
+
+    /// Makes a group and moves a process into it. The process must not have children yet.
+    ///
+    /// - Returns: the group's path, or `nil` if that did not work.
+    public func adopt(pid: Int32) -> String? {
+        let group = "\(path)/w\(pid)"
+        guard mkdir(group, 0o700) == 0 || errno == EEXIST else { return nil }
+        guard writeFile(group + "/cgroup.procs", String(pid)) else {
+            rmdir(group)
+            return nil
+        }
+        return group
+    }
+
+    /// Removes a worker's group. It fails as long as a process is in it.
+    public static func remove(_ group: String) -> Bool {
+        rmdir(group) == 0 || errno == ENOENT
+    }
+
+    /// Removes a worker's group once what was killed in it is gone. The kernel tears processes down
+    /// after SIGKILL in its own time, so this looks again for up to a second. For the spawner's
+    /// thread.
+    public static func removeWhenEmpty(_ group: String) {
+        for _ in 0..<200 {
+            if remove(group) { return }
+            writeFile(group + "/cgroup.kill", "1")
+            usleep(5000)
+        }
+    }
+
+    /// Removes the daemon's folder, which must be empty by then.
+    public func remove() {
+        rmdir(path)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghostSystem
+internal import Glibc
+internal import Synchronization
+
+/// Starts processes from one thread that never ends.
+///
+/// A child that asks to die with its parent dies with the *thread* that started it, so no Task and no
+/// pool thread may do it. posix_spawn also blocks its caller until the child has called exec, which
+/// the reactor could not afford.
+public final class Spawner: Sendable {
+    /// What to start.
+    public struct Order: Sendable {
+        public var path: String
+        public var arguments: [String]
+        public var environment: [String]
+        /// Become descriptors 0, 1, 2 … of the child. The caller keeps owning them.
+        public var descriptors: [Int32]
+
+        public init(
+            path: String,
+            arguments: [String],
+            environment: [String],
+            descriptors: [Int32]
+        ) {
+            self.path = path
+            self.arguments = arguments
+            self.environment = environment
+            self.descriptors = descriptors
+        }
+    }
+
+    /// A process that has been started.
+    public struct Spawned: Sendable {
+        public let pid: Int32
+        /// Owned by whoever receives this.
+        public let pidfd: Int32
+    }
+
+    private typealias Work = @Sendable () -> Void
+    private let queue = Mutex<[Work]>([])
+    private let wakeUp: Int32
+
+    public init() throws(SystemError) {
+        let wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
+        self.wakeUp = wakeUp
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        pthread_create(&thread, &attributes, { argument in
+            guard let argument else { return nil }
+            Unmanaged<Spawner>.fromOpaque(argument).takeRetainedValue().run()
+        }, Unmanaged.passRetained(self).toOpaque())
+        pthread_attr_destroy(&attributes)
+    }
+
+    /// Starts a process and tells how that went on the spawner's thread.
+    public func spawn(
+        _ order: Order,
+        then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
+    ) {
+        perform { then(Result { () throws(SystemError) in try Self.spawnNow(order) }) }
+    }
+
+    /// Does something on the spawner's thread, in the order of the calls. For small blocking work on
+    /// files that belongs to starting a process.
+    public func perform(_ work: @escaping @Sendable () -> Void) {
+        queue.withLock { $0.append(work) }
+        _ = bgs_eventfd_signal(wakeUp)
+    }
+
+    private func run() -> Never {
+        var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
+        while true {
+            _ = poll(&waiting, 1, -1)
+            _ = bgs_eventfd_drain(wakeUp)
+            for work in queue.withLock({ queue in
+                defer { queue.removeAll() }
+                return queue
+            }) {
+                work()
+            }
+        }
+    }
+
+    private static func spawnNow(_ order: Order) throws(SystemError) -> Spawned {
+        // The child's numbers must not be taken by what is to become them.
+        let floor = Int32(order.descriptors.count)
+        var raised: [Int32] = []
+        defer { for fd in raised { close(fd) } }
+        for fd in order.descriptors {
+            let copy = fcntl(fd, F_DUPFD_CLOEXEC, floor)
+            guard copy >= 0 else {
+                throw SystemError("duplicate a descriptor for", order.path, code: errno)
+            }
+            raised.append(copy)
+        }
+        let arguments = CStringArray(order.arguments)
+        let environment = CStringArray(order.environment)
+        let pid = order.path.withCString { path in
+            raised.withUnsafeBufferPointer { fds in
+                var what = bgs_spawn()
+                what.path = path
+                what.argv = UnsafePointer(arguments.pointer)
+                what.envp = UnsafePointer(environment.pointer)
+                what.fds = fds.baseAddress
+                what.n_fds = floor
+                return bgs_spawn_process(&what)
+            }
+        }
+        try checked(pid, "start", order.path)
+        // No one else reaps, so the number cannot have been used again.
+        let pidfd = bgs_pidfd_open(pid)
+        guard pidfd >= 0 else {
+            kill(pid, SIGKILL)
+            throw SystemError("open a pidfd for", order.path, code: 0 - pidfd)
+        }
+        return Spawned(pid: pid, pidfd: pidfd)
+    }
+}
+
+/// A NULL-terminated array of C strings, freed with its owner.
+private struct CStringArray: ~Copyable {
+    let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [String]) {
+        count = strings.count
+        pointer = .allocate(capacity: count + 1)
+        for (index, string) in strings.enumerated() {
+            (pointer + index).initialize(to: strdup(string))
+        }
+        (pointer + count).initialize(to: nil)
+    }
+
+    deinit {
+        for index in 0..<count { free(pointer[index]) }
+        pointer.deallocate()
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghostSystem
+internal import Glibc
+
+/// A thread that does one piece of work after the other, in order, and may block in it.
+public final class WorkThread: @unchecked Sendable {
+    // @unchecked: guarded by `lock`.
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let wanted: UnsafeMutablePointer<pthread_cond_t>
+    private var queue: [@Sendable () -> Void] = []
+    private var isEnded = false
+
+    public init() {
+        lock = .allocate(capacity: 1)
+        wanted = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        pthread_cond_init(wanted, nil)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        pthread_create(&thread, &attributes, { argument in
+            guard let argument else { return nil }
+            Unmanaged<WorkThread>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    deinit {
+        pthread_cond_destroy(wanted)
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+        wanted.deallocate()
+    }
+
+    /// Adds work. Never waits for it.
+    public func perform(_ work: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(lock)
+        queue.append(work)
+        pthread_cond_signal(wanted)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// Ends the thread once it has done what it has. If it is stuck in that, it stays.
+    public func end() {
+        pthread_mutex_lock(lock)
+        isEnded = true
+        pthread_cond_signal(wanted)
+        pthread_mutex_unlock(lock)
+    }
+
+    private func run() {
+        pthread_mutex_lock(lock)
+        while true {
+            while queue.isEmpty, !isEnded { pthread_cond_wait(wanted, lock) }
+            guard !queue.isEmpty else { break }
+            var work: [@Sendable () -> Void] = []
+            swap(&work, &queue)
+            pthread_mutex_unlock(lock)
+            for item in work { item() }
+            pthread_mutex_lock(lock)
+        }
+        pthread_mutex_unlock(lock)
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghostSystem
+internal import Glibc
+internal import Synchronization
+
+/// What a descriptor is ready for.
+public struct Readiness: OptionSet, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let input = Readiness(rawValue: 0x001)
+    public static let output = Readiness(rawValue: 0x004)
+    public static let error = Readiness(rawValue: 0x008)
+    public static let hangup = Readiness(rawValue: 0x010)
+}
+
+/// The owner of what a reactor watches. Every call comes on the reactor's thread.
+public protocol ReactorClient: AnyObject, Sendable {
+    /// A descriptor is ready. Tokens with the top bit set are told first within a turn: what a
+    /// process wrote to its pipe before it spoke on its socket is then seen before.
+    func ready(_ token: UInt64, _ readiness: Readiness)
+    /// `Reactor.deadline` has passed.
+    func deadlinePassed(now: UInt64)
+    /// A CPU timer made with `Reactor.watchCPU` has fired.
+    func usedCPU(_ value: Int32)
+    /// All that was ready has been handled: the moment to send what has been collected.
+    func turnEnded()
+}
+
+/// One thread that waits for descriptors, timers and jobs, and is itself the executor on which they
+/// are handled.
+///
+/// Because the thread that reads a worker's reply is the one on which the run's state lives, a reply
+/// resumes its run without a second wake-up. There are no locks on that path: all of the client's
+/// state is confined to this thread by being isolated to this executor.
+public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
+    // (`client` also before it starts); the rest is immutable or behind the mutex.
+
+    private let epoll: Int32
+    private let wakeUp: Int32
+    private let inbox = Mutex<[UnownedJob]>([])
+    private let isWaiting = Atomic<Bool>(false)
+    private let isStopped = Atomic<Bool>(false)
+    private var local: [UnownedJob] = []
+    private weak var client: (any ReactorClient)?
+    private var thread = pthread_t()
+    private var threadID: pid_t = 0
+    private var cpuSignals: Int32 = -1
+    private let started = ThreadGate()
+    private let finished = ThreadGate()
+
+    /// The next moment at which the client wants `deadlinePassed`, monotonic nanoseconds. Set it on
+    /// the reactor's thread only.
+    public var deadline: UInt64 = .max
+
+    /// The monotonic time at which this turn began. Read it on the reactor's thread only.
+    public private(set) var now: UInt64 = Monotonic.now
+
+    private static let wakeUpToken = UInt64.max
+    private static let cpuToken = UInt64.max - 1
+
+    public init() throws(SystemError) {
+        epoll = try checked(bgs_epoll_create(), "create an epoll descriptor")
+        wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
+        try checked(
+            bgs_epoll_add(epoll, wakeUp, BGS_IN, Self.wakeUpToken), "watch the event descriptor")
+    }
+
+    deinit {
+        close(epoll)
+        close(wakeUp)
+    }
+
+    /// Starts the thread. It ends after `stop`.
+    public func start(client: any ReactorClient) {
+        self.client = client
+        let box = Unmanaged.passRetained(self).toOpaque()
+        pthread_create(&thread, nil, { argument in
+            guard let argument else { return nil }
+            Unmanaged<Reactor>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }, box)
+        started.wait()
+    }
+
+    /// Ends the thread after the turn under way. From any thread.
+    public func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+        _ = bgs_eventfd_signal(wakeUp)
+    }
+
+    /// Waits until the thread has ended.
+    public func join() {
+        finished.wait()
+    }
+
+    /// Whether this is called on the reactor's thread.
+    public var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+    // MARK: Descriptors, on the reactor's thread
+
+    public func watch(_ fd: Int32, for readiness: Readiness, token: UInt64) throws(SystemError) {
+        try checked(bgs_epoll_add(epoll, fd, readiness.rawValue, token), "watch a descriptor")
+    }
+
+    public func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
+        _ = bgs_epoll_modify(epoll, fd, readiness.rawValue, token)
+    }
+
+    public func unwatch(_ fd: Int32) {
+        _ = bgs_epoll_remove(epoll, fd)
+    }
+
+    /// Has the client told each time that a process has used `period` nanoseconds more of processor
+    /// time. A process that uses none costs nothing.
+    public func watchCPU(ofProcess pid: Int32, every period: Int64, value: Int32) -> CPUTimer? {
+        var timer: UnsafeMutableRawPointer?
+        let answer = bgs_cpu_timer(
+            pid, threadID, bgs_cpu_timer_signal(), value, period, &timer)
+        return answer == 0 ? CPUTimer(timer) : nil
+    }
+
+    // MARK: Executor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isCurrent {
+            local.append(job)
+            return
+        }
+        inbox.withLock { $0.append(job) }
+        // Sequentially consistent with the reactor's own store-then-look: either it sees the job, or
+        // this sees that it is about to sleep.
+        if isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
+            _ = bgs_eventfd_signal(wakeUp)
+        }
+    }
+
+    public func checkIsolated() {
+        precondition(isCurrent, "not on the reactor's thread")
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    // MARK: The loop
+
+    private func run() {
+        thread = pthread_self()
+        threadID = bgs_thread_id()
+        bgs_timer_slack_min()
+        // Limits must hold while every processor is busy. Refused without CAP_SYS_NICE, and then the
+        // scheduler's usual fairness is what there is.
+        _ = bgs_realtime(0)
+        cpuSignals = bgs_signalfd(bgs_cpu_timer_signal())
+        if cpuSignals >= 0 { _ = bgs_epoll_add(epoll, cpuSignals, BGS_IN, Self.cpuToken) }
+        started.open()
+        var ready = [bgs_ready](repeating: bgs_ready(), count: 64)
+        while !isStopped.load(ordering: .relaxed) {
+            now = Monotonic.now
+            runJobs()
+            client?.turnEnded()
+            let count = wait(&ready)
+            now = Monotonic.now
+            if count > 0 { handle(ready, count) }
+            if deadline <= now {
+                deadline = .max
+                client?.deadlinePassed(now: now)
+            }
+        }
+        runJobs()
+        if cpuSignals >= 0 { close(cpuSignals) }
+        finished.open()
+    }
+
+    private func runJobs() {
+        let executor = asUnownedSerialExecutor()
+        let taskExecutor = asUnownedTaskExecutor()
+        while true {
+            if local.isEmpty {
+                inbox.withLock { swap(&$0, &local) }
+                if local.isEmpty { return }
+            }
+            var jobs: [UnownedJob] = []
+            swap(&jobs, &local)
+            for job in jobs {
+                job.runSynchronously(isolatedTo: executor, taskExecutor: taskExecutor)
+            }
+            if local.isEmpty {
+                jobs.removeAll(keepingCapacity: true)
+                swap(&jobs, &local)
+            }
+        }
+    }
+
+    private func wait(_ ready: inout [bgs_ready]) -> Int {
+        var timeout: Int64 = -1
+        if deadline != .max {
+            timeout = deadline > now ? Int64(clamping: deadline - now) : 0
+        }
+        isWaiting.store(true, ordering: .sequentiallyConsistent)
+        if inbox.withLock({ !$0.isEmpty }) || !local.isEmpty { timeout = 0 }
+        let count = ready.withUnsafeMutableBufferPointer {
+            bgs_epoll_wait(epoll, $0.baseAddress, Int32($0.count), timeout)
+        }
+        isWaiting.store(false, ordering: .sequentiallyConsistent)
+        return max(0, Int(count))
+    }
+
+    private func handle(_ ready: [bgs_ready], _ count: Int) {
+        for index in 0..<count where ready[index].token >> 63 == 1 {
+            switch ready[index].token {
+            case Self.wakeUpToken: _ = bgs_eventfd_drain(wakeUp)
+            case Self.cpuToken: handleCPUSignals()
+            case let token: client?.ready(token, Readiness(rawValue: ready[index].events))
+            }
+        }
+        for index in 0..<count where ready[index].token >> 63 == 0 {
+            client?.ready(ready[index].token, Readiness(rawValue: ready[index].events))
+        }
+    }
+
+    private func handleCPUSignals() {
+        var values = [Int32](repeating: 0, count: 16)
+        let count = bgs_signalfd_read(cpuSignals, &values, 16)
+        for index in 0..<max(0, Int(count)) { client?.usedCPU(values[index]) }
+    }
+}
+
+/// A timer on another process's processor time; it ends with its owner.
+public struct CPUTimer: ~Copyable {
+    private let timer: UnsafeMutableRawPointer?
+
+    init(_ timer: UnsafeMutableRawPointer?) {
+        self.timer = timer
+    }
+
+    deinit {
+        bgs_cpu_timer_delete(timer)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Glibc
+internal import Synchronization
+
+/// The requests of a plugin to the daemon that have no answer yet.
+final class CallTable: Sendable {
+    /// Who waits for an answer.
+    enum Waiter: @unchecked Sendable {
+        // @unchecked: the context is the plugin's; it is only handed back.
+        case thread(CallWait)
+        case fetch(FetchWait)
+    }
+
+    /// A fetch and whom to tell of its end.
+    struct FetchWait {
+        let run: UInt64
+        let done: @convention(c) (UnsafeMutableRawPointer?, bg_fetch, UnsafePointer<bg_fetch_result>?)
+            -> Void
+        let context: UnsafeMutableRawPointer?
+    }
+
+    private struct State {
+        var waiters: [UInt64: Waiter] = [:]
+        var last: UInt64 = 0
+        var isAbandoned = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a waiter.
+    ///
+    /// - Returns: the number of its call, or `nil` if too many are open.
+    func add(_ waiter: Waiter) -> UInt64? {
+        state.withLock { state in
+            guard !state.isAbandoned, state.waiters.count < RuntimeLimits.callsMax else {
+                return nil
+            }
+            state.last += 1
+            state.waiters[state.last] = waiter
+            return state.last
+        }
+    }
+
+    /// Takes a waiter out: whoever gets it is the one to tell it.
+    func take(_ number: UInt64) -> Waiter? {
+        state.withLock { $0.waiters.removeValue(forKey: number) }
+    }
+
+    /// Whether a fetch of this number is open.
+    func hasFetch(_ number: UInt64) -> Bool {
+        state.withLock {
+            guard case .fetch = $0.waiters[number] else { return false }
+            return true
+        }
+    }
+
+    /// Takes out the fetches of a run.
+    func takeFetches(of run: UInt64) -> [(UInt64, FetchWait)] {
+        state.withLock { state in
+            var found: [(UInt64, FetchWait)] = []
+            for (number, waiter) in state.waiters {
+                if case .fetch(let wait) = waiter, wait.run == run { found.append((number, wait)) }
+            }
+            for (number, _) in found { state.waiters[number] = nil }
+            return found
+        }
+    }
+
+    /// Wakes all threads that wait, without an answer, and takes no more.
+    func abandonAll() {
+        let waiters = state.withLock { state in
+            state.isAbandoned = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for case .thread(let wait) in waiters.values {
+            wait.answer(HostAnswer(status: BG_E_CLOSED))
+        }
+    }
+}
+
+/// A thread that waits for one answer.
+final class CallWait: @unchecked Sendable {
+    // @unchecked: `value` is written before the semaphore is posted and read after it.
+    private let semaphore: UnsafeMutablePointer<sem_t>
+    private var value: HostAnswer?
+
+    init() {
+        semaphore = .allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func answer(_ answer: HostAnswer) {
+        value = answer
+        sem_post(semaphore)
+    }
+
+    /// The answer, or `nil` after so many seconds.
+    func wait(seconds: Int) -> HostAnswer? {
+        var limit = timespec()
+        clock_gettime(CLOCK_REALTIME, &limit)
+        limit.tv_sec += seconds
+        while sem_timedwait(semaphore, &limit) != 0 {
+            guard errno == EINTR else { return nil }
+        }
+        return value
+    }
+}

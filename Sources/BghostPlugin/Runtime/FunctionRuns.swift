@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Synchronization
+
+/// A run of a C function: it blocks a thread of its own until the function returns, or ends when the
+/// function's `done` is called.
+final class ForeignRun: FunctionRun {
+    private let runtime: PluginRuntime
+    private let slot: RunSlot
+    private let run: UInt64
+
+    init(_ runtime: PluginRuntime, _ slot: RunSlot, _ run: UInt64) {
+        self.runtime = runtime
+        self.slot = slot
+        self.run = run
+    }
+
+    func cancelled() -> UInt32 {
+        let word = slot.current
+        guard word.belongs(to: run), word.has(RunWord.isCancelled) else { return 0 }
+        return slot.why.load(ordering: .relaxed)
+    }
+
+    func complete(_ completion: FunctionCompletion) {
+        runtime.finish(slot, run, completion)
+        // On a thread of the C code; nothing of a plugin is called by settling a function's run.
+        runtime.trySettle(slot, run)
+    }
+}
+
+extension PluginRuntime {
+    func callFunction(_ function: ForeignFunction, _ slot: RunSlot, _ start: RunStart) {
+        let outcome = function.call(
+            parameters: start.parameters, run: ForeignRun(self, slot, start.run))
+        switch outcome {
+        case .finished(let completion): finish(slot, start.run, completion)
+        case .pending: break
+        case .refused(let error):
+            finish(slot, start.run, status: BG_E_ARG, message: "\(function.symbol): \(error)")
+        }
+        _ = slot.change(start.run, clear: RunWord.isInStart)
+        trySettle(slot, start.run)
+    }
+
+    func finish(_ slot: RunSlot, _ run: UInt64, _ completion: FunctionCompletion) {
+        guard completion.result.utf8.count <= Int(slot.info.pointee.max_result) else {
+            finish(
+                slot, run, status: BG_E_LIMIT,
+                message: "its result is \(completion.result.utf8.count) bytes long; the limit is"
+                    + " \(slot.info.pointee.max_result)")
+            return
+        }
+        finish(
+            slot, run, status: min(0, completion.status), message: completion.message,
+            payload: completion.result)
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+internal import Synchronization
+internal import Glibc
+
+extension PluginRuntime {
+    /// The runtime behind the table that a plugin was given.
+    static func of(_ host: UnsafePointer<bg_host>?) -> PluginRuntime? {
+        guard let context = host?.pointee.ctx else { return nil }
+        return Unmanaged<PluginRuntime>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Fills the table that the plugin gets. The runtime is kept alive by it for ever.
+    func fillTable(version: bg_str) {
+        table.pointee.size = UInt32(MemoryLayout<bg_host>.size)
+        table.pointee.abi_major = UInt16(BG_ABI_MAJOR)
+        table.pointee.abi_minor = UInt16(BG_ABI_MINOR)
+        table.pointee.ctx = Unmanaged.passRetained(self).toOpaque()
+        table.pointee.name = Self.immortal("bghost")
+        table.pointee.version = version
+        table.pointee.complete = { host, run, result in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.complete(run, result)
+        }
+        table.pointee.cancelled = { host, run in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.cancelled(run)
+        }
+        table.pointee.set_state = { host, run, state in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.setState(run, state)
+        }
+        table.pointee.progress = { host, run, done, total, phase in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.progress(run, done, total, phase)
+        }
+        table.pointee.log = { host, run, level, message in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.log(run, level, message)
+        }
+        table.pointee.param = { host, run, pointer, buffer, capacity, need in
+            guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
+            return runtime.parameter(run, pointer, buffer, capacity, need)
+        }
+        table.pointee.extension = { host, name in
+            guard PluginRuntime.of(host) != nil, let name else { return nil }
+            return PluginRuntime.extensionTable(named: name)
+        }
+    }
+
+    /// The slot of a run that is under way; `nil` for any other number.
+    func liveSlot(_ run: UInt64) -> RunSlot? {
+        let lane = LaneNumber.of(run)
+        guard lane < slots.count else { return nil }
+        let word = slots[lane].current
+        guard word.belongs(to: run), !word.has(RunWord.isDone) else { return nil }
+        return slots[lane]
+    }
+
+    private func complete(_ run: bg_run, _ result: UnsafePointer<bg_result>?) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        guard let slot = liveSlot(run) else { return BG_E_STALE }
+        // All five fields are those of 1.0; a smaller struct is no result.
+        guard let result = result?.pointee, result.size >= MemoryLayout<bg_result>.size,
+            result.status <= 0, result.retry_after_ms >= 0,
+            let message = result.message.bytes(max: .max), isUTF8(message)
+        else { return BG_E_ARG }
+        guard UInt(bitPattern: result.payload.len) <= UInt(slot.info.pointee.max_result) else {
+            return BG_E_LIMIT
+        }
+        guard let payload = result.payload.bytes(max: .max), isJSON(payload) else {
+            return BG_E_ARG
+        }
+        guard let before = slot.change(run, set: RunWord.isDone, unless: RunWord.isDone) else {
+            return BG_E_STALE
+        }
+        // This is the plugin's stack, so nothing of the plugin may be called from here on.
+        let isActive = before.has(RunWord.isInStart) || before.has(RunWord.isInCancel)
+        let isReleased =
+            !isActive && !hasRelease(slot) && slot.openFetches.load(ordering: .acquiring) == 0
+            && slot.change(
+                run, set: RunWord.isSettling,
+                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel) != nil
+        if isReleased { clear(slot) }
+        voice.completed(
+            RunCompletion(
+                run: run, status: result.status,
+                retryAfterMilliseconds: result.retry_after_ms,
+                message: truncated(message, max: RuntimeLimits.messageBytesMax),
+                payload: payload, isReleased: isReleased),
+            mayWait: before.has(RunWord.isInStart))
+        if !isActive, !isReleased {
+            settler.run { [self] in trySettle(slot, run) }
+        }
+        return BG_OK
+    }
+
+    private func hasRelease(_ slot: RunSlot) -> Bool {
+        guard case .plugin(let plugin, _) = program else { return false }
+        return plugin.handlers[slot.handler].release != nil
+    }
+
+    private func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        return (try? JSONReader.parse(Array(bytes), dialect: .strict)) != nil
+    }
+
+    private func cancelled(_ run: bg_run) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        let lane = LaneNumber.of(run)
+        guard lane < slots.count else { return BG_E_STALE }
+        let word = slots[lane].current
+        guard word.belongs(to: run), !word.has(RunWord.isDone) else { return BG_E_STALE }
+        guard word.has(RunWord.isCancelled) else { return BG_OK }
+        return bg_status(bitPattern: slots[lane].why.load(ordering: .relaxed))
+    }
+
+    private func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        guard let slot = liveSlot(run) else { return BG_E_STALE }
+        slot.state.store(UInt(bitPattern: state), ordering: .releasing)
+        return BG_OK
+    }
+
+    private func progress(
+        _ run: bg_run,
+        _ done: UInt64,
+        _ total: UInt64,
+        _ phase: bg_str
+    ) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        guard let slot = liveSlot(run) else { return BG_E_STALE }
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let stamp = UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
+        let last = slot.lastProgress.load(ordering: .relaxed)
+        // The last step is always told, so that a finished run does not stand at 97 %.
+        guard stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
+            || (done == total && total > 0)
+        else { return BG_OK }
+        slot.lastProgress.store(stamp, ordering: .relaxed)
+        return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
+            voice.progress(run: run, done: done, total: total, phase: $0)
+            return BG_OK
+        } ?? BG_E_ARG
+    }
+
+    private func log(_ run: bg_run, _ level: UInt32, _ message: bg_str) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        guard run == 0 || slotExists(run) else { return BG_E_STALE }
+        let (passes, dropped) = logRate.admit()
+        guard passes else { return BG_OK }
+        return withRepairedText(message, max: RuntimeLimits.logBytesMax) {
+            voice.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: $0)
+            return BG_OK
+        } ?? BG_E_ARG
+    }
+
+    /// Whether the run is not yet released: release() may still log.
+    private func slotExists(_ run: UInt64) -> Bool {
+        let lane = LaneNumber.of(run)
+        return lane < slots.count && slots[lane].current.belongs(to: run)
+    }
+
+    private func parameter(
+        _ run: bg_run,
+        _ pointer: bg_str,
+        _ buffer: UnsafeMutablePointer<CChar>?,
+        _ capacity: Int,
+        _ need: UnsafeMutablePointer<Int>?
+    ) -> bg_status {
+        guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
+        guard let slot = liveSlot(run) else { return BG_E_STALE }
+        guard let pointer = pointer.string(max: 4096), capacity == 0 || buffer != nil,
+            capacity >= 0
+        else {
+            return BG_E_ARG
+        }
+        return slot.text.withLock { text in
+            // Under the lock the run cannot be released; it may just have been.
+            guard slot.current.belongs(to: run) else { return BG_E_STALE }
+            if text.parsed == nil, let bytes = text.parameters.bytes(max: .max) {
+                text.parsed = try? JSONReader.parse(Array(bytes), dialect: .strict)
+            }
+            guard let node = text.parsed?.find(pointer: pointer) else { return BG_E_ABSENT }
+            var value = node.string ?? node.text
+            return value.withUTF8 { bytes in
+                need?.pointee = bytes.count
+                guard capacity > 0, let buffer else { return BG_OK }
+                guard bytes.count <= capacity else { return BG_E_SMALL }
+                if let source = bytes.baseAddress {
+                    UnsafeMutableRawPointer(buffer).copyMemory(
+                        from: source, byteCount: bytes.count)
+                }
+                return BG_OK
+            }
+        }
+    }
+}

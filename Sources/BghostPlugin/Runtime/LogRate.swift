@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// Lets a number of log lines through in any one second and counts the rest.
+final class LogRate: Sendable {
+    private struct State {
+        var second: Int = 0
+        var count: UInt32 = 0
+        var dropped: UInt32 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether a line may pass now, and how many did not before it.
+    func admit() -> (passes: Bool, dropped: UInt32) {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+        return state.withLock { state in
+            if now.tv_sec != state.second {
+                state.second = now.tv_sec
+                state.count = 0
+            }
+            guard state.count < RuntimeLimits.logLinesPerSecond else {
+                state.dropped &+= 1
+                return (false, 0)
+            }
+            state.count += 1
+            defer { state.dropped = 0 }
+            return (true, state.dropped)
+        }
+    }
+
+    /// The number of lines dropped and not yet told.
+    func takeDropped() -> UInt32 {
+        state.withLock { state in
+            defer { state.dropped = 0 }
+            return state.dropped
+        }
+    }
+}

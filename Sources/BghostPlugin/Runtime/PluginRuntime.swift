@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+internal import Glibc
+internal import Synchronization
+
+/// What a runtime is told of the run that it is to begin.
+public struct RunStart: Sendable {
+    /// Never 0; its lowest `LaneNumber.bits` bits are a lane that is free.
+    public var run: UInt64
+    /// An index into `PluginRuntime.handlers`.
+    public var handler: Int
+    public var attempt: UInt32
+    /// `CLOCK_MONOTONIC` nanoseconds.
+    public var deadline: Int64
+    public var graceMilliseconds: UInt32
+    public var resultBytesMax: UInt32
+    public var task: String
+    /// A JSON object.
+    public var parameters: String
+
+    public init(
+        run: UInt64,
+        handler: Int,
+        attempt: UInt32,
+        deadline: Int64,
+        graceMilliseconds: UInt32,
+        resultBytesMax: UInt32,
+        task: String,
+        parameters: String
+    ) {
+        self.run = run
+        self.handler = handler
+        self.attempt = attempt
+        self.deadline = deadline
+        self.graceMilliseconds = graceMilliseconds
+        self.resultBytesMax = resultBytesMax
+        self.task = task
+        self.parameters = parameters
+    }
+}
+
+/// The host's side of the ABI for one plugin: it begins, cancels and completes runs, and answers what
+/// the plugin calls. Worker and daemon use the same one.
+///
+/// A runtime lives as long as its process: the plugin may call into its tables at any time from
+/// threads that nobody knows of, so the tables and what they point to are never freed.
+public final class PluginRuntime: @unchecked Sendable {
+    // @unchecked: `handlers`, `slots`, `table` and `instance` are set before the first run begins and
+    // not changed then; the rest is atomic or behind a mutex.
+
+    /// How runs are given threads.
+    public struct Options: Sendable {
+        /// How many runs there may be at once.
+        public var lanes: Int
+        /// Whether handlers that may block get threads of their own. If not, they have the thread
+        /// that calls `start`.
+        public var threadsForBlocking: Bool
+        public var isWorker: Bool
+        /// Absolute.
+        public var dataDirectory: String
+        /// A JSON object.
+        public var config: String
+        public var hostVersion: String
+
+        public init(
+            lanes: Int,
+            threadsForBlocking: Bool,
+            isWorker: Bool,
+            dataDirectory: String,
+            config: String,
+            hostVersion: String
+        ) {
+            self.lanes = lanes
+            self.threadsForBlocking = threadsForBlocking
+            self.isWorker = isWorker
+            self.dataDirectory = dataDirectory
+            self.config = config
+            self.hostVersion = hostVersion
+        }
+    }
+
+    let voice: any RuntimeVoice
+    let options: Options
+    let slots: [RunSlot]
+    let table: UnsafeMutablePointer<bg_host>
+    let calls = CallTable()
+    let logRate = LogRate()
+    let isClosed = Atomic<Bool>(false)
+    private let dataDirectory: bg_str
+    private let threads = ThreadPool()
+    /// Calls back into the plugin what must not run on the stack that caused it.
+    let settler = ThreadPool(threadsMax: 1)
+    /// Runs that were cancelled before they began: the two sockets are not ordered between them.
+    private let early = Mutex<[UInt64: UInt32]>([:])
+    private(set) var program: Program = .none
+
+    enum Program {
+        case none
+        case plugin(PluginDescriptor, instance: UnsafeMutableRawPointer?)
+        case function(ForeignFunction)
+    }
+
+    /// Makes a runtime with nothing loaded. Its memory is never given back.
+    public init(options: Options, voice: any RuntimeVoice) {
+        self.options = options
+        self.voice = voice
+        slots = (0..<options.lanes).map { _ in RunSlot() }
+        dataDirectory = Self.immortal(options.dataDirectory)
+        table = .allocate(capacity: 1)
+        table.initialize(to: bg_host())
+        fillTable(version: Self.immortal(options.hostVersion))
+    }
+
+    /// A copy that is never freed.
+    static func immortal(_ text: String) -> bg_str {
+        bg_str(ptr: UnsafePointer(strdup(text)), len: text.utf8.count)
+    }
+
+    // MARK: Loading
+
+    /// Loads a plugin after reading its note, checks its descriptor, and opens it.
+    public func load(path: String) throws(PluginRefusal) {
+        let plugin = try PluginLoader.load(path: path, host: table)
+        var instance: UnsafeMutableRawPointer?
+        if let open = plugin.open {
+            let status = open(table, Self.immortal(options.config), &instance)
+            guard status == BG_OK else {
+                throw PluginRefusal(
+                    code: "open-failed",
+                    message: "\(plugin.id): open() answered \(status); the plugin's log says why")
+            }
+        }
+        program = .plugin(plugin, instance: instance)
+    }
+
+    /// Binds a C function instead of a plugin.
+    package func load(function: ForeignFunction) {
+        program = .function(function)
+    }
+
+    /// The loaded plugin; `nil` for a function.
+    package var plugin: PluginDescriptor? {
+        guard case .plugin(let plugin, _) = program else { return nil }
+        return plugin
+    }
+
+    // MARK: Runs
+
+    /// Begins a run on the calling thread, or on one of its own if its handler may block.
+    ///
+    /// One thread calls this, and it must not be one of a pool that others wait for.
+    ///
+    /// - Returns: `false` if the lane is taken or the handler does not exist; nothing happened then.
+    public func start(_ start: RunStart) -> Bool {
+        let lane = LaneNumber.of(start.run)
+        guard lane < slots.count, slots[lane].word.load(ordering: .acquiring) == 0 else {
+            return false
+        }
+        let slot = slots[lane]
+        guard fill(slot, start) else { return false }
+        slot.word.store(
+            RunWord(run: start.run, flags: RunWord.isInStart).raw, ordering: .releasing)
+        let why = early.withLock { early -> UInt32? in
+            early.isEmpty ? nil : early.removeValue(forKey: start.run)
+        }
+        if let why { cancel(run: start.run, why: why) }
+        switch program {
+        case .none: return false
+        case .plugin(let plugin, let instance):
+            let handler = plugin.handlers[start.handler]
+            if handler.flags.contains(.mayBlock), options.threadsForBlocking {
+                threads.run { [self] in enter(slot, start.run, handler, instance) }
+            } else {
+                enter(slot, start.run, handler, instance)
+            }
+        case .function(let function):
+            threads.run { [self] in callFunction(function, slot, start) }
+        }
+        return true
+    }
+
+    private func fill(_ slot: RunSlot, _ start: RunStart) -> Bool {
+        if case .plugin(let plugin, _) = program, start.handler >= plugin.handlers.count {
+            return false
+        }
+        slot.run = start.run
+        slot.handler = start.handler
+        slot.why.store(0, ordering: .relaxed)
+        slot.state.store(0, ordering: .relaxed)
+        slot.lastProgress.store(0, ordering: .relaxed)
+        slot.prepareCancelDescriptor()
+        let info = slot.info
+        let placed = slot.text.withLock {
+            $0.set(task: start.task, parameters: start.parameters)
+        }
+        info.pointee.task_id = placed.task
+        info.pointee.params = placed.parameters
+        info.pointee.size = UInt32(MemoryLayout<bg_run_info>.size)
+        info.pointee.attempt = start.attempt
+        info.pointee.run = start.run
+        info.pointee.data_dir = dataDirectory
+        info.pointee.deadline_mono_ns = start.deadline
+        info.pointee.grace_ms = start.graceMilliseconds
+        info.pointee.max_result = start.resultBytesMax
+        info.pointee.cancel_fd = slot.cancelDescriptor
+        info.pointee.flags = options.isWorker ? UInt32(BG_RUN_WORKER) : 0
+        return true
+    }
+
+    /// Calls start() and sees to what its return means.
+    private func enter(
+        _ slot: RunSlot,
+        _ run: UInt64,
+        _ handler: PluginDescriptor.Handler,
+        _ instance: UnsafeMutableRawPointer?
+    ) {
+        let status = handler.start(instance, slot.info)
+        if status <= 0, handler.release == nil, endAtOnce(slot, run, status) { return }
+        if status != BG_PENDING {
+            if status > 0 {
+                let text = "start() answered \(status), which is no status of this ABI"
+                finish(slot, run, status: BG_E_FAILED, message: text)
+            } else {
+                finish(slot, run, status: status, message: "")
+            }
+        }
+        guard let before = slot.change(run, clear: RunWord.isInStart) else { return }
+        if before.has(RunWord.isCancelled), !before.has(RunWord.isDone) {
+            deliverCancel(slot, run, mayOverlapStart: true)
+        }
+        trySettle(slot, run)
+    }
+
+    /// The short way for a run that ends by start()'s return and has nothing to clean up: one frame
+    /// says that it is complete and that its lane is free.
+    private func endAtOnce(_ slot: RunSlot, _ run: UInt64, _ status: Int32) -> Bool {
+        guard slot.openFetches.load(ordering: .acquiring) == 0,
+            slot.change(
+                run, set: RunWord.isDone | RunWord.isSettling, clear: RunWord.isInStart,
+                unless: RunWord.isDone | RunWord.isInCancel) != nil
+        else { return false }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        clear(slot)
+        voice.completed(
+            RunCompletion(
+                run: run, status: status, retryAfterMilliseconds: 0, message: none, payload: none,
+                isReleased: true),
+            mayWait: true)
+        return true
+    }
+
+    /// Completes a run on the host's own stack, unless that has been done.
+    func finish(_ slot: RunSlot, _ run: UInt64, status: Int32, message: String, payload: String = "") {
+        guard slot.change(run, set: RunWord.isDone, unless: RunWord.isDone) != nil else { return }
+        var message = message
+        var payload = payload
+        message.withUTF8 { message in
+            payload.withUTF8 { payload in
+                voice.completed(
+                    RunCompletion(
+                        run: run, status: status, retryAfterMilliseconds: 0,
+                        message: truncated(
+                            UnsafeRawBufferPointer(message), max: RuntimeLimits.messageBytesMax),
+                        payload: UnsafeRawBufferPointer(payload), isReleased: false),
+                    mayWait: true)
+            }
+        }
+    }
+
+    /// Asks a run to stop. Called on a thread that may run plugin code, other than the one that calls
+    /// `start`. A run that is over is left alone; one that has not begun is remembered.
+    public func cancel(run: UInt64, why: UInt32) {
+        let lane = LaneNumber.of(run)
+        guard lane < slots.count else { return }
+        let slot = slots[lane]
+        guard slot.current.belongs(to: run) else {
+            remember(run, why, slot)
+            return
+        }
+        slot.why.store(why, ordering: .relaxed)
+        guard
+            let before = slot.change(
+                run, set: RunWord.isCancelled, unless: RunWord.isDone | RunWord.isCancelled)
+        else { return }
+        slot.signalCancelDescriptor()
+        guard case .plugin(let plugin, _) = program else { return }
+        let mayOverlap = plugin.handlers[slot.handler].flags.contains(.mayBlock)
+        if !before.has(RunWord.isInStart) || mayOverlap {
+            deliverCancel(slot, run, mayOverlapStart: mayOverlap)
+            trySettle(slot, run)
+        }
+    }
+
+    private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
+        early.withLock { early in
+            // Numbers of a lane grow, so a lower one is a run that is over.
+            guard run > slot.run, early.count < slots.count * 2 else { return }
+            early[run] = why
+        }
+        // The run may have begun between the look and the note.
+        if slot.current.belongs(to: run),
+            early.withLock({ $0.removeValue(forKey: run) }) != nil
+        {
+            cancel(run: run, why: why)
+        }
+    }
+
+    private func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) {
+        guard case .plugin(let plugin, let instance) = program,
+            let cancel = plugin.handlers[slot.handler].cancel
+        else { return }
+        let forbidden =
+            RunWord.isDone | RunWord.isCancelSettled | (mayOverlapStart ? 0 : RunWord.isInStart)
+        guard
+            slot.change(
+                run, set: RunWord.isInCancel | RunWord.isCancelSettled, unless: forbidden) != nil
+        else { return }
+        cancel(
+            instance, run, UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
+            slot.why.load(ordering: .relaxed))
+        _ = slot.change(run, clear: RunWord.isInCancel)
+    }
+
+    // MARK: The end of a run
+
+    /// Cleans up after a run that is complete and in which the plugin is not active any more. Must be
+    /// called on a stack of the host's own, because it may call release().
+    func trySettle(_ slot: RunSlot, _ run: UInt64) {
+        guard slot.current.has(RunWord.isDone) else { return }
+        endFetches(of: run, in: slot)
+        guard slot.openFetches.load(ordering: .acquiring) == 0,
+            slot.change(
+                run, set: RunWord.isSettling,
+                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel) != nil
+        else { return }
+        if case .plugin(let plugin, let instance) = program,
+            let release = plugin.handlers[slot.handler].release
+        {
+            release(
+                instance, run,
+                UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)))
+        }
+        clear(slot)
+        voice.released(run)
+    }
+
+    /// Makes a settled slot ready for the next run.
+    func clear(_ slot: RunSlot) {
+        if slot.current.has(RunWord.isCancelled) { slot.renewCancelDescriptor() }
+        // Waits for a reader of the texts that began before the run was complete.
+        slot.text.withLock { $0.parsed = nil }
+        slot.word.store(0, ordering: .releasing)
+    }
+
+    // MARK: The end of the plugin
+
+    /// Tells the plugin to begin nothing new. The caller has cancelled its runs.
+    public func drain() {
+        guard case .plugin(let plugin, let instance) = program else { return }
+        plugin.drain?(instance)
+    }
+
+    /// Closes the plugin, which must have no run. What it still calls is answered `BG_E_CLOSED`.
+    public func close() {
+        if case .plugin(let plugin, let instance) = program { plugin.close?(instance) }
+        isClosed.store(true, ordering: .sequentiallyConsistent)
+        calls.abandonAll()
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// Threads for plugin code that may block, made as they are needed and kept for the next time.
+///
+/// Not the cooperative pool: a handler that blocks would take a thread from every Task of the process.
+final class ThreadPool: @unchecked Sendable {
+    // @unchecked: guarded by `lock`.
+    typealias Work = () -> Void
+
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let wanted: UnsafeMutablePointer<pthread_cond_t>
+    private let threadsMax: Int
+    private var queue: [Work] = []
+    private var idle = 0
+    private var count = 0
+
+    init(threadsMax: Int = .max) {
+        self.threadsMax = threadsMax
+        lock = .allocate(capacity: 1)
+        wanted = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        pthread_cond_init(wanted, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(wanted)
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+        wanted.deallocate()
+    }
+
+    /// Does the work on a thread that waits for some, or on a new one.
+    func run(_ work: sending @escaping Work) {
+        pthread_mutex_lock(lock)
+        queue.append(work)
+        let needsThread = queue.count > idle && count < threadsMax
+        if needsThread { count += 1 } else { pthread_cond_signal(wanted) }
+        pthread_mutex_unlock(lock)
+        if needsThread { addThread() }
+    }
+
+    private func addThread() {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(self)
+        let error = pthread_create(&thread, &attributes, { argument in
+            guard let argument else { return nil }
+            Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
+        }, box.toOpaque())
+        guard error != 0 else { return }
+        // No more threads are to be had: an existing one takes it, or the run waits for its limit.
+        box.release()
+        pthread_mutex_lock(lock)
+        count -= 1
+        pthread_cond_signal(wanted)
+        pthread_mutex_unlock(lock)
+    }
+
+    private func work() -> Never {
+        pthread_mutex_lock(lock)
+        while true {
+            while queue.isEmpty {
+                idle += 1
+                pthread_cond_wait(wanted, lock)
+                idle -= 1
+            }
+            let work = queue.removeFirst()
+            pthread_mutex_unlock(lock)
+            work()
+            pthread_mutex_lock(lock)
+        }
+    }
+}

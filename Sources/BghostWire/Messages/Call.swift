@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A plugin asks something of the daemon. The frame's subject is the number of the call, which the
+/// worker chooses and the reply repeats.
+public struct Call: Equatable, Sendable {
+    public static let urlBytesMax = 8 << 10
+    public static let headerBytesMax = 32 << 10
+    public static let bodyBytesMax = 64 << 10
+
+    public enum Operation: Equatable, Sendable {
+        case submit(
+            task: String, parameters: String, kind: UInt32, earliestUnixMilliseconds: Int64,
+            needs: UInt32)
+        case cancelPending(task: String)
+        case cancelAllPending
+        case pending
+        case fetch(FetchCall)
+        /// Ends the fetch that was begun by the call of this number.
+        case cancelFetch(call: UInt64)
+    }
+
+    public var number: UInt64
+    /// The run on whose behalf it asks; 0 where it asks for the plugin as a whole.
+    public var run: UInt64
+    public var operation: Operation
+
+    public init(number: UInt64, run: UInt64, operation: Operation) {
+        self.number = number
+        self.run = run
+        self.operation = operation
+    }
+
+    public func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.call, flags: operation.code, subject: number) { fields in
+            fields.integer(run)
+            switch operation {
+            case .submit(let task, let parameters, let kind, let earliest, let needs):
+                fields.text(task)
+                fields.text(parameters)
+                fields.integer(kind)
+                fields.integer(earliest)
+                fields.integer(needs)
+            case .cancelPending(let task): fields.text(task)
+            case .cancelAllPending, .pending: break
+            case .fetch(let fetch): fetch.write(to: &fields)
+            case .cancelFetch(let call): fields.integer(call)
+            }
+        }
+    }
+
+    public init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        number = frame.subject
+        run = try fields.integer()
+        switch frame.flags {
+        case 1:
+            operation = .submit(
+                task: try fields.text(bytesMax: 1024),
+                parameters: try fields.text(bytesMax: FrameLayout.packetBytesMax),
+                kind: try fields.integer(), earliestUnixMilliseconds: try fields.integer(),
+                needs: try fields.integer())
+        case 2: operation = .cancelPending(task: try fields.text(bytesMax: 1024))
+        case 3: operation = .cancelAllPending
+        case 4: operation = .pending
+        case 5: operation = .fetch(try FetchCall(&fields))
+        case 6: operation = .cancelFetch(call: try fields.integer())
+        default: throw .valueOutOfRange
+        }
+        try fields.end()
+    }
+}
+
+extension Call.Operation {
+    var code: UInt16 {
+        switch self {
+        case .submit: 1
+        case .cancelPending: 2
+        case .cancelAllPending: 3
+        case .pending: 4
+        case .fetch: 5
+        case .cancelFetch: 6
+        }
+    }
+}
+
+/// An HTTP request that the daemon is to carry out.
+public struct FetchCall: Equatable, Sendable {
+    public var url: String
+    public var method: String
+    /// Lines `Name: value\n`.
+    public var headers: String
+    public var body: [UInt8]
+    /// The path of a file to send as the body, or "".
+    public var bodyFile: String
+    public var sendsDigest: Bool
+    public var bytesMax: Int64
+    public var timeoutMilliseconds: Int64
+
+    public init(
+        url: String,
+        method: String,
+        headers: String,
+        body: [UInt8],
+        bodyFile: String,
+        sendsDigest: Bool,
+        bytesMax: Int64,
+        timeoutMilliseconds: Int64
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.bodyFile = bodyFile
+        self.sendsDigest = sendsDigest
+        self.bytesMax = bytesMax
+        self.timeoutMilliseconds = timeoutMilliseconds
+    }
+
+    func write(to fields: inout FieldWriter) {
+        fields.text(url)
+        fields.text(method)
+        fields.text(headers)
+        body.withUnsafeBytes { fields.text($0) }
+        fields.text(bodyFile)
+        fields.integer(UInt8(sendsDigest ? 1 : 0))
+        fields.integer(bytesMax)
+        fields.integer(timeoutMilliseconds)
+    }
+
+    init(_ fields: inout FieldReader) throws(WireError) {
+        url = try fields.text(bytesMax: Call.urlBytesMax)
+        method = try fields.text(bytesMax: 32)
+        headers = try fields.text(bytesMax: Call.headerBytesMax)
+        body = try fields.bytes(max: Call.bodyBytesMax)
+        bodyFile = try fields.text(bytesMax: 4096)
+        sendsDigest = try fields.integer(UInt8.self) != 0
+        bytesMax = try fields.integer()
+        timeoutMilliseconds = try fields.integer()
+        guard bytesMax >= 0, timeoutMilliseconds >= 0 else { throw .valueOutOfRange }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The first frame that a worker gets: what to load and within which limits. Sent by the daemon,
+/// which is trusted, but read with the same care.
+public struct Configure: Equatable, Sendable {
+    public enum Code: Equatable, Sendable {
+        /// A plugin of the ABI.
+        case plugin(path: String)
+        case function(library: String, symbol: String, signature: String)
+    }
+
+    public var name: String
+    public var code: Code
+    public var dataDirectory: String
+    /// A JSON object.
+    public var config: String
+    public var lanes: UInt16
+    public var limits: WorkerRlimits
+    /// Handle the plugin like any other, but load it only to say what it is.
+    public var isProbe: Bool
+    public var hostVersion: String
+
+    public init(
+        name: String,
+        code: Code,
+        dataDirectory: String,
+        config: String,
+        lanes: UInt16,
+        limits: WorkerRlimits,
+        isProbe: Bool,
+        hostVersion: String
+    ) {
+        self.name = name
+        self.code = code
+        self.dataDirectory = dataDirectory
+        self.config = config
+        self.lanes = lanes
+        self.limits = limits
+        self.isProbe = isProbe
+        self.hostVersion = hostVersion
+    }
+
+    public func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.configure, flags: isProbe ? 1 : 0, subject: 0) { fields in
+            fields.text(name)
+            switch code {
+            case .plugin(let path):
+                fields.integer(UInt8(0))
+                fields.text(path)
+            case .function(let library, let symbol, let signature):
+                fields.integer(UInt8(1))
+                fields.text(library)
+                fields.text(symbol)
+                fields.text(signature)
+            }
+            fields.text(dataDirectory)
+            fields.text(config)
+            fields.integer(lanes)
+            fields.integer(limits.addressSpaceBytes)
+            fields.integer(limits.cpuSeconds)
+            fields.integer(limits.descriptors)
+            fields.integer(limits.processes)
+            fields.text(hostVersion)
+        }
+    }
+
+    public init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        name = try fields.text(bytesMax: 256)
+        switch try fields.integer(UInt8.self) {
+        case 0:
+            code = .plugin(path: try fields.text(bytesMax: 4096))
+        case 1:
+            code = .function(
+                library: try fields.text(bytesMax: 4096), symbol: try fields.text(bytesMax: 1024),
+                signature: try fields.text(bytesMax: 16 << 10))
+        default: throw .valueOutOfRange
+        }
+        dataDirectory = try fields.text(bytesMax: 4096)
+        config = try fields.text(bytesMax: FrameLayout.packetBytesMax)
+        lanes = try fields.integer()
+        limits = WorkerRlimits(
+            addressSpaceBytes: try fields.integer(), cpuSeconds: try fields.integer(),
+            descriptors: try fields.integer(), processes: try fields.integer())
+        hostVersion = try fields.text(bytesMax: 64)
+        isProbe = frame.flags & 1 != 0
+        try fields.end()
+        guard lanes > 0, lanes <= Lane.max else { throw .valueOutOfRange }
+    }
+}
+
+/// The limits that a worker sets on itself before it loads anything. 0 is "none".
+public struct WorkerRlimits: Equatable, Sendable {
+    /// A backstop behind the daemon's watch over resident memory.
+    public var addressSpaceBytes: UInt64
+    /// A backstop behind the daemon's watch over processor time.
+    public var cpuSeconds: UInt32
+    public var descriptors: UInt32
+    public var processes: UInt32
+
+    public init(
+        addressSpaceBytes: UInt64,
+        cpuSeconds: UInt32,
+        descriptors: UInt32,
+        processes: UInt32
+    ) {
+        self.addressSpaceBytes = addressSpaceBytes
+        self.cpuSeconds = cpuSeconds
+        self.descriptors = descriptors
+        self.processes = processes
+    }
+}
+
+/// The descriptors that a worker begins with, besides 0 to 2.
+public enum WorkerDescriptors {
+    public static let work: Int32 = 3
+    public static let control: Int32 = 4
+}
+
+/// Where in a worker a run is: workers have as many lanes as they may have runs at once, and the
+/// lowest 10 bits of a run's number are its lane.
+public enum Lane {
+    public static let bits: UInt64 = 10
+    public static let max: UInt16 = 1 << 10
+
+    public static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
+}

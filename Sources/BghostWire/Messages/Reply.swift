@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The daemon's answer to a call, on the control socket. The frame's subject is the call's number.
+public struct Reply: Equatable, Sendable {
+    public enum Body: Equatable, Sendable {
+        /// The status says it all.
+        case none
+        /// A page of the plugin's pending requests.
+        case pending([PendingEntry])
+        /// The end of a fetch.
+        case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
+    }
+
+    /// Where a fetched body is. Short ones ride in the frame; longer ones come as the descriptor of
+    /// a sealed memory file, passed with the packet, so that no frame needs more than its limit.
+    public enum FetchedBody: Equatable, Sendable {
+        case inline([UInt8])
+        case descriptor(bytes: UInt64)
+    }
+
+    /// The longest body that rides in the frame.
+    public static let inlineBodyBytesMax = 32 << 10
+
+    public var call: UInt64
+    /// A `BG_OK` or `BG_E_*`.
+    public var status: Int32
+    public var body: Body
+
+    public init(call: UInt64, status: Int32, body: Body = .none) {
+        self.call = call
+        self.status = status
+        self.body = body
+    }
+
+    public func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.reply, subject: call) { fields in
+            fields.integer(status)
+            switch body {
+            case .none: fields.integer(UInt8(0))
+            case .pending(let entries):
+                fields.integer(UInt8(1))
+                fields.integer(UInt32(entries.count))
+                for entry in entries {
+                    fields.text(entry.task)
+                    fields.integer(entry.kind)
+                    fields.integer(entry.earliestUnixMilliseconds)
+                }
+            case .fetched(let http, let headers, let message, let body):
+                fields.integer(UInt8(2))
+                fields.integer(http)
+                fields.text(headers)
+                fields.text(message)
+                switch body {
+                case .inline(let bytes):
+                    fields.integer(UInt8(0))
+                    bytes.withUnsafeBytes { fields.text($0) }
+                case .descriptor(let count):
+                    fields.integer(UInt8(1))
+                    fields.integer(count)
+                }
+            }
+        }
+    }
+
+    public init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        call = frame.subject
+        status = try fields.integer()
+        switch try fields.integer(UInt8.self) {
+        case 0: body = .none
+        case 1:
+            var entries: [PendingEntry] = []
+            let count = try fields.integer(UInt32.self)
+            guard count <= 4096 else { throw .valueOutOfRange }
+            for _ in 0..<count {
+                entries.append(
+                    PendingEntry(
+                        task: try fields.text(bytesMax: 128), kind: try fields.integer(),
+                        earliestUnixMilliseconds: try fields.integer()))
+            }
+            body = .pending(entries)
+        case 2:
+            let http: Int32 = try fields.integer()
+            let headers = try fields.text(bytesMax: FrameLayout.packetBytesMax)
+            let message = try fields.text(bytesMax: FrameLayout.packetBytesMax)
+            let inline = try fields.integer(UInt8.self) == 0
+            let fetched: FetchedBody =
+                inline
+                ? .inline(try fields.bytes(max: Self.inlineBodyBytesMax))
+                : .descriptor(bytes: try fields.integer())
+            body = .fetched(httpStatus: http, headers: headers, message: message, body: fetched)
+        default: throw .valueOutOfRange
+        }
+        try fields.end()
+    }
+}
+
+/// One pending request, as its plugin sees it.
+public struct PendingEntry: Equatable, Sendable {
+    public var task: String
+    /// `BG_KIND_*`.
+    public var kind: UInt32
+    public var earliestUnixMilliseconds: Int64
+
+    public init(task: String, kind: UInt32, earliestUnixMilliseconds: Int64) {
+        self.task = task
+        self.kind = kind
+        self.earliestUnixMilliseconds = earliestUnixMilliseconds
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Begins a run. The frame's subject is the run's number.
+public struct Start: Equatable, Sendable {
+    public var run: UInt64
+    /// The handler's index in `Ready.handlers`.
+    public var handler: UInt16
+    public var attempt: UInt32
+    /// `CLOCK_MONOTONIC`, nanoseconds.
+    public var deadline: Int64
+    public var graceMilliseconds: UInt32
+    public var resultBytesMax: UInt32
+    public var task: String
+    /// A JSON object.
+    public var parameters: String
+
+    public init(
+        run: UInt64,
+        handler: UInt16,
+        attempt: UInt32,
+        deadline: Int64,
+        graceMilliseconds: UInt32,
+        resultBytesMax: UInt32,
+        task: String,
+        parameters: String
+    ) {
+        self.run = run
+        self.handler = handler
+        self.attempt = attempt
+        self.deadline = deadline
+        self.graceMilliseconds = graceMilliseconds
+        self.resultBytesMax = resultBytesMax
+        self.task = task
+        self.parameters = parameters
+    }
+
+    public func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.start, flags: handler, subject: run) { fields in
+            fields.integer(deadline)
+            fields.integer(attempt)
+            fields.integer(graceMilliseconds)
+            fields.integer(resultBytesMax)
+            fields.text(task)
+            fields.text(parameters)
+        }
+    }
+
+    public init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        run = frame.subject
+        handler = frame.flags
+        deadline = try fields.integer()
+        attempt = try fields.integer()
+        graceMilliseconds = try fields.integer()
+        resultBytesMax = try fields.integer()
+        task = try fields.text(bytesMax: 1024)
+        parameters = try fields.text(bytesMax: FrameLayout.packetBytesMax)
+        try fields.end()
+    }
+}
+
+/// Asks a run to stop. The frame's subject is the run's number, its flags the `BG_WHY_*`.
+public struct Cancel: Equatable, Sendable {
+    public var run: UInt64
+    public var why: UInt32
+
+    public init(run: UInt64, why: UInt32) {
+        self.run = run
+        self.why = why
+    }
+
+    public func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.cancel, flags: UInt16(truncatingIfNeeded: why), subject: run)
+    }
+
+    public init(_ frame: borrowing Frame) throws(WireError) {
+        run = frame.subject
+        why = UInt32(frame.flags)
+        guard frame.payload.isEmpty else { throw .trailingBytes }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes a packet apart into frames. Every byte is hostile until checked; nothing here traps.
+public struct PacketReader: ~Escapable {
+    private var rest: RawSpan
+
+    @_lifetime(copy packet)
+    public init(_ packet: RawSpan) {
+        rest = packet
+    }
+
+    /// The next frame, or `nil` at the packet's end.
+    @_lifetime(copy self)
+    public mutating func next() throws(WireError) -> Frame? {
+        guard !rest.isEmpty else { return nil }
+        guard rest.byteCount >= FrameLayout.headerBytes else { throw .truncatedHeader }
+        let length = Int(UInt32(littleEndian: rest.unsafeLoadUnaligned(as: UInt32.self)))
+        guard length >= FrameLayout.headerBytes, length <= rest.byteCount else {
+            throw .lengthMismatch
+        }
+        let version = rest.unsafeLoadUnaligned(fromByteOffset: 5, as: UInt8.self)
+        guard version == FrameLayout.version else { throw .unknownVersion }
+        let rawKind = rest.unsafeLoadUnaligned(fromByteOffset: 4, as: UInt8.self)
+        guard let kind = FrameKind(rawValue: rawKind) else { throw .unknownKind }
+        let frame = Frame(
+            kind: kind,
+            flags: UInt16(
+                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self)),
+            subject: UInt64(
+                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+            payload: rest.extracting(FrameLayout.headerBytes..<length))
+        rest = rest.extracting(droppingFirst: length)
+        return frame
+    }
+}
+
+/// Reads the fields of one frame's payload in order.
+public struct FieldReader: ~Escapable {
+    private var rest: RawSpan
+
+    @_lifetime(copy payload)
+    public init(_ payload: RawSpan) {
+        rest = payload
+    }
+
+    /// How many bytes are not yet read.
+    public var remaining: Int { rest.byteCount }
+
+    @_lifetime(self: copy self)
+    public mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+        _ type: T.Type = T.self
+    ) throws(WireError) -> T {
+        guard rest.byteCount >= MemoryLayout<T>.size else { throw .truncatedPayload }
+        let value = T(littleEndian: rest.unsafeLoadUnaligned(as: T.self))
+        rest = rest.extracting(droppingFirst: MemoryLayout<T>.size)
+        return value
+    }
+
+    /// A text: its length as four bytes, then that much UTF-8.
+    @_lifetime(self: copy self)
+    public mutating func text(bytesMax: Int) throws(WireError) -> String {
+        let count = Int(try integer(UInt32.self))
+        guard count <= rest.byteCount else { throw .truncatedPayload }
+        guard count <= bytesMax else { throw .valueOutOfRange }
+        guard count > 0 else { return "" }
+        let bytes = rest.extracting(first: count)
+        rest = rest.extracting(droppingFirst: count)
+        let text = bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+        guard let text else { throw .notUTF8 }
+        return text
+    }
+
+    /// Bytes with their length before them.
+    @_lifetime(self: copy self)
+    public mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
+        let count = Int(try integer(UInt32.self))
+        guard count <= rest.byteCount else { throw .truncatedPayload }
+        guard count <= max else { throw .valueOutOfRange }
+        let bytes = rest.extracting(first: count).withUnsafeBytes { Array($0) }
+        rest = rest.extracting(droppingFirst: count)
+        return bytes
+    }
+
+    /// Says that all fields have been read.
+    public func end() throws(WireError) {
+        guard rest.isEmpty else { throw .trailingBytes }
+    }
+}

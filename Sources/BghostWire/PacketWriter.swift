@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects frames into packets. One writer per socket; it keeps its memory from packet to packet.
+public struct PacketWriter {
+    /// What has been written, ready to be sent. Whole packets, one behind the other.
+    public private(set) var bytes: [UInt8] = []
+    /// The end of each packet but the last within `bytes`.
+    private var boundaries: [Int] = []
+    private var packetStart = 0
+
+    public init() {}
+
+    public var isEmpty: Bool { bytes.isEmpty }
+
+    /// How many bytes wait to be sent.
+    public var count: Int { bytes.count }
+
+    /// Forgets what has been sent and keeps the memory, unless a burst made it large.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * FrameLayout.packetBytesMax)
+        boundaries.removeAll(keepingCapacity: true)
+        packetStart = 0
+    }
+
+    /// Sends each packet in turn by `send`, which answers whether it was taken. What was not stays,
+    /// in order, for the next time.
+    ///
+    /// - Returns: whether everything was taken.
+    public mutating func drain(_ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        if boundaries.isEmpty {
+            // The common case, without an allocation.
+            guard bytes.isEmpty || bytes.withUnsafeBytes(send) else { return false }
+            removeAll()
+            return true
+        }
+        var start = 0
+        var taken = 0
+        let ends = boundaries + [bytes.count]
+        bytes.withUnsafeBytes { all in
+            for end in ends {
+                guard end == start || send(UnsafeRawBufferPointer(rebasing: all[start..<end]))
+                else { return }
+                start = end
+                taken += 1
+            }
+        }
+        guard taken < ends.count else {
+            removeAll()
+            return true
+        }
+        bytes.removeFirst(start)
+        boundaries = boundaries.dropFirst(taken).map { $0 - start }
+        packetStart -= start
+        return false
+    }
+
+    /// Appends one frame.
+    ///
+    /// - Returns: `false`, with nothing appended, if the frame is larger than a packet may be.
+    @discardableResult
+    public mutating func frame(
+        _ kind: FrameKind,
+        flags: UInt16 = 0,
+        subject: UInt64,
+        _ fields: (inout FieldWriter) -> Void = { _ in }
+    ) -> Bool {
+        let start = bytes.count
+        var writer = FieldWriter(bytes: bytes)
+        bytes = []
+        writer.integer(UInt32(0))
+        writer.integer(kind.rawValue)
+        writer.integer(FrameLayout.version)
+        writer.integer(flags)
+        writer.integer(subject)
+        fields(&writer)
+        bytes = writer.bytes
+        writer.bytes = []
+        let length = bytes.count - start
+        guard length <= FrameLayout.packetBytesMax else {
+            bytes.removeSubrange(start...)
+            return false
+        }
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(
+                of: UInt32(length).littleEndian, toByteOffset: start, as: UInt32.self)
+        }
+        if bytes.count - packetStart > FrameLayout.packetBytesMax {
+            boundaries.append(start)
+            packetStart = start
+        }
+        return true
+    }
+}
+
+/// Writes the fields of one frame in order.
+public struct FieldWriter {
+    var bytes: [UInt8]
+
+    public mutating func integer<T: FixedWidthInteger>(_ value: T) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    public mutating func text(_ value: String) {
+        var value = value
+        value.withUTF8 {
+            integer(UInt32(truncatingIfNeeded: $0.count))
+            bytes.append(contentsOf: $0)
+        }
+    }
+
+    public mutating func text(_ value: UnsafeRawBufferPointer) {
+        integer(UInt32(truncatingIfNeeded: value.count))
+        bytes.append(contentsOf: value)
+    }
+}

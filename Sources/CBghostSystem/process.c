@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bghost_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+pid_t bgs_spawn_process(const struct bgs_spawn *what) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  pid_t pid = 0;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return -error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -error;
+  }
+  for (int i = 0; i < what->n_fds && !error; i++)
+    error = posix_spawn_file_actions_adddup2(&actions, what->fds[i], i);
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  if (!error)
+    error = posix_spawn(&pid, what->path, &actions, &attributes, what->argv, what->envp);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error ? -error : pid;
+}
+
+int bgs_pidfd_open(pid_t pid) {
+  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  return fd < 0 ? -errno : fd;
+}
+
+int bgs_pidfd_signal(int pidfd, int number) {
+  return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? -errno : 0;
+}
+
+static int reap(int kind, int id, struct bgs_exit *out) {
+  siginfo_t info;
+  struct rusage usage;
+  memset(&info, 0, sizeof info);
+  memset(&usage, 0, sizeof usage);
+  /* glibc's waitid() hides the fifth argument, which tells what the process used. */
+  if (syscall(SYS_waitid, kind, id, &info, WEXITED | WNOHANG, &usage) < 0) return -errno;
+  if (info.si_pid == 0) return 0;
+  out->exited = info.si_code == CLD_EXITED;
+  out->code = info.si_status;
+  out->cpu_ns = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000L +
+                (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000L;
+  out->peak_bytes = usage.ru_maxrss * 1024L;
+  return 1;
+}
+
+int bgs_reap(int pidfd, struct bgs_exit *out) { return reap(P_PIDFD, pidfd, out); }
+
+int bgs_reap_pid(pid_t pid, struct bgs_exit *out) { return reap(P_PID, pid, out); }
+
+int bgs_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0; }
+
+int bgs_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1UL) < 0 ? -errno : 0; }
+
+int bgs_close_from(int first) {
+  return syscall(SYS_close_range, first, ~0u, 0) < 0 ? -errno : 0;
+}
+
+int bgs_realtime(pid_t id) {
+  struct sched_param parameters = {.sched_priority = 1};
+  return sched_setscheduler(id, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) < 0 ? -errno : 0;
+}
+
+pid_t bgs_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
+
+int bgs_lock_file(const char *path) {
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return -errno;
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
+    int error = errno;
+    close(fd);
+    return -error;
+  }
+  return fd;
+}
+
+int bgs_limit(int which, uint64_t value) {
+  static const int resources[] = {RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_CPU, RLIMIT_AS};
+  struct rlimit limit;
+  if (getrlimit(resources[which], &limit) < 0) return -errno;
+  /* A hard limit can only be lowered. */
+  if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max) limit.rlim_max = value;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(resources[which], &limit) < 0 ? -errno : 0;
+}
+
+int bgs_pipe(int fds[2]) {
+  if (pipe2(fds, O_CLOEXEC) < 0) return -errno;
+  return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bghost_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int bgs_packet_pair(int fds[2]) {
+  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0 ? -errno : 0;
+}
+
+ssize_t bgs_send(int fd, const void *bytes, size_t count, int wait) {
+  ssize_t sent;
+  do {
+    sent = send(fd, bytes, count, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : sent;
+}
+
+ssize_t bgs_send_descriptor(int fd, const void *bytes, size_t count, int descriptor) {
+  union {
+    struct cmsghdr header;
+    char space[CMSG_SPACE(sizeof(int))];
+  } control;
+  memset(&control, 0, sizeof control);
+  struct iovec part = {(void *)bytes, count};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                           .msg_controllen = sizeof control.space};
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  ssize_t sent;
+  do {
+    sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : sent;
+}
+
+ssize_t bgs_receive(int fd, void *bytes, size_t capacity, int wait, int *descriptor) {
+  int flags = MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT);
+  ssize_t count;
+  if (!descriptor) {
+    /* recv() takes no ancillary data: descriptors that a peer sends along are closed by the kernel. */
+    do {
+      count = recv(fd, bytes, capacity, flags);
+    } while (count < 0 && errno == EINTR);
+  } else {
+    union {
+      struct cmsghdr header;
+      char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {bytes, capacity};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = sizeof control.space};
+    *descriptor = -1;
+    do {
+      count = recvmsg(fd, &message, flags | MSG_CMSG_CLOEXEC);
+    } while (count < 0 && errno == EINTR);
+    if (count >= 0) {
+      struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+      if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+          header->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+    }
+  }
+  if (count < 0) return -errno;
+  return (size_t)count > capacity ? -EMSGSIZE : count;
+}
+
+int bgs_peer(int fd, uid_t *uid, pid_t *pid) {
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return -errno;
+  *uid = peer.uid;
+  *pid = peer.pid;
+  return 0;
+}
+
+int bgs_memory_file(const char *name) {
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  return fd < 0 ? -errno : fd;
+}
+
+int bgs_seal(int fd) {
+  return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0
+             ? -errno
+             : 0;
+}
+
+int bgs_open_beneath(int folder, const char *path) {
+  struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+                         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+  int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+  return fd < 0 ? -errno : fd;
+}

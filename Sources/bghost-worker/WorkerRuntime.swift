@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import BghostPlugin
+internal import BghostWire
+internal import Glibc
+
+/// Joins the plugin runtime with the sockets: frames in become calls, what the plugin says becomes
+/// frames out.
+final class WorkerRuntime: Sendable {
+    private let configuration: Configure
+    private let link: WorkerLink
+    private let runtime: PluginRuntime
+
+    init(_ configuration: Configure, link: WorkerLink) {
+        self.configuration = configuration
+        self.link = link
+        runtime = PluginRuntime(
+            options: PluginRuntime.Options(
+                lanes: Int(configuration.lanes),
+                // Alone in its worker, a handler may have the thread that reads starts: cancels and
+                // replies come on another. With neighbours it must not keep them waiting.
+                threadsForBlocking: configuration.lanes > 1, isWorker: true,
+                dataDirectory: configuration.dataDirectory, config: configuration.config,
+                hostVersion: configuration.hostVersion),
+            voice: WorkerVoice(link))
+    }
+
+    /// Loads what the configuration names and says how that went. Ends the process if it cannot be
+    /// used, or if knowing it is all that was wanted.
+    func load() {
+        let ready: Ready
+        switch configuration.code {
+        case .plugin(let path): ready = loadPlugin(path)
+        case .function(let library, let symbol, let signature):
+            ready = loadFunction(library, symbol, signature)
+        }
+        link.send { ready.write(to: &$0) }
+        if configuration.isProbe { WorkerProcess.end() }
+    }
+
+    private func loadPlugin(_ path: String) -> Ready {
+        do {
+            try runtime.load(path: path)
+        } catch {
+            refuse(error.code, error.message)
+        }
+        guard let plugin = runtime.plugin else { refuse("load-failed", "nothing was loaded") }
+        return Ready(
+            id: plugin.id, version: plugin.version, vendor: plugin.vendor,
+            handlers: plugin.handlers.map { Ready.Handler(name: $0.name, flags: $0.flags.rawValue) })
+    }
+
+    private func loadFunction(_ library: String, _ symbol: String, _ signature: String) -> Ready {
+        do throws(FunctionError) {
+            runtime.load(
+                function: try ForeignFunction(
+                    library: library, symbol: symbol, signature: signature))
+        } catch {
+            refuse("function", error.description)
+        }
+        return Ready(
+            id: configuration.name, version: "", vendor: "",
+            handlers: [Ready.Handler(name: symbol, flags: 1)])
+    }
+
+    private func refuse(_ code: String, _ message: String) -> Never {
+        let refused = Refused(code: code, message: String(decoding: message.utf8.prefix(4096), as: UTF8.self))
+        link.send { refused.write(to: &$0) }
+        WorkerProcess.end()
+    }
+
+    // MARK: The work socket
+
+    /// Reads starts for as long as there is a daemon.
+    func carryRuns() -> Never {
+        let buffer = WorkerLink.makeBuffer()
+        while true {
+            link.receive(WorkerDescriptors.work, into: buffer) { packet throws(WireError) in
+                try self.carry(packet)
+            }
+            link.flush()
+        }
+    }
+
+    private func carry(_ packet: RawSpan) throws(WireError) {
+        var reader = PacketReader(packet)
+        while let frame = try reader.next() {
+            switch frame.kind {
+            case .start:
+                let start = try Start(frame)
+                let began = runtime.start(
+                    RunStart(
+                        run: start.run, handler: Int(start.handler), attempt: start.attempt,
+                        deadline: start.deadline, graceMilliseconds: start.graceMilliseconds,
+                        resultBytesMax: start.resultBytesMax, task: start.task,
+                        parameters: start.parameters))
+                guard began else { throw .wrongState }
+            case .finish: finish()
+            default: throw .wrongDirection
+            }
+        }
+    }
+
+    private func finish() -> Never {
+        link.flush()
+        runtime.drain()
+        runtime.close()
+        link.flush()
+        WorkerProcess.end()
+    }
+
+    // MARK: The control socket
+
+    /// Starts the thread that takes cancels and replies. It sees that the daemon is gone even while a
+    /// handler has the other thread.
+    func listenForControl() {
+        var thread = pthread_t()
+        pthread_create(&thread, nil, { argument in
+            guard let argument else { return nil }
+            Unmanaged<WorkerRuntime>.fromOpaque(argument).takeRetainedValue().takeControl()
+        }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    private func takeControl() -> Never {
+        let buffer = WorkerLink.makeBuffer()
+        while true {
+            var descriptor: Int32 = -1
+            link.receive(
+                WorkerDescriptors.control, into: buffer, descriptor: &descriptor
+            ) { packet throws(WireError) in
+                try self.control(packet, &descriptor)
+            }
+            if descriptor >= 0 { close(descriptor) }
+        }
+    }
+
+    private func control(_ packet: RawSpan, _ descriptor: inout Int32) throws(WireError) {
+        var reader = PacketReader(packet)
+        while let frame = try reader.next() {
+            switch frame.kind {
+            case .cancel:
+                let cancel = try Cancel(frame)
+                // A completion that waits to be sent with what follows must not wait for ever.
+                link.flush()
+                runtime.cancel(run: cancel.run, why: cancel.why)
+                link.flush()
+            case .reply:
+                let reply = try Reply(frame)
+                runtime.answer(reply.call, HostAnswer(reply, &descriptor))
+            default: throw .wrongDirection
+            }
+        }
+    }
+}
+
+extension HostAnswer {
+    fileprivate init(_ reply: Reply, _ descriptor: inout Int32) {
+        switch reply.body {
+        case .none: self.init(status: reply.status)
+        case .pending(let entries):
+            self.init(
+                status: reply.status,
+                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) }))
+        case .fetched(let http, let headers, let message, .inline(let bytes)):
+            self.init(
+                status: reply.status,
+                body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes))
+        case .fetched(let http, let headers, let message, .descriptor(let count)):
+            let bytes = descriptor >= 0 ? MemoryFile.consume(descriptor, count: count) : nil
+            descriptor = -1
+            self.init(
+                status: reply.status,
+                body: .fetched(
+                    httpStatus: http, headers: headers, message: message, body: bytes ?? []))
+        }
+    }
+}
