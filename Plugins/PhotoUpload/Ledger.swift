@@ -23,9 +23,10 @@ struct Ledger {
         entries = try JSONDecoder().decode([String: Entry].self, from: Data(contentsOf: file))
     }
 
-    /// Names of the photos that the user has still to be told of, in order.
-    var unannounced: [String] {
-        entries.filter { !$0.value.isAnnounced }.keys.sorted()
+    /// The photos that the user has still to be told of, in the order of their names.
+    var unannounced: [(name: String, version: String)] {
+        entries.filter { !$0.value.isAnnounced }.map { ($0.key, $0.value.version) }
+            .sorted { $0.0 < $1.0 }
     }
 
     func contains(_ photo: Photo) -> Bool { entries[photo.name]?.version == photo.version }
@@ -35,8 +36,8 @@ struct Ledger {
         try save()
     }
 
-    mutating func announced(_ names: [String]) throws {
-        for name in names { entries[name]?.isAnnounced = true }
+    mutating func announced(_ photos: [(name: String, version: String)]) throws {
+        for photo in photos { entries[photo.name]?.isAnnounced = true }
         try save()
     }
 

@@ -54,10 +54,10 @@ struct PhotoUpload: TaskHandler {
         }
         context.progress(photos.count, of: photos.count)
         // Also what an earlier run sent without getting so far.
-        let names = ledger.unannounced
-        if let notify, !names.isEmpty {
-            try await context.submit(notify, parameters: Notification(names))
-            try ledger.announced(names)
+        let news = ledger.unannounced
+        if let notify, !news.isEmpty {
+            try await context.submit(notify, parameters: Notification(news))
+            try ledger.announced(news)
         }
         return result
     }
@@ -107,12 +107,18 @@ struct Notification: Encodable {
     var title = "Photos uploaded"
     var message: String
     var tags = ["camera"]
-    /// The same for the same photos.
+    /// The same for the same photos, and short however many they are.
     var id: String
 
-    init(_ names: [String]) {
-        message = names.count == 1 ? "\(names[0]) is safe" : "\(names.count) photos are safe"
-        id = "photos-\(names.count)-\(names.last ?? "")"
+    init(_ photos: [(name: String, version: String)]) {
+        message = photos.count == 1 ? "\(photos[0].name) is safe" : "\(photos.count) are safe"
+        // FNV-1a, as Swift's own hashes differ from process to process.
+        let hash = photos.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, photo in
+            "\(photo.name)/\(photo.version)/".utf8.reduce(hash) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+        }
+        id = "photos-\(String(hash, radix: 16))"
     }
 }
 

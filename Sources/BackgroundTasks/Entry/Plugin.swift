@@ -60,9 +60,19 @@ public final class Plugin: Sendable {
     }
 }
 
-/// Lists the handlers of a plugin.
+/// Lists the handlers of a plugin, one below the other; `if` and `for` may stand between them.
 @resultBuilder
 public enum HandlerBuilder {
-    /// Makes a list of handlers that stand one below the other.
-    public static func buildBlock(_ handlers: Handler...) -> [Handler] { handlers }
+    /// Takes one handler.
+    public static func buildExpression(_ handler: Handler) -> [Handler] { [handler] }
+    /// Joins what stands one below the other.
+    public static func buildBlock(_ parts: [Handler]...) -> [Handler] { parts.flatMap(\.self) }
+    /// Joins the rounds of a `for`.
+    public static func buildArray(_ rounds: [[Handler]]) -> [Handler] { rounds.flatMap(\.self) }
+    /// Takes an `if` without `else`.
+    public static func buildOptional(_ part: [Handler]?) -> [Handler] { part ?? [] }
+    /// Takes the first branch of an `if`.
+    public static func buildEither(first part: [Handler]) -> [Handler] { part }
+    /// Takes the second branch of an `if`.
+    public static func buildEither(second part: [Handler]) -> [Handler] { part }
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasks
+import CBghost
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CancellationTests {
+    @Test func `Cancel ends a sleep and the run is cancelled`() async throws {
+        let begun = Signal<Void>()
+        let plugin = try TestPlugin {
+            Handler("a") { _ in
+                begun.send()
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        await begun.value
+        run.cancel()
+        #expect(await run.ended.value == Ending(status: BG_E_CANCELLED))
+        run.release()
+    }
+
+    @Test(arguments: [
+        (BG_WHY_EXPIRED, "expired"), (BG_WHY_USER, "user"), (BG_WHY_DRAIN, "drain"),
+        (BG_WHY_CONDITION, "condition"), (BG_WHY_QUOTA, "quota"), (4_000_000_000, "other"),
+    ] as [(UInt32, String)])
+    func `Cancellation handlers run within cancel and know the reason`(
+        why: UInt32, reason: String
+    ) async throws {
+        let begun = Signal<Void>()
+        let told = Signal<String>()
+        let plugin = try TestPlugin {
+            Handler("a") { context in
+                await withTaskCancellationHandler {
+                    begun.send()
+                    _ = await told.value
+                } onCancel: {
+                    told.send(context.stopReason.map { "\($0)" } ?? "none")
+                }
+            }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        await begun.value
+        run.cancel(why)
+        #expect(told.now == reason)
+        // It ended well all the same, which it may.
+        #expect(await run.ended.value == Ending(status: BG_OK))
+        run.release()
+    }
+
+    @Test func `A loop that never suspends sees that it is cancelled`() async throws {
+        let begun = Signal<Void>()
+        let plugin = try TestPlugin {
+            Handler("a") { _ in
+                begun.send()
+                while !Task.isCancelled {}
+                try Task.checkCancellation()
+            }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        await begun.value
+        run.cancel()
+        #expect(await run.ended.value == Ending(status: BG_E_CANCELLED))
+        run.release()
+    }
+
+    @Test(arguments: [HandlerOptions(), .startsImmediately])
+    func `Cancel right after start is not lost`(options: HandlerOptions) async throws {
+        let plugin = try TestPlugin {
+            Handler("a", options: options) { _ in try await Task.sleep(for: .seconds(3600)) }
+        }
+        for _ in 0..<200 {
+            let run = try plugin.run()
+            #expect(run.start() == BG_PENDING)
+            run.cancel()
+            #expect(await run.ended.value.status == BG_E_CANCELLED)
+            run.release()
+        }
+    }
+
+    @Test func `A CancellationError that nobody asked for is a failure`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in throw CancellationError() } }
+        let ending = try await plugin.end()
+        #expect(ending.status == BG_E_FAILED)
+        #expect(ending.message.contains("without having been asked"))
+    }
+
+    @Test func `Child tasks are cancelled too`() async throws {
+        let begun = Signal<Void>()
+        let plugin = try TestPlugin {
+            Handler("a") { _ in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await Task.sleep(for: .seconds(3600)) } }
+                    begun.send()
+                    try await group.waitForAll()
+                }
+            }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        await begun.value
+        run.cancel()
+        #expect(await run.ended.value.status == BG_E_CANCELLED)
+        run.release()
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import CBghost
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ExampleTests {
+    /// Builds the example of the README, and the SDK for it, with the shared runtime and with the
+    /// runtime inside. From sources: what lies in the build folder may be older, and of one kind.
+    @Test(arguments: [["-Onone"], ["-O", "-static-stdlib"]])
+    func `The example of the README is a plugin`(flags: [String]) async throws {
+        let example = PackageRoot.path + "/Examples/swift/Hello.swift"
+        #expect(try File.read(example).filter { $0 == UInt8(ascii: "\n") }.count <= 15)
+
+        let folder = try TemporaryDirectory()
+        let header = PackageRoot.path + "/Sources/CBghost/include/bghost.h"
+        let map = try folder.write("module CBghost { header \"\(header)\" }", to: "module.modulemap")
+        let swiftc = ["swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map] + flags
+
+        let find = ["find", PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift"]
+        let sources = try Command.run(find).output.split(separator: "\n").map(String.init)
+        try build(
+            swiftc + ["-wmo", "-parse-as-library", "-module-name", "BackgroundTasks"]
+                + ["-emit-module-path", folder.file("BackgroundTasks.swiftmodule")]
+                + ["-c", "-o", folder.file("BackgroundTasks.o")] + sources)
+        let product = folder.file("libHello.so")
+        try build(
+            swiftc + ["-parse-as-library", "-module-name", "Hello", "-I", folder.path]
+                + ["-emit-library", "-o", product, example, folder.file("BackgroundTasks.o")])
+
+        #expect(try File.read(product).firstRange(of: noteBytes) != nil)
+        let plugin = try PluginFile(product).open()
+        #expect(text(plugin.table.id) == "org.example.hello")
+        let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
+        #expect(ending == Ending(status: BG_OK, payload: #"{"greeting":"Hello, Ada!"}"#))
+        #expect(plugin.host.logs.map(\.message) == ["somebody is at the door"])
+    }
+
+    private func build(_ command: [String]) throws {
+        let result = try Command.run(command)
+        try #require(result.exitCode == 0, "\(result.output)\(result.error)")
+    }
+}

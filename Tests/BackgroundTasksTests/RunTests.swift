@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasks
+import CBghost
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct RunTests {
+    struct Greeting: Codable {
+        var name: String
+        var home: Home?
+
+        struct Home: Codable { var rooms: [Int] }
+    }
+
+    struct Hello: TaskHandler {
+        var name: String
+
+        func run(_ context: TaskContext) async throws -> [String: String] {
+            await Task.yield()
+            return ["greeting": "Hello, \(name)!"]
+        }
+    }
+
+    struct Broken: Error, CustomStringConvertible { let description: String }
+
+    @Test func `A handler that returns nothing succeeds without a payload`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in await Task.yield() } }
+        #expect(try await plugin.end() == Ending(status: BG_OK))
+    }
+
+    @Test func `What a handler returns is the payload`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in ["b": 2, "a": 1] } }
+        #expect(try await plugin.end() == Ending(status: BG_OK, payload: #"{"a":1,"b":2}"#))
+    }
+
+    @Test func `A handler is given its parameters`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a") { (_, greeting: Greeting) in "\(greeting.name)/x" }
+        }
+        let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
+        #expect(ending == Ending(status: BG_OK, payload: #""Ada/x""#))
+    }
+
+    @Test func `A type is a handler whose properties are the parameters`() async throws {
+        let plugin = try TestPlugin { Handler("a", Hello.self) }
+        let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
+        #expect(ending == Ending(status: BG_OK, payload: #"{"greeting":"Hello, Ada!"}"#))
+    }
+
+    @Test(arguments: [
+        ("{}", "parameters: `name` is missing"),
+        (#"{"name":3}"#, "parameters: `name` is not String"),
+        (#"{"name":null}"#, "parameters: `name` is null, expected String"),
+        (#"{"name":"a","home":{"rooms":[1,"x"]}}"#, "parameters: `home.rooms[1]` is not Int"),
+        (#"{"name":"a","home":{}}"#, "parameters: `home.rooms` is missing"),
+    ])
+    func `Parameters that do not fit fail the run and name the place`(
+        parameters: String, message: String
+    ) async throws {
+        let plugin = try TestPlugin { Handler("a") { (_, _: Greeting) in } }
+        let ending = try await plugin.end(.init(parameters: parameters))
+        #expect(ending == Ending(status: BG_E_FAILED, message: message))
+    }
+
+    @Test func `An error fails the run with its description on one line`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a") { _ in throw Broken(description: "disk\nis\u{1B}full") }
+        }
+        let ending = try await plugin.end()
+        #expect(ending == Ending(status: BG_E_FAILED, message: "disk is full"))
+    }
+
+    @Test(arguments: [
+        (nil, 0), (.seconds(1.5), 1500), (.nanoseconds(1), 1), (.seconds(-4), 0),
+        (.seconds(Int64.max), .max),
+    ] as [(Duration?, Int64)])
+    func `RetryLater asks for another try`(after: Duration?, milliseconds: Int64) async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in throw RetryLater(after: after, "busy") } }
+        let expected = Ending(status: BG_E_RETRY, message: "busy", retryAfter: milliseconds)
+        #expect(try await plugin.end() == expected)
+    }
+
+    @Test func `A result that is too large fails the run and says so`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in String(repeating: "x", count: 100) } }
+        let ending = try await plugin.end(.init(resultBytesMax: 99))
+        #expect(ending.status == BG_E_FAILED)
+        #expect(ending.payload.isEmpty)
+        #expect(ending.message.contains("102 bytes"))
+        #expect(ending.message.contains("may have 99"))
+    }
+
+    @Test func `A result that is not JSON fails the run`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in Double.nan } }
+        #expect(try await plugin.end().status == BG_E_FAILED)
+    }
+
+    /// How a run comes to its end, for what must be freed after it.
+    enum Way: CaseIterable { case returns, fetches, isRefusedAFetch, isCancelled }
+
+    @Test(arguments: Way.allCases)
+    func `A run is completed once, and nothing of it stays`(way: Way) async throws {
+        let url = try #require(URL(string: "http://example.org/"))
+        let context = Mutex(WeakContext())
+        let host = TestHost()
+        host.onFetch.withLock { $0 = { $0.end() } }
+        host.state.withLock { $0.fetchAnswer = way == .isRefusedAFetch ? BG_E_LIMIT : BG_OK }
+        let plugin = try TestPlugin(on: host) {
+            Handler("a") { own in
+                context.withLock { $0.context = own }
+                switch way {
+                case .returns: break
+                case .fetches, .isRefusedAFetch: _ = try await own.fetch(FetchRequest(url))
+                case .isCancelled: try await Task.sleep(for: .seconds(3600))
+                }
+            }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        if way == .isCancelled { run.cancel() }
+        _ = await run.ended.value
+        #expect(run.completions == 1)
+        run.release()
+        // Never, if a reference is left over; the task itself holds one a moment longer.
+        while context.withLock({ $0.context != nil }) { await Task.yield() }
+    }
+
+    @Test func `A handler that starts immediately may end within start`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a", options: .startsImmediately) { _ in 1 }
+        }
+        let run = try plugin.run()
+        #expect(run.start() == BG_PENDING)
+        #expect(run.ended.now == Ending(status: BG_OK, payload: "1"))
+        run.release()
+    }
+
+    @Test func `A context that outlives its run and its host's memory does no harm`() async throws {
+        let kept = Signal<TaskContext>()
+        let plugin = try TestPlugin { Handler("a") { kept.send($0) } }
+        _ = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
+        plugin.close()
+        let context = await kept.value
+        #expect(context.taskIdentifier == "com.example.test")
+        #expect(context.rawParameters == #"{"name":"Ada"}"#)
+        context.progress(1, of: 2)
+    }
+}
+
+struct WeakContext: Sendable {
+    weak var context: TaskContext?
+}
