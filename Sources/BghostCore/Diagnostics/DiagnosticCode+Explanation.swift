@@ -162,9 +162,9 @@ extension DiagnosticCode {
             """
         case .badReference:
             """
-            Secrets are written ${env:NAME}, ${file:PATH} or ${credential:NAME}, and only in the \
-            strings of `config` and `parameters` and in the paths of `host`. For a literal `${` \
-            write `$${`.
+            Secrets are written ${env:NAME}, ${file:PATH} or ${credential:NAME}, and the folder of \
+            the main file ${manifest:dir}. They may stand only in the strings of `config` and \
+            `parameters` and in the paths of `host`. For a literal `${` write `$${`.
             """
         case .nothingToOverride:
             """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts values from outside into the strings of one file.
+/// Puts values from outside, and the manifest's folder, into the strings of one file.
 struct SecretExpansion {
     let source: ManifestSource
     let collector: DiagnosticCollector
@@ -72,6 +72,8 @@ struct SecretExpansion {
         let body = written.dropFirst(2).dropLast()
         let parts = body.split(separator: UInt8(ascii: ":"), maxSplits: 1)
             .map { String(decoding: $0, as: UTF8.self) }
+        // Not a secret, but written alike: handlers do not know the folder that paths count from.
+        if parts == ["manifest", "dir"] { return Array(manifestDirectory.utf8) }
         guard parts.count == 2, let kind = SecretReference.Kind(rawValue: parts[0]) else {
             let kinds = SecretReference.Kind.allCases.map(\.rawValue)
             let near = Spelling.nearest(to: parts.first ?? "", among: kinds)
@@ -104,11 +106,11 @@ struct SecretExpansion {
             .badReference,
             at: span,
             in: source,
-            "\(text.quoted) is no reference to a secret: \(reason)",
+            "\(text.quoted) is no reference: \(reason)",
             label: label,
             help: """
-                write ${env:NAME}, ${file:PATH} or ${credential:NAME}; a literal `${` is written \
-                `$${`
+                write ${env:NAME}, ${file:PATH}, ${credential:NAME} or ${manifest:dir}; a literal \
+                `${` is written `$${`
                 """
         )
     }

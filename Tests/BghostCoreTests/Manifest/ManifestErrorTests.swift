@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// One problem per manifest: its code, its place (the mark), and what is said beside it.
+@Suite
+struct ManifestErrorTests {
+    struct Bad: Sendable, CustomTestStringConvertible {
+        var code: DiagnosticCode
+        var text: String
+        var label: String?
+        var testDescription: String { "\(code.rawValue) \(text.split(separator: "\n").joined())" }
+
+        init(_ code: DiagnosticCode, _ text: String, label: String? = nil) {
+            self.code = code
+            self.text = text
+            self.label = label
+        }
+    }
+
+    static let files = [
+        Bad(.emptyFile, "▶"), Bad(.emptyFile, "▶ \n\t\n"), Bad(.emptyFile, "▶// nothing\n"),
+        Bad(.byteOrderMark, "▶\u{FEFF}{\"version\":1}"),
+        Bad(.cutOff, "{\n  \"version\": 1▶\n\n", label: "something is missing here"),
+        Bad(.cutOff, "{ \"version\": 1, \"plugins\": { \"p▶"),
+        Bad(.cutOff, "{ \"version\": 1 } /* no end▶"),
+        Bad(.malformed, "{ \"version\": 1 }\n▶}"),
+        Bad(.malformed, "{ \"version\" ▶= 1 }", label: "`:` after the key is needed"),
+        Bad(.malformed, "{ ▶'version': 1 }"), Bad(.malformed, "{ \"version\": 1 ▶\"host\": {} }"),
+        Bad(.malformed, "{ \"version\": 1, \"host\": { \"slots\": ▶4x } }"),
+        Bad(.malformed, "{ \"version\": 1, \"x-é\": \"▶\\q\" }"),
+        Bad(
+            .malformed,
+            "{ \"version\": 1, \"x-a\": \"▶\n\" }",
+            label: "the string is not closed on its line"
+        ),
+        Bad(.malformed, "{ \"version\": 1, \"x-a\": ▶None }"),
+        Bad(.malformed, "▶# comment\n{ \"version\": 1 }"),
+        Bad(.nestedTooDeep, "{ \"x-a\": " + String(repeating: "[", count: 63) + "▶[]"),
+        Bad(.wrongType, "▶[]", label: "an object is needed"), Bad(.wrongType, "▶null"),
+        Bad(.missingKey, "// head\n▶{}"),
+        Bad(.unsupportedVersion, "{ \"version\": ▶2 }", label: "1 is needed"),
+        Bad(.unsupportedVersion, "{ \"version\": ▶1.5 }"),
+        Bad(.unsupportedVersion, "{ \"version\": ▶1e99 }"),
+        Bad(.wrongType, "{ \"version\": ▶\"1\" }", label: "the number 1 is needed"),
+    ]
+
+    static let keys = [
+        Bad(
+            .unknownKey,
+            "{ \"version\": 1,\n  ▶\"pluginz\": {} }",
+            label: "did you mean `plugins`?"
+        ),
+        Bad(.unknownKey, "{ \"version\": 1, ▶\"schema\": \"\" }"),
+        Bad(.unknownKey, "{ \"version\": 1, ▶\"é\\n\": 0 }"),
+        Bad(.unknownKey, host("▶\"slot\": 4"), label: "did you mean `slots`?"),
+        Bad(.unknownKey, plugin("▶\"isolatoin\": \"worker\""), label: "did you mean `isolation`?"),
+        Bad(
+            .unknownKey,
+            plugin("\"permissions\": { ▶\"netwrok\": [] }"),
+            label: "did you mean `network`?"
+        ),
+        Bad(.unknownKey, plugin("▶\"memory\": \"1MiB\""), label: "it belongs into `limits`"),
+        Bad(.unknownKey, plugin("\"limits\": { ▶\"runtime\": \"1s\" }")),
+        Bad(.unknownKey, task("▶\"Every\": \"1h\""), label: "did you mean `every`?"),
+        Bad(.unknownKey, task("▶\"runtime\": \"1s\""), label: "it belongs into `limits`"),
+        Bad(.unknownKey, task("\"submitAtStart\": { \"ifAbsent\": true, ▶\"if\": 1 }")),
+        Bad(.duplicateKey, "{ \"version\": 1, ▶\"version\": 1 }"),
+        Bad(.duplicateKey, "{ \"version\": 1, \"host\": {}, ▶\"host\": {} }"),
+        Bad(.duplicateKey, "{ \"version\": 1, \"x-a\": 1, ▶\"x-\\u0061\": 1 }"),
+        Bad(.duplicateKey, plugin("▶\"library\": \"libq.so\"")),
+        Bad(.duplicateKey, plugin("\"config\": { \"a\": [{ \"b\": 1, ▶\"b\": 2 }] }")),
+        Bad(.duplicateKey, task("\"parameters\": { \"a\": 1, ▶\"a\": 2 }")),
+        Bad(.missingKey, "{ \"version\": 1, \"plugins\": { ▶\"p\": {} } }"),
+        Bad(.missingKey, function("\"library\": \"libz.so.1\", \"signature\": \"int(int)\"")),
+        Bad(.missingKey, task("▶\"submitAtStart\": {}")),
+        Bad(.notHonoured, "{ \"version\": 1, ▶\"sessions\": {} }"),
+        Bad(.notHonoured, "{ \"version\": 1, ▶\"notifications\": {} }"),
+        Bad(.notHonoured, host("▶\"dashboard\": \"none\"")),
+        Bad(.notHonoured, host("▶\"timeZone\": \"UTC\"")),
+        Bad(.notHonoured, host("▶\"history\": {}")),
+        Bad(.notHonoured, plugin("▶\"signedBy\": \"acme\"")),
+        Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
+        Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
+    ]
+
+    static let reservedInTasks = [
+        "calendar", "timeZone", "gap", "fold", "misfire", "tolerance", "requires", "retry",
+    ].map { Bad(.notHonoured, task("▶\"\($0)\": {}")) }
+
+    static let types = [
+        Bad(.wrongType, "{ \"version\": 1, \"host\": ▶[] }", label: "an object is needed"),
+        Bad(.wrongType, "{ \"version\": 1, \"tasks\": ▶null }"),
+        Bad(.wrongType, "{ \"version\": 1, \"plugins\": { \"p\": ▶\"libp.so\" } }"),
+        Bad(.wrongType, "{ \"version\": 1, \"tasks\": { \"x-ray\": ▶\"film\" } }"),
+        Bad(
+            .wrongType,
+            host("\"slots\": ▶\"4\""),
+            label: "a whole number from 1 to 4096 is needed"
+        ),
+        Bad(.wrongType, host("\"stateDirectory\": ▶1")), Bad(.wrongType, plugin("\"config\": ▶[]")),
+        Bad(
+            .wrongType,
+            plugin("\"permissions\": { \"notify\": ▶\"yes\" }"),
+            label: "true or false is needed"
+        ),
+        Bad(
+            .wrongType,
+            plugin("\"permissions\": { \"read\": ▶\"/srv\" }"),
+            label: "an array of strings is needed"
+        ),
+        Bad(.wrongType, plugin("\"permissions\": { \"read\": [\"/a\", ▶1] }")),
+        Bad(.wrongType, task("\"every\": ▶null")), Bad(.wrongType, task("\"priority\": ▶true")),
+        Bad(.wrongType, task("\"kind\": ▶1")), Bad(.wrongType, task("\"submitAtStart\": ▶1")),
+        Bad(.wrongType, task("\"limits\": ▶\"25s\"")),
+    ]
+
+    static let quantities = [
+        Bad(.bareNumber, task("\"every\": ▶30"), label: "write \"30s\""),
+        Bad(.bareNumber, task("\"limits\": { \"grace\": ▶-1 }"), label: "write \"30s\""),
+        Bad(
+            .bareNumber,
+            plugin("\"limits\": { \"memory\": ▶134217728 }"),
+            label: "write \"128MiB\""
+        ),
+        Bad(.bareNumber, plugin("\"limits\": { \"output\": ▶1.5 }"), label: "write \"128MiB\""),
+        Bad(.badDuration, task("\"every\": ▶\"30\""), label: "did you mean \"30s\"?"),
+        Bad(.badDuration, task("\"every\": ▶\"30 s\""), label: "did you mean \"30s\"?"),
+        Bad(.badDuration, task("\"every\": ▶\"30sec\""), label: "did you mean \"30s\"?"),
+        Bad(.badDuration, task("\"every\": ▶\"5Minutes\""), label: "did you mean \"5m\"?"),
+        Bad(.badDuration, task("\"every\": ▶\"1.5h\""), label: "did you mean \"90m\"?"),
+        Bad(.badDuration, task("\"every\": ▶\"\""), label: "a duration from 1s to 366d is needed"),
+        Bad(.badDuration, task("\"every\": ▶\"-1s\"")),
+        Bad(.badDuration, task("\"every\": ▶\"1h30m\"")),
+        Bad(.badDuration, task("\"every\": ▶\"10µs\"")),
+        Bad(.badDuration, task("\"every\": ▶\"１s\"")),
+        Bad(.badDuration, task("\"every\": ▶\"99999999999999999999s\"")),
+        Bad(.badDuration, task("\"every\": ▶\"18446744073709551615d\"")),
+        Bad(.outOfRange, task("\"every\": ▶\"999ms\"")),
+        Bad(.outOfRange, task("\"every\": ▶\"367d\"")),
+        Bad(.outOfRange, task("\"limits\": { \"runtime\": ▶\"0ms\" }")),
+        Bad(
+            .outOfRange,
+            task("\"limits\": { \"runtime\": ▶\"25h\" }"),
+            label: "a duration from 1ms to 1d is needed"
+        ),
+        Bad(
+            .outOfRange,
+            task("\"limits\": { \"grace\": ▶\"601s\" }"),
+            label: "a duration from 1ms to 10m is needed"
+        ),
+        Bad(
+            .badSize,
+            plugin("\"limits\": { \"memory\": ▶\"128M\" }"),
+            label: "did you mean \"128MiB\"?"
+        ),
+        Bad(
+            .badSize,
+            plugin("\"limits\": { \"memory\": ▶\"128mib\" }"),
+            label: "did you mean \"128MiB\"?"
+        ),
+        Bad(
+            .badSize,
+            plugin("\"limits\": { \"memory\": ▶\"0.5GiB\" }"),
+            label: "did you mean \"512MiB\"?"
+        ),
+        Bad(.badSize, plugin("\"limits\": { \"memory\": ▶\"lots\" }")),
+        Bad(.badSize, plugin("\"limits\": { \"memory\": ▶\"99999999999GiB\" }")),
+        Bad(
+            .outOfRange,
+            plugin("\"limits\": { \"memory\": ▶\"1kB\" }"),
+            label: "a size from 1MiB to 1024GiB is needed"
+        ),
+        Bad(.outOfRange, plugin("\"limits\": { \"result\": ▶\"1MiB\" }")),
+        Bad(.outOfRange, host("\"slots\": ▶0")), Bad(.outOfRange, host("\"slots\": ▶4.5")),
+        Bad(.outOfRange, host("\"slots\": ▶1e300")), Bad(.outOfRange, task("\"priority\": ▶1001")),
+        Bad(.outOfRange, task("\"priority\": ▶-1")),
+        Bad(.outOfRange, plugin("\"runsPerWorker\": ▶0")),
+        Bad(.outOfRange, plugin("\"limits\": { \"descriptors\": ▶3 }")),
+        Bad(.outOfRange, plugin("\"limits\": { \"processes\": ▶99999999999999999999 }")),
+        Bad(.unknownWord, task("\"kind\": ▶\"refesh\""), label: "did you mean \"refresh\"?"),
+        Bad(.unknownWord, task("\"overlap\": ▶\"Queue\""), label: "did you mean \"queue\"?"),
+        Bad(
+            .unknownWord,
+            plugin("\"isolation\": ▶\"container\""),
+            label: "\"worker\" or \"in-process\" is needed"
+        ),
+    ]
+
+    private static func host(_ fields: String) -> String { ManifestFixture.host(fields) }
+    private static func plugin(_ fields: String) -> String { ManifestFixture.plugin(fields) }
+    private static func task(_ fields: String) -> String { ManifestFixture.task(fields) }
+    private static func function(_ fields: String) -> String {
+        "{ \"version\": 1, \"functions\": {\n ▶\"f\": { \(fields) } } }"
+    }
+
+    @Test(arguments: files + keys + reservedInTasks + types + quantities)
+    func names(_ bad: Bad) throws {
+        let (text, places) = ManifestFixture.unmark(bad.text)
+        let (manifest, diagnostics) = ManifestFixture.read(text)
+        #expect(manifest == nil)
+        #expect(diagnostics.count == 1)
+        let diagnostic = try #require(diagnostics.first)
+        let place = try #require(places.first)
+        #expect(diagnostic.code == bad.code)
+        #expect(diagnostic.severity == .error)
+        #expect(
+            diagnostic.location
+                == SourceLocation(file: "tasks.json", line: place.line, column: place.column)
+        )
+        if let label = bad.label { #expect(diagnostic.label == label) }
+    }
+
+    @Test
+    func refusesLargeFiles() {
+        let head = "{\"version\":1}"
+        func read(bytes count: Int) -> (manifest: Manifest?, diagnostics: [Diagnostic]) {
+            let padding = String(repeating: " ", count: count - head.utf8.count)
+            return ManifestFixture.read(head + padding)
+        }
+        #expect(read(bytes: 1 << 20).manifest != nil)
+        let tooLarge = read(bytes: 1 << 20 + 1)
+        #expect(tooLarge.manifest == nil)
+        #expect(tooLarge.diagnostics.map(\.code) == [.fileTooLarge])
+    }
+
+    @Test(arguments: [
+        ([0x7B, 0x22, 0xFF, 0x22, 0x7D], 3), ([0xFF, 0xFE, 0x7B, 0x00], 1),
+        ([0x1F, 0x8B, 0x08], 2),
+    ])
+    func refusesOtherEncodings(bytes: [UInt8], column: Int) {
+        let (manifest, diagnostics) = ManifestFixture.reader()
+            .read(ManifestFile(name: "tasks.json", bytes: bytes))
+        #expect(manifest == nil)
+        #expect(diagnostics.map(\.code) == [.notUTF8])
+        #expect(diagnostics.first?.location.column == column)
+    }
+
+    @Test
+    func acceptsFreeKeysInEverySection() {
+        let (manifest, diagnostics) = ManifestFixture.read(
+            """
+            { "$schema": 1, "version": 1, "x-": null, "host": { "x-a": 1, "$schema": "s" },
+              "plugins": { "p": { "library": "p.so", "x-a": {}, "limits": { "x-b": [] } } },
+              "tasks": { "t": { "plugin": "p", "x-a": 1, "submitAtStart": { "ifAbsent": true, "x-": 0 } } } }
+            """
+        )
+        #expect(manifest != nil)
+        #expect(diagnostics.isEmpty)
+    }
+}
