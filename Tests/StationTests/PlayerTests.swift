@@ -110,7 +110,7 @@ import Testing
     /// The process that the daemon leaves behind holds its output open, and is not waited for.
     @Test func killsADaemonThatDoesNotDrain() async throws {
         let standIn = try StandIn(
-            daemon: "trap '' TERM; echo $$ >\"$HERE/pid\"; sleep 20 & while :; do wait; done"
+            daemon: "trap '' TERM; touch \"$HERE/ready\"; sleep 20 & exec sleep 20"
         )
         var setting = standIn.setting
         setting.drain = .milliseconds(100)

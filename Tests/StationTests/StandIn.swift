@@ -13,7 +13,7 @@ struct StandIn {
     /// - Parameters:
     ///   - daemon: shell commands of the daemon; `$STATE` is its state directory.
     ///   - runs: shell commands of `bghost runs`.
-    init(daemon: String, runs: String = #"cat "$HERE/runs.json""#) throws {
+    init(daemon: String, runs: String = Self.runs) throws {
         folder = try TemporaryDirectory()
         let script = """
             #!/bin/sh
@@ -36,9 +36,16 @@ struct StandIn {
 
     /// A daemon that waits for SIGTERM and drains.
     static let patient = """
-        trap 'kill $!; echo drained; exit 0' TERM
+        trap 'kill $! 2>&-; echo drained; exit 0' TERM
         echo "ready in $STATE"
+        touch "$HERE/ready"
         sleep 60 & wait $!
+        """
+
+    /// Says nothing before the daemon is ready: else it could be told to stop before it has begun.
+    static let runs = """
+        [ -f "$HERE/ready" ] || exit 3
+        cat "$HERE/runs.json"
         """
 
     var setting: Player.Setting {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
+import UnixSignals
 
 /// Stages the station and the real daemon together, and judges what both say afterwards.
 package struct Player: Sendable {
@@ -135,10 +136,13 @@ package struct Player: Sendable {
             client: DaemonClient(executable: setting.bghost, stateDirectory: state),
             limits: Watch.Limits(total: setting.timeout, quiet: setting.quiet)
         )
+        // Trapped before there is a daemon: it is in a group of its own, and a player that dies of
+        // Ctrl-C would leave it behind.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let begun = ContinuousClock.now
         let ending: Daemon.Ending<Watch.End>
         do {
-            ending = try await daemon.run { await watch.run() }
+            ending = try await daemon.run { await watch.run(until: signals) }
         } catch {
             return fail(Status.disagreed, "cannot start \(setting.bghost): \(error)")
         }

@@ -48,7 +48,8 @@ final class Watch: Sendable {
         }
     }
 
-    func run() async -> End {
+    /// - Parameter signals: the first one ends the watch.
+    func run(until signals: UnixSignalsSequence) async -> End {
         await withTaskGroup(of: End?.self) { group in
             group.addTask { [self] in await follow() }
             group.addTask { [limits] in
@@ -56,7 +57,7 @@ final class Watch: Sendable {
                 return .timedOut
             }
             group.addTask {
-                for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                for await signal in signals {
                     return .interrupted(signal.rawValue)
                 }
                 return nil
