@@ -11,5 +11,6 @@ let plugin = Plugin(id: "org.example.hello", version: "1.0.0") {
     }
 }
 
+/// Where the host comes in.
 @c(bghost_plugin_v1)
 public func entry(_ host: HostTable?) -> PluginTable? { plugin.table(for: host) }

@@ -22,12 +22,15 @@ struct CancellationTests {
         run.release()
     }
 
-    @Test(arguments: [
-        (BG_WHY_EXPIRED, "expired"), (BG_WHY_USER, "user"), (BG_WHY_DRAIN, "drain"),
-        (BG_WHY_CONDITION, "condition"), (BG_WHY_QUOTA, "quota"), (4_000_000_000, "other"),
-    ] as [(UInt32, String)])
+    @Test(
+        arguments: [
+            (BG_WHY_EXPIRED, "expired"), (BG_WHY_USER, "user"), (BG_WHY_DRAIN, "drain"),
+            (BG_WHY_CONDITION, "condition"), (BG_WHY_QUOTA, "quota"), (4_000_000_000, "other"),
+        ] as [(UInt32, String)]
+    )
     func `Cancellation handlers run within cancel and know the reason`(
-        why: UInt32, reason: String
+        why: UInt32,
+        reason: String
     ) async throws {
         let begun = Signal<Void>()
         let told = Signal<String>()

@@ -18,7 +18,8 @@ struct ContextTests {
         let seen = Signal<TaskContext>()
         let plugin = try TestPlugin { Handler("a") { seen.send($0) } }
         _ = try await plugin.end(
-            .init(parameters: #"{"a":1}"#, attempt: 3, directory: "/var/lib/x y"))
+            .init(parameters: #"{"a":1}"#, attempt: 3, directory: "/var/lib/x y")
+        )
         let context = await seen.value
         #expect(context.taskIdentifier == "com.example.test")
         #expect(context.attempt == 3)
@@ -29,16 +30,19 @@ struct ContextTests {
         #expect(context.stopReason == nil)
     }
 
-    @Test func `Remaining time counts down on the monotonic clock and stops at zero`() async throws {
+    @Test func `Remaining time counts down on the monotonic clock and stops at zero`() async throws
+    {
         let plugin = try TestPlugin {
             Handler("a") { context in
                 let first = context.remainingTime
                 await Task.yield()
-                return [first.components.seconds, context.remainingTime < first ? 1 : 0]
+                let isAnHour = first > .seconds(3000) && first <= .seconds(3600)
+                return [isAnHour, context.remainingTime < first]
             }
             Handler("b") { context in context.remainingTime == .zero }
         }
-        #expect(try await plugin.end().payload == "[24,1]")
+        let hour = TestRun.Setting(runtimeNanoseconds: 3_600_000_000_000)
+        #expect(try await plugin.end(hour).payload == "[true,true]")
         let late = try plugin.run(1, .init(runtimeNanoseconds: -1))
         #expect(late.start() == BG_PENDING)
         #expect(await late.ended.value.payload == "true")

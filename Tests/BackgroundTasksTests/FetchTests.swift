@@ -16,11 +16,17 @@ struct FetchTests {
         let plugin = try TestPlugin {
             Handler("a") { [url] context in
                 let request = FetchRequest(
-                    url, method: "PUT", headers: [("A", "1"), ("B", "x: y")],
-                    body: .file("/spool/a.jpg"), digest: true, maximumBytes: 10,
-                    timeout: .seconds(2))
+                    url,
+                    method: "PUT",
+                    headers: [("A", "1"), ("B", "x: y")],
+                    body: .file("/spool/a.jpg"),
+                    digest: true,
+                    maximumBytes: 10,
+                    timeout: .seconds(2)
+                )
                 _ = try await context.fetch(request)
-                return try await context.fetch(FetchRequest(url, body: .data(Data([65, 66])))).status
+                return try await context.fetch(FetchRequest(url, body: .data(Data([65, 66]))))
+                    .status
             }
         }
         plugin.host.onFetch.withLock { $0 = { $0.end() } }
@@ -106,14 +112,18 @@ struct FetchTests {
         run.release()
     }
 
-    @Test(arguments: [
-        (BG_E_PERM, FetchError.Code.notPermitted, "permissions.network"),
-        (BG_E_LIMIT, .limitExceeded, "64 KiB"), (BG_E_ARG, .invalidRequest, "understand"),
-        (BG_E_STALE, .unavailable, "the run is over"), (BG_E_CLOSED, .unavailable, "closed"),
-        (-77, .failed, "-77"),
-    ] as [(bg_status, FetchError.Code, String)])
+    @Test(
+        arguments: [
+            (BG_E_PERM, FetchError.Code.notPermitted, "permissions.network"),
+            (BG_E_LIMIT, .limitExceeded, "64 KiB"), (BG_E_ARG, .invalidRequest, "understand"),
+            (BG_E_STALE, .unavailable, "the run is over"), (BG_E_CLOSED, .unavailable, "closed"),
+            (-77, .failed, "-77"),
+        ] as [(bg_status, FetchError.Code, String)]
+    )
     func `A fetch that the host does not begin is an error`(
-        answer: bg_status, code: FetchError.Code, reason: String
+        answer: bg_status,
+        code: FetchError.Code,
+        reason: String
     ) async throws {
         let host = TestHost()
         host.state.withLock { $0.fetchAnswer = answer }
@@ -145,10 +155,13 @@ struct FetchTests {
         #expect(host.state.withLock { $0.fetches }.isEmpty)
     }
 
-    @Test(arguments: [
-        ("120", 120), ("-4", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("soon", nil), (nil, nil),
-        ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
-    ] as [(String?, Int64?)])
+    @Test(
+        arguments: [
+            ("120", 120), ("-4", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("soon", nil),
+            (nil, nil),
+            ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
+        ] as [(String?, Int64?)]
+    )
     func `Retry-After is read`(field: String?, seconds: Int64?) {
         let headers = field.map { [(name: "retry-after", value: $0)] } ?? []
         let response = FetchResponse(status: 429, headers: headers)
@@ -158,7 +171,9 @@ struct FetchTests {
 
     @Test func `Retry-After as a date counts from now`() throws {
         let response = FetchResponse(
-            status: 503, headers: [("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")])
+            status: 503,
+            headers: [("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]
+        )
         #expect(try #require(response.retryAfter) > .seconds(1_000_000_000))
     }
 

@@ -58,7 +58,8 @@ struct RunTests {
         (#"{"name":"a","home":{}}"#, "parameters: `home.rooms` is missing"),
     ])
     func `Parameters that do not fit fail the run and name the place`(
-        parameters: String, message: String
+        parameters: String,
+        message: String
     ) async throws {
         let plugin = try TestPlugin { Handler("a") { (_, _: Greeting) in } }
         let ending = try await plugin.end(.init(parameters: parameters))
@@ -73,10 +74,12 @@ struct RunTests {
         #expect(ending == Ending(status: BG_E_FAILED, message: "disk is full"))
     }
 
-    @Test(arguments: [
-        (nil, 0), (.seconds(1.5), 1500), (.nanoseconds(1), 1), (.seconds(-4), 0),
-        (.seconds(Int64.max), .max),
-    ] as [(Duration?, Int64)])
+    @Test(
+        arguments: [
+            (nil, 0), (.seconds(1.5), 1500), (.nanoseconds(1), 1), (.seconds(-4), 0),
+            (.seconds(Int64.max), .max),
+        ] as [(Duration?, Int64)]
+    )
     func `RetryLater asks for another try`(after: Duration?, milliseconds: Int64) async throws {
         let plugin = try TestPlugin { Handler("a") { _ in throw RetryLater(after: after, "busy") } }
         let expected = Ending(status: BG_E_RETRY, message: "busy", retryAfter: milliseconds)

@@ -16,13 +16,26 @@ struct SamplePluginTests {
         ("PhotoUpload", "org.bghost.sample.photo-upload", "photos.upload"),
         ("Overrun", "org.bghost.sample.overrun", "overrun.ignore-cancel"),
     ])
-    func `Each has a note, an id and its handler`(file: String, id: String, handler: String) throws {
+    func `Each has a note, an id and its handler`(file: String, id: String, handler: String) throws
+    {
         let path = Artifact.path("lib\(file).so")
         #expect(try BghostTestSupport.File.read(path).firstRange(of: noteBytes) != nil)
         let plugin = try PluginFile(path).open()
         #expect(text(plugin.table.id) == id)
         #expect(plugin.table.n_tasks == 1)
         #expect(try text(#require(plugin.table.tasks[0]).pointee.handler) == handler)
+    }
+
+    // It goes on for as long as the test process does, asleep for the most part.
+    @Test func `Overrun says that it is asked to stop, and goes on`() async throws {
+        let host = TestHost()
+        let run = try PluginFile(Artifact.path("libOverrun.so")).open(on: host).run()
+        #expect(run.start() == BG_PENDING)
+        run.cancel(BG_WHY_EXPIRED)
+        let log = await host.logged.value
+        #expect(log.run == run.number)
+        #expect(log.message == "asked to stop (expired), with 5.0 seconds left; going on")
+        #expect(run.ended.now == nil)
     }
 
     // MARK: WeatherCheck
@@ -60,24 +73,33 @@ struct SamplePluginTests {
         #expect(host.state.withLock { $0.submissions }.isEmpty)
     }
 
-    @Test(arguments: [
-        (400, #"{"error":true,"reason":"bad latitude"}"#, BG_E_FAILED, "bad latitude"),
-        (404, "nothing", BG_E_FAILED, "HTTP status 404"),
-        (200, "<html>", BG_E_FAILED, "not Open-Meteo's"),
-        (429, "", BG_E_RETRY, "429"), (503, "", BG_E_RETRY, "503"),
-    ] as [(Int32, String, bg_status, String)])
+    @Test(
+        arguments: [
+            (400, #"{"error":true,"reason":"bad latitude"}"#, BG_E_FAILED, "bad latitude"),
+            (404, "nothing", BG_E_FAILED, "HTTP status 404"),
+            (200, "<html>", BG_E_FAILED, "not Open-Meteo's"),
+            (429, "", BG_E_RETRY, "429"), (503, "", BG_E_RETRY, "503"),
+        ] as [(Int32, String, bg_status, String)]
+    )
     func `A forecast that does not come ends the run as it should`(
-        http: Int32, body: String, status: bg_status, reason: String
+        http: Int32,
+        body: String,
+        status: bg_status,
+        reason: String
     ) async throws {
         let host = TestHost()
-        host.onFetch.withLock { $0 = { $0.end(http: http, headers: "retry-after: 7\n", body: body) } }
+        host.onFetch.withLock {
+            $0 = { $0.end(http: http, headers: "retry-after: 7\n", body: body) }
+        }
         let ending = try await weather(on: host)
         #expect(ending.status == status)
         #expect(ending.message.contains(reason))
         #expect(ending.retryAfter == (status == BG_E_RETRY ? 7000 : 0))
     }
 
-    @Test func `A network that fails is tried again, one that is not permitted is not`() async throws {
+    @Test func `A network that fails is tried again, one that is not permitted is not`()
+        async throws
+    {
         for (answer, status) in [(BG_E_FAILED, BG_E_RETRY), (BG_E_PERM, BG_E_FAILED)] {
             let host = TestHost()
             host.onFetch.withLock { $0 = { $0.end(status: answer, message: "no") } }
@@ -116,9 +138,13 @@ struct SamplePluginTests {
         #expect(body == expected)
     }
 
-    @Test(arguments: [(429, BG_E_RETRY), (500, BG_E_RETRY), (403, BG_E_FAILED)] as [(Int32, bg_status)])
+    @Test(
+        arguments: [(429, BG_E_RETRY), (500, BG_E_RETRY), (403, BG_E_FAILED)]
+            as [(Int32, bg_status)]
+    )
     func `A notification that is refused ends the run as it should`(
-        http: Int32, status: bg_status
+        http: Int32,
+        status: bg_status
     ) async throws {
         let host = TestHost()
         host.onFetch.withLock { $0 = { $0.end(http: http, headers: "retry-after: 3\n") } }
@@ -151,7 +177,9 @@ struct SamplePluginTests {
         #expect(fetches.map(\.url) == ["http://h/photos/a.PNG", "http://h/photos/b.jpg"])
         #expect(fetches.map(\.file) == ["\(spool.path)/a.PNG", "\(spool.path)/b.jpg"])
         #expect(fetches.allSatisfy { $0.method == "PUT" && $0.flags == BG_FETCH_DIGEST })
-        #expect(fetches.map(\.headers) == ["Content-Type: image/png\n", "Content-Type: image/jpeg\n"])
+        #expect(
+            fetches.map(\.headers) == ["Content-Type: image/png\n", "Content-Type: image/jpeg\n"]
+        )
         #expect(host.state.withLock { $0.submissions }.map(\.identifier) == ["tell"])
     }
 

@@ -31,22 +31,41 @@ struct SchedulerTests {
         #expect(try await plugin.end().status == BG_OK)
         let expected = [
             TestHost.Submission(
-                kind: 1, identifier: "r", parameters: "", earliest: 1_700_000_000_250, needs: 0),
+                kind: 1,
+                identifier: "r",
+                parameters: "",
+                earliest: 1_700_000_000_250,
+                needs: 0
+            ),
             TestHost.Submission(
-                kind: 2, identifier: "p", parameters: #"{"title":"x"}"#, earliest: 0, needs: 3),
+                kind: 2,
+                identifier: "p",
+                parameters: #"{"title":"x"}"#,
+                earliest: 0,
+                needs: 3
+            ),
             TestHost.Submission(
-                kind: 0, identifier: "n", parameters: #"{"a":"b"}"#, earliest: 0, needs: 0),
+                kind: 0,
+                identifier: "n",
+                parameters: #"{"a":"b"}"#,
+                earliest: 0,
+                needs: 0
+            ),
             TestHost.Submission(kind: 0, identifier: "m", parameters: "", earliest: 0, needs: 0),
         ]
         #expect(plugin.host.state.withLock { $0.submissions } == expected)
     }
 
-    @Test(arguments: [
-        (BG_E_PERM, 3, "permissions.submit"), (BG_E_LIMIT, 2, "too many"),
-        (BG_E_CLOSED, 1, "closed"), (BG_E_ARG, 1, "understand"), (-77, 1, "-77"),
-    ] as [(bg_status, Int, String)])
+    @Test(
+        arguments: [
+            (BG_E_PERM, 3, "permissions.submit"), (BG_E_LIMIT, 2, "too many"),
+            (BG_E_CLOSED, 1, "closed"), (BG_E_ARG, 1, "understand"), (-77, 1, "-77"),
+        ] as [(bg_status, Int, String)]
+    )
     func `What the host refuses is an error of Apple's`(
-        answer: bg_status, code: Int, reason: String
+        answer: bg_status,
+        code: Int,
+        reason: String
     ) async throws {
         let host = TestHost()
         host.state.withLock { $0.answer = answer }
@@ -92,7 +111,8 @@ struct SchedulerTests {
         #expect(plugin.host.logs.map(\.level) == [3])
     }
 
-    @Test func `Parameters that are no object are refused before the host sees them`() async throws {
+    @Test func `Parameters that are no object are refused before the host sees them`() async throws
+    {
         let plugin = try TestPlugin {
             Handler("a") { try await $0.submit("x", parameters: [1, 2]) }
         }

@@ -16,7 +16,9 @@ struct TableTests {
         let table = raw.assumingMemoryBound(to: bg_plugin.self).pointee
         #expect(Int(table.size) == MemoryLayout<bg_plugin>.size)
         #expect([table.abi_major, table.min_host_minor] == [1, 0])
-        #expect([table.id, table.version, table.vendor].map(text) == ["org.example.é", "1.2.3", "V"])
+        #expect(
+            [table.id, table.version, table.vendor].map(text) == ["org.example.é", "1.2.3", "V"]
+        )
         #expect(table.n_tasks == 2)
         let tasks = try (0..<2).map { try #require(table.tasks[$0]).pointee }
         #expect(tasks.map { text($0.handler) } == ["first", "second"])
@@ -61,7 +63,8 @@ struct TableTests {
             for index in 0..<count { Handler("h\(index)") { _ in } }
         }
         #expect(plugin.table(for: host.opaque) == nil)
-        let expected = "plugin org.example.count has \(count) handlers: a plugin in Swift has from 1 "
+        let expected =
+            "plugin org.example.count has \(count) handlers: a plugin in Swift has from 1 "
         #expect(host.logs.first?.message.hasPrefix(expected) == true)
     }
 

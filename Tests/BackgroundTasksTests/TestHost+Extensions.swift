@@ -16,7 +16,8 @@ struct FetchCall: @unchecked Sendable {
     var flags: UInt32
     var bytesMax: Int64
     var timeout: Int64
-    fileprivate var done: @convention(c) (UnsafeMutableRawPointer?, bg_fetch, UnsafePointer<bg_fetch_result>?) -> Void
+    fileprivate var done:
+        @convention(c) (UnsafeMutableRawPointer?, bg_fetch, UnsafePointer<bg_fetch_result>?) -> Void
     fileprivate var context: UnsafeMutableRawPointer?
 
     /// Ends the fetch, on the calling thread.
@@ -35,7 +36,9 @@ struct FetchCall: @unchecked Sendable {
                         status: status,
                         http_status: status == BG_OK ? http : 0,
                         reserved: 0,
-                        headers: headers, body: body, message: message
+                        headers: headers,
+                        body: body,
+                        message: message
                     )
                     done(context, number, &result)
                 }

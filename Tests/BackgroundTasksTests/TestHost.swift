@@ -46,6 +46,8 @@ final class TestHost: @unchecked Sendable {
     let state = Mutex(State())
     /// Comes with the first fetch.
     let fetchBegan = Signal<FetchCall>()
+    /// Comes with the first line of the log.
+    let logged = Signal<Log>()
     let fetchCancelled = Signal<bg_fetch>()
     /// What happens as a fetch begins, on the stack of the call; for what overtakes it.
     let onFetch = Mutex<(@Sendable (FetchCall) -> Void)?>(nil)
@@ -63,9 +65,11 @@ final class TestHost: @unchecked Sendable {
         table.initialize(
             to: bg_host(
                 size: UInt32(MemoryLayout<bg_host>.size),
-                abi_major: 1, abi_minor: 0,
+                abi_major: 1,
+                abi_minor: 0,
                 ctx: itself,
-                name: bg_str(ptr: nil, len: 0), version: bg_str(ptr: nil, len: 0),
+                name: bg_str(ptr: nil, len: 0),
+                version: bg_str(ptr: nil, len: 0),
                 complete: { host, run, result in TestHost.of(host).complete(run, result) },
                 cancelled: { host, run in TestHost.of(host).run(run)?.why ?? BG_E_STALE },
                 set_state: { host, run, state in
@@ -81,6 +85,7 @@ final class TestHost: @unchecked Sendable {
                 log: { host, run, level, message in
                     let log = Log(run: run, level: level, message: text(message))
                     TestHost.of(host).state.withLock { $0.logs.append(log) }
+                    TestHost.of(host).logged.send(log)
                     return BG_OK
                 },
                 param: { _, _, _, _, _, _ in BG_E_ABSENT },

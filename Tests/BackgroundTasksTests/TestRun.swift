@@ -49,7 +49,9 @@ final class TestRun: @unchecked Sendable {
         self.task = task
         self.instance = instance
         resultBytesMax = Int(setting.resultBytesMax)
-        let parts = ["com.example.test", setting.parameters, setting.directory].map { Array($0.utf8) }
+        let parts = ["com.example.test", setting.parameters, setting.directory].map {
+            Array($0.utf8)
+        }
         texts = .allocate(byteCount: parts.joined().count, alignment: 1)
         texts.copyBytes(from: parts.joined())
         var offset = 0
@@ -67,7 +69,9 @@ final class TestRun: @unchecked Sendable {
                 size: UInt32(MemoryLayout<bg_run_info>.size),
                 attempt: setting.attempt,
                 run: number,
-                task_id: strings[0], params: strings[1], data_dir: strings[2],
+                task_id: strings[0],
+                params: strings[1],
+                data_dir: strings[2],
                 deadline_mono_ns: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
                     + setting.runtimeNanoseconds,
                 grace_ms: 5000,
@@ -91,7 +95,9 @@ final class TestRun: @unchecked Sendable {
         task.cancel(instance, number, UnsafeMutableRawPointer(bitPattern: pointer), why)
     }
 
-    /// The last call of a run. Whatever the handler was told is gone after it.
+    /// The last call of a run.
+    ///
+    /// Whatever the handler was told is gone after it.
     func release() {
         let pointer = state.withLock { $0.pointer }
         task.release(instance, number, UnsafeMutableRawPointer(bitPattern: pointer))
