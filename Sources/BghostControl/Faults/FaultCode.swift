@@ -89,7 +89,7 @@ extension FaultCode {
                 + "written by others, who could then put a socket of their own there. Create it "
                 + "with `mkdir -m 0700`, or repair it with `chmod go-w`."
         case .socketPath:
-            "The path of a Unix socket has at most 107 bytes and is absolute. Choose a shorter "
+            "The path of a Unix socket has at most 103 bytes and is absolute. Choose a shorter "
                 + "--control."
         case .versionSkew:
             "The program and the daemon are of versions that do not understand each other. "

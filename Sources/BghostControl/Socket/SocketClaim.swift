@@ -51,8 +51,7 @@ final class SocketClaim: Sendable {
     }
 
     deinit {
-        unlink(bindingPath)
-        rmdir(bindingFolder)
+        removeBindingFolder()
         close(lock)
     }
 
@@ -64,6 +63,12 @@ final class SocketClaim: Sendable {
                 "cannot create the control socket \(path): \(Self.reason(errno))"
             )
         }
+        removeBindingFolder()
+    }
+
+    private func removeBindingFolder() {
+        unlink(bindingPath)
+        rmdir(bindingFolder)
     }
 
     /// Removes the published socket.

@@ -11,8 +11,10 @@ struct PeerCredentials: Equatable, Sendable {
 
 /// The address of a Unix socket, and blocking calls that take one.
 enum UnixAddress {
-    /// The most bytes that a path may have: `sun_path` without its terminator.
-    static let pathBytesMax = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    /// The most bytes that a path may have.
+    ///
+    /// Linux has 107, but NIO takes what every system has.
+    static let pathBytesMax = 103
 
     /// What a connection to a path comes to.
     enum Probe: Equatable {

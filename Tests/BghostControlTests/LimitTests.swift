@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct LimitTests {
+    private static let status = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test func refusesALargeBodyThatIsDeclared() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 262145\r\n\r\n"
+                )
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            #expect(answer.contains(#""code":"BG4022""#))
+        }
+    }
+
+    @Test func refusesALargeBodyInPieces() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                )
+                let piece = "8000\r\n" + String(repeating: " ", count: 0x8000) + "\r\n"
+                for _ in 0..<9 { connection.send(piece) }
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+        }
+    }
+
+    @Test func takesABodyOfTheFullSize() async throws {
+        try await Serving.with { serving in
+            let frame = #"{"parameters":{"x":""}}"#.utf8.count
+            let filling = String(repeating: "x", count: ControlLimits.bodyBytesMax - frame)
+            let body = #"{"parameters":{"x":"\#(filling)"}}"#
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: x\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+                )
+                return connection.receive(until: "\r\n")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 202 "))
+        }
+    }
+
+    @Test func theClientDoesNotSendWhatIsTooLarge() async throws {
+        try await Serving.with { serving in
+            let filling = String(repeating: "x", count: ControlLimits.bodyBytesMax)
+            let submission = Submission(
+                task: "com.acme.storm",
+                parameters: #"{"x":"\#(filling)"}"#
+            )
+            let fault = await fault {
+                _ = try await serving.ask { try await $0.submit(submission) }
+            }
+            #expect(fault?.code == .bodyTooLarge)
+        }
+    }
+
+    @Test(arguments: ["X-Long: " + String(repeating: "x", count: 20_000), many])
+    func refusesALargeHead(fields: String) async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/status HTTP/1.1\r\nHost: x\r\n\(fields)\r\n\r\n")
+                return connection.receiveAll()
+            }
+            #expect(!answer.contains("bghost.status/1"))
+        }
+    }
+
+    private static let many = (0..<100).map { "X-\($0): y" }.joined(separator: "\r\n")
+
+    @Test func garbageIsAnsweredOrClosed() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("\u{0}\u{1}\u{2} hello\r\n\r\n")
+                return connection.receiveAll()
+            }
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 "))
+            _ = try await serving.ask { try await $0.status() }
+        }
+    }
+
+    // MARK: - Slow clients
+
+    @Test(arguments: [
+        "", "GET /v1/st", "GET /v1/status HTTP/1.1\r\nHost: x\r\n",
+        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+    ])
+    func closesOnARequestThatIsNeverCompleted(text: String) async throws {
+        var limits = ControlLimits()
+        limits.receiveTime = .milliseconds(100)
+        try await Serving.with(limits: limits) { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(text)
+                return connection.receiveAll()
+            }
+            #expect(answer.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "GET /v1/status HTTP/1.1\r\nX: ",
+        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+    ])
+    func aByteNowAndThenDoesNotExtendTheTime(text: String) async throws {
+        var limits = ControlLimits()
+        limits.receiveTime = .milliseconds(300)
+        try await Serving.with(limits: limits) { serving in
+            try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(text)
+                // Ends when the server closes; otherwise the time limit of the test ends it.
+                while connection.send("x"), !connection.isReadable(within: 20) {}
+            }
+        }
+    }
+
+    @Test func closesAnIdleConnectionBehindAnAnswer() async throws {
+        var limits = ControlLimits()
+        limits.idleTime = .milliseconds(50)
+        try await Serving.with(limits: limits) { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(Self.status)
+                return connection.receiveAll()
+            }
+            #expect(answer.contains("bghost.status/1"))
+        }
+    }
+
+    @Test func aWaitOutlastsTheDeadlines() async throws {
+        var limits = ControlLimits()
+        limits.receiveTime = .milliseconds(100)
+        limits.idleTime = .milliseconds(100)
+        try await Serving.with(limits: limits) { serving in
+            let run = await serving.host.begin("com.acme.storm")
+            try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(!connection.isReadable(within: 400))
+            }
+        }
+    }
+
+    // MARK: - Many clients
+
+    @Test func furtherConnectionsWaitForAFreePlace() async throws {
+        var limits = ControlLimits()
+        limits.connectionsMax = 2
+        try await Serving.with(limits: limits) { serving in
+            try await onThread {
+                var held: [RawConnection] = []
+                for _ in 0..<2 {
+                    let connection = try RawConnection(serving.socketPath)
+                    connection.send(Self.status)
+                    #expect(connection.receive(until: "bghost.status/1").contains(" 200 "))
+                    held.append(connection)
+                }
+                let third = try RawConnection(serving.socketPath)
+                third.send(Self.status)
+                #expect(!third.isReadable(within: 200))
+                held.removeFirst()
+                #expect(third.receive(until: "bghost.status/1").contains(" 200 "))
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct LogTests {
+    @Test func filtersWhatItHolds() async throws {
+        let host = MemoryHost()
+        let run = await host.begin("com.acme.storm")
+        await host.say("one", task: "com.acme.storm", run: run.id)
+        await host.say("two", task: "com.acme.photos", level: .debug)
+        await host.say("three", level: .error)
+        try await Serving.with(host) { serving in
+            let prefix = String(run.id.description.prefix(10))
+            let expected: [(ControlClient.LogQuery, [String])] = [
+                (.init(), ["one", "two", "three"]),
+                (.init(task: "com.acme.photos"), ["two"]),
+                (.init(run: prefix), ["one"]),
+                (.init(level: .info), ["one", "three"]),
+                (.init(limit: 1), ["three"]),
+                (.init(plugin: "other"), []),
+            ]
+            for (query, messages) in expected {
+                let entries = try await serving.ask { try await $0.logs(query) }.value
+                #expect(entries.map(\.message) == messages, "\(query)")
+            }
+        }
+    }
+
+    @Test func followsUntilTheClientGoesAway() async throws {
+        try await Serving.with { serving in
+            let host = serving.host
+            await host.say("before")
+            let (lines, continuation) = AsyncStream<String>.makeStream()
+            let following = Task {
+                try await serving.ask { client in
+                    try await client.followLogs(.init()) { continuation.yield($0.value.message) }
+                }
+            }
+            var iterator = lines.makeAsyncIterator()
+            #expect(await iterator.next() == "before")
+            await host.say("after")
+            #expect(await iterator.next() == "after")
+            following.cancel()
+            await #expect(throws: CancellationError.self) { try await following.value }
+            for await event in host.events where event == .followerGone { break }
+        }
+    }
+
+    @Test func noticesAClientThatHangsUpWhileNothingIsSaid() async throws {
+        try await Serving.with { serving in
+            try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/logs?follow=true HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+            }
+            for await event in serving.host.events where event == .followerGone { break }
+        }
+    }
+
+    @Test func aStoppingDaemonEndsItsFollowers() async throws {
+        let (ended, continuation) = AsyncStream<Void>.makeStream()
+        try await Serving.with { serving in
+            // Awaited below, once the server has shut down.
+            Task {
+                try await serving.ask { try await $0.followLogs(.init()) { _ in } }
+                continuation.finish()
+            }
+            for await event in serving.host.events where event == .following { break }
+        }
+        for await _ in ended {}
+    }
+
+    @Test func refusesALevelThatIsNone() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/logs?follow=true&level=loud HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            #expect(answer.contains("trace, debug, info, warning, error, fault"))
+        }
+    }
+}

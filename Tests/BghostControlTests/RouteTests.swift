@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct RouteTests {
+    @Test func tellsItsVersion() async throws {
+        try await Serving.with { serving in
+            let answer = try await serving.ask { try await $0.version() }
+            #expect(answer.value.version == BghostVersion.text)
+            #expect(answer.json.hasPrefix(#"{"schema":"bghost.version/1","#))
+        }
+    }
+
+    @Test func statusArrivesWhole() async throws {
+        let host = MemoryHost()
+        let run = await host.begin("com.acme.storm")
+        await host.end(run.id, .failed, message: "no network")
+        await host.begin("com.acme.storm")
+        _ = try await host.submit(Submission(task: "com.acme.photos"))
+        try await Serving.with(host) { serving in
+            let answer = try await serving.ask { try await $0.status() }
+            #expect(answer.value == (await host.status()))
+        }
+    }
+
+    // MARK: - Requests
+
+    @Test func submitsWhatWasSent() async throws {
+        try await Serving.with { serving in
+            let submission = Submission(
+                task: "com.acme.storm",
+                parameters: #"{"city":"Köln","n":1e400}"#,
+                earliestBegin: 1_800_000_000_000_000_000,
+                priority: 700
+            )
+            let pending = try await serving.ask { try await $0.submit(submission) }.value
+            #expect(pending.parameters == submission.parameters)
+            #expect(pending.earliestBegin == submission.earliestBegin)
+            #expect(pending.priority == 700)
+            #expect(pending.waitingFor == ["all slots are busy"])
+            let status = await serving.host.status()
+            #expect(status.tasks.first?.pending == pending)
+        }
+    }
+
+    @Test(arguments: [
+        ("[]", "an array"), ("{", "no JSON"), (#"{"tsak":"x"}"#, "tsak"),
+        ("{}", "`task` is missing"),
+        (#"{"task":7}"#, "a number"), (#"{"task":"a","parameters":[]}"#, "an array"),
+        (#"{"task":"a","earliestBegin":"soon"}"#, "RFC 3339"),
+        (#"{"task":"a","priority":1001}"#, "0 to 1000"), (#"{"task":"a","task":"b"}"#, "twice"),
+        (#"{"task":"a","priority":99999999999999999999}"#, "0 to 1000"),
+    ])
+    func refusesBadBodies(body: String, part: String) async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            #expect(answer.contains(#""code":"BG4020""#))
+            #expect(answer.contains(part))
+        }
+    }
+
+    @Test func tellsWhyASubmissionIsRefused() async throws {
+        try await Serving.with { serving in
+            let fault = await fault {
+                _ = try await serving.ask { try await $0.trigger(Submission(task: "com.acme.no")) }
+            }
+            #expect(fault?.code == .notPermitted)
+            #expect(fault?.message.contains("com.acme.no") == true)
+        }
+    }
+
+    @Test func triggerWaitsIfAskedTo() async throws {
+        try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/tasks/com.acme.storm/trigger?wait=true HTTP/1.1\r\nHost: x\r\n\r\n"
+                )
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(answer.contains(#""outcome":"succeeded""#))
+        }
+    }
+
+    @Test func waitsForTheEndOfARun() async throws {
+        try await Serving.with { serving in
+            let host = serving.host
+            let answer = try await serving.ask { client in
+                let pending = try await client.trigger(Submission(task: "com.acme.storm")).value
+                async let end = client.endedRun(ofRequest: pending.id)
+                for await event in host.events where event == .waiting(pending.id) { break }
+                await host.end(request: pending.id, .killed(.graceExceeded))
+                return try await end
+            }
+            #expect(answer.value.outcome == .killed(.graceExceeded))
+        }
+    }
+
+    @Test func aRequestWithoutARunIsSaidToHaveNone() async throws {
+        try await Serving.with { serving in
+            let fault = await fault {
+                _ = try await serving.ask {
+                    try await $0.endedRun(ofRequest: RunID(high: 1, low: 2))
+                }
+            }
+            #expect(fault?.code == .endedWithoutRun)
+        }
+    }
+
+    @Test func aStoppingDaemonEndsWaits() async throws {
+        let (ended, continuation) = AsyncStream<ControlFault?>.makeStream()
+        try await Serving.with { serving in
+            let run = await serving.host.begin("com.acme.storm")
+            // Awaited below, once the server has shut down.
+            Task {
+                let fault = await fault {
+                    _ = try await serving.ask { try await $0.endedRun(ofRequest: run.request) }
+                }
+                continuation.yield(fault)
+                continuation.finish()
+            }
+            for await event in serving.host.events where event == .waiting(run.request) { break }
+        }
+        for await fault in ended { #expect(fault?.code == .stopping) }
+    }
+
+    @Test func withdrawsARequestOnce() async throws {
+        try await Serving.with { serving in
+            try await serving.ask { client in
+                _ = try await client.submit(Submission(task: "com.acme.storm"))
+                #expect(
+                    try await client.cancelPending(task: "com.acme.storm").value == "com.acme.storm"
+                )
+                let again = await fault {
+                    _ = try await client.cancelPending(task: "com.acme.storm")
+                }
+                #expect(again?.code == .nothingPending)
+                let unknown = await fault {
+                    _ = try await client.cancelPending(task: "com.acme.strom")
+                }
+                #expect(unknown?.code == .noSuchTask)
+                #expect(unknown?.fix == "did you mean com.acme.storm?")
+            }
+        }
+    }
+
+    // MARK: - Runs
+
+    @Test func runsArriveWholeAndNewestFirst() async throws {
+        let host = MemoryHost()
+        for outcome in [Outcome.succeeded, .crashed(.signalled(11)), .killed(.memory)] {
+            let run = await host.begin("com.acme.storm")
+            await host.end(run.id, outcome, message: "a \"b\" \u{1B}[31m", result: "[1, 2.50]")
+        }
+        await host.begin("com.acme.photos")
+        try await Serving.with(host) { serving in
+            try await serving.ask { client in
+                let all = try await client.runs(task: nil, limit: nil).value
+                #expect(
+                    all.map(\.outcome) == [
+                        nil, .killed(.memory), .crashed(.signalled(11)), .succeeded,
+                    ]
+                )
+                let expected = await host.runs(task: nil, limit: 9).map { run in
+                    var run = run
+                    run.result = run.result.replacing(" ", with: "")
+                    return run
+                }
+                #expect(all == expected)
+                #expect(try await client.runs(task: "com.acme.storm", limit: 2).value.count == 2)
+                let fault = await fault {
+                    _ = try await client.runs(task: "com.acme.strom", limit: 1)
+                }
+                #expect(fault?.code == .noSuchTask)
+            }
+        }
+    }
+
+    @Test(arguments: ["0", "-1", "1001", "many", "99999999999999999999"])
+    func refusesBadLimits(limit: String) async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/runs?limit=\(limit) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+        }
+    }
+
+    @Test func findsARunByTheBeginningOfItsID() async throws {
+        let host = MemoryHost()
+        let first = await host.begin("com.acme.storm")
+        let second = await host.begin("com.acme.photos")
+        try await Serving.with(host) { serving in
+            try await serving.ask { client in
+                let whole = try await client.run(first.id.description).value
+                #expect(whole.id == first.id)
+                // The ids differ in their time, which a second moves in the tenth character.
+                let prefix = String(second.id.description.lowercased().prefix(10))
+                let begun = try await client.run(prefix).value
+                #expect(begun.id == second.id)
+
+                let ambiguous = await fault { _ = try await client.run("01") }
+                #expect(ambiguous?.code == .ambiguousRun)
+                #expect(
+                    ambiguous?.candidates == [
+                        "\(second.id) com.acme.photos", "\(first.id) com.acme.storm",
+                    ]
+                )
+                for prefix in ["7Z", "x/../y", "0%", "U", String(repeating: "0", count: 27)] {
+                    let fault = await fault { _ = try await client.run(prefix) }
+                    #expect(fault?.code == .noSuchRun, "\(prefix)")
+                }
+            }
+        }
+    }
+
+    @Test func expiresARunUnderWay() async throws {
+        let host = MemoryHost()
+        let ended = await host.begin("com.acme.storm")
+        await host.end(ended.id, .succeeded)
+        let live = await host.begin("com.acme.photos")
+        try await Serving.with(host) { serving in
+            try await serving.ask { client in
+                // Ambiguous among all runs, clear among those under way.
+                let expiring = try await client.expire(run: "01").value
+                #expect(expiring.run == live.id)
+                #expect(expiring.grace == .seconds(5))
+                let late = await fault { _ = try await client.expire(run: ended.id.description) }
+                #expect(late?.code == .runNotUnderWay)
+                #expect(late?.message.contains("succeeded") == true)
+            }
+        }
+    }
+
+    // MARK: - The envelope
+
+    @Test func unknownPathsAreFaultsToo() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 404 "))
+            #expect(answer.contains(#""code":"BG4021""#))
+            #expect(answer.contains("Bghost-Version: \(BghostVersion.text)"))
+        }
+    }
+
+    @Test func clientsOfAnotherSeriesAreTold() async throws {
+        try await Serving.with { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "GET /v1/status HTTP/1.1\r\nHost: x\r\nBghost-Version: 99.1.0\r\n\r\n"
+                )
+                return connection.receive(until: "}}")
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 426 "))
+            #expect(answer.contains("99.1.0") && answer.contains(BghostVersion.text))
+        }
+    }
+}

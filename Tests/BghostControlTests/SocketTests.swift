@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct SocketTests {
+    @Test func onlyTheOwnerMayConnect() async throws {
+        try await Serving.with { serving in
+            let facts = try FileFacts(of: serving.socketPath, followsLinks: false)
+            #expect(facts.kind == .socket)
+            #expect(facts.permissions == 0o600)
+            #expect(facts.owner == geteuid())
+            let lock = try FileFacts(of: serving.socketPath + ".lock", followsLinks: false)
+            #expect(lock.permissions == 0o600)
+        }
+    }
+
+    @Test func leavesNothingButTheLockFile() async throws {
+        let folder = try TemporaryDirectory()
+        try await Serving.with(in: folder) { serving in
+            #expect(Self.entries(of: folder.path) == ["control.sock", "control.sock.lock"])
+            _ = try await serving.ask { try await $0.version() }
+        }
+        #expect(Self.entries(of: folder.path) == ["control.sock.lock"])
+    }
+
+    @Test func replacesAStaleSocket() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("control.sock")
+        close(try RawConnection.listener(path))
+        try #require(try FileFacts(of: path, followsLinks: false).kind == .socket)
+        try await Serving.with(in: folder) { serving in
+            _ = try await serving.ask { try await $0.status() }
+        }
+    }
+
+    @Test func refusesASecondDaemonAndNamesTheFirst() async throws {
+        try await Serving.with { serving in
+            let second = ControlServer(host: MemoryHost(), socketPath: serving.socketPath)
+            let fault = await fault { try await second.run() }
+            #expect(fault?.code == .socketTaken)
+            #expect(fault?.message.contains("process \(getpid()) ") == true)
+            // The first one has not been disturbed.
+            _ = try await serving.ask { try await $0.status() }
+        }
+    }
+
+    @Test func refusesAListenerThatHoldsNoLock() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("control.sock")
+        let listener = try RawConnection.listener(path)
+        defer { close(listener) }
+        let fault = await fault {
+            try await ControlServer(host: MemoryHost(), socketPath: path).run()
+        }
+        #expect(fault?.code == .socketTaken)
+        #expect(fault?.message.contains("process \(getpid()) ") == true)
+    }
+
+    @Test func leavesWhatIsNoSocketAlone() async throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write("precious", to: "control.sock")
+        let fault = await fault {
+            try await ControlServer(host: MemoryHost(), socketPath: path).run()
+        }
+        #expect(fault?.code == .notASocket)
+        #expect(try File.read(path) == Array("precious".utf8))
+    }
+
+    @Test func doesNotFollowALinkAtTheLock() async throws {
+        let folder = try TemporaryDirectory()
+        let victim = try folder.write("precious", to: "victim")
+        #expect(symlink(victim, folder.file("control.sock.lock")) == 0)
+        let fault = await fault {
+            try await ControlServer(host: MemoryHost(), socketPath: folder.file("control.sock"))
+                .run()
+        }
+        #expect(fault?.code == .socketFolder)
+        #expect(try File.read(victim) == Array("precious".utf8))
+    }
+
+    @Test(arguments: [mode_t(0o720), 0o702, 0o777, 0o1777])
+    func refusesAFolderThatOthersCanWrite(mode: mode_t) async throws {
+        let folder = try TemporaryDirectory()
+        #expect(chmod(folder.path, mode) == 0)
+        let fault = await fault {
+            try await ControlServer(host: MemoryHost(), socketPath: folder.file("control.sock"))
+                .run()
+        }
+        #expect(fault?.code == .socketFolder)
+        #expect(fault?.fix == "chmod go-w \(folder.path)")
+    }
+
+    @Test func acceptsAFolderThatOthersCanRead() async throws {
+        let folder = try TemporaryDirectory()
+        #expect(chmod(folder.path, 0o755) == 0)
+        try await Serving.with(in: folder) { serving in
+            _ = try await serving.ask { try await $0.version() }
+        }
+    }
+
+    @Test func saysWhichFolderIsMissing() async throws {
+        let folder = try TemporaryDirectory()
+        let fault = await fault {
+            let path = folder.file("absent/control.sock")
+            try await ControlServer(host: MemoryHost(), socketPath: path).run()
+        }
+        #expect(fault?.code == .socketFolder)
+        #expect(fault?.message.contains(folder.file("absent")) == true)
+    }
+
+    @Test(arguments: ["", "relative.sock", "/", "/tmp/" + String(repeating: "x", count: 99)])
+    func refusesPathsThatCannotBeBound(path: String) async {
+        let fault = await fault {
+            try await ControlServer(host: MemoryHost(), socketPath: path).run()
+        }
+        #expect(fault?.code == .socketPath)
+    }
+
+    @Test func takesTheLongestPath() async throws {
+        let folder = try TemporaryDirectory()
+        let name = String(repeating: "x", count: 102 - folder.path.utf8.count)
+        let path = folder.file(name)
+        try #require(path.utf8.count == 103)
+        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let server = ControlServer(
+            host: MemoryHost(),
+            socketPath: path,
+            onReady: { isReady.finish() }
+        )
+        let serving = Task { try await server.run() }
+        for await _ in ready {}
+        _ = try await ControlClient.with(socketPath: path) { try await $0.version() }
+        serving.cancel()
+        _ = await serving.result
+    }
+
+    @Test func closesOnAPeerThatMayNot() async throws {
+        try await Serving.with(allowsPeer: { $0 != geteuid() }) { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection.receiveAll()
+            }
+            #expect(answer.isEmpty)
+        }
+    }
+
+    private static func entries(of path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

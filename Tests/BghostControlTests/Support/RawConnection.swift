@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Glibc
+
+/// A connection to a Unix socket whose bytes a test chooses. Blocking: use it in `onThread`.
+final class RawConnection: Sendable {
+    let fd: Int32
+
+    init(_ path: String) throws {
+        fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        try Self.withAddress(path) { address, size in
+            guard connect(fd, address, size) == 0 else {
+                throw SystemCallError(call: "connect", code: errno)
+            }
+        }
+    }
+
+    deinit { close(fd) }
+
+    /// Sends all bytes; `false` if the other end has closed.
+    @discardableResult
+    func send(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// What comes until the text contains this; all of it if the other end closes first.
+    func receive(until end: String) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !String(decoding: bytes, as: UTF8.self).contains(end) {
+            let count = recv(fd, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What comes until the other end closes.
+    func receiveAll() -> String { receive(until: "\u{0}never") }
+
+    /// Whether something can be read within this time, an end included.
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var descriptor = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, milliseconds) == 1
+    }
+
+    /// A listener that answers nobody. The caller closes it.
+    static func listener(_ path: String) throws -> Int32 {
+        let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        try withAddress(path) { address, size in
+            guard bind(fd, address, size) == 0, listen(fd, 1) == 0 else {
+                throw SystemCallError(call: "bind", code: errno)
+            }
+        }
+        return fd
+    }
+
+    private static func withAddress(
+        _ path: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Void
+    ) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        try withUnsafePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                try body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostTestSupport
+import Logging
+import ServiceLifecycle
+import Testing
+
+/// A control server on a socket in a folder of its own.
+struct Serving: Sendable {
+    let host: MemoryHost
+    let folder: TemporaryDirectory
+    let socketPath: String
+
+    /// Serves for the duration of the closure, and then until the server has shut down in order.
+    static func with(
+        _ host: MemoryHost = MemoryHost(),
+        limits: ControlLimits = ControlLimits(),
+        allowsPeer: (@Sendable (UInt32) -> Bool)? = nil,
+        in folder: TemporaryDirectory? = nil,
+        _ body: @escaping @Sendable (Serving) async throws -> Void
+    ) async throws {
+        let folder = try folder ?? TemporaryDirectory()
+        let serving = Serving(
+            host: host,
+            folder: folder,
+            socketPath: folder.file("control.sock")
+        )
+        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let onReady: @Sendable () async -> Void = { isReady.finish() }
+        let server =
+            if let allowsPeer {
+                ControlServer(
+                    host: host,
+                    socketPath: serving.socketPath,
+                    limits: limits,
+                    allowsPeer: allowsPeer,
+                    onReady: onReady
+                )
+            } else {
+                ControlServer(
+                    host: host,
+                    socketPath: serving.socketPath,
+                    limits: limits,
+                    onReady: onReady
+                )
+            }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                ],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                // Also if it never comes so far: nobody shall wait for it then.
+                defer { isReady.finish() }
+                try await group.run()
+            }
+            for await _ in ready {}
+            do {
+                try await body(serving)
+            } catch {
+                await group.triggerGracefulShutdown()
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// Asks with the real client.
+    func ask<Result: Sendable>(
+        _ body: (ControlClient) async throws -> Result
+    ) async throws -> Result {
+        try await ControlClient.with(socketPath: socketPath, body)
+    }
+}
+
+/// The fault that a closure throws; records an issue if it throws none.
+func fault(_ body: () async throws -> Void) async -> ControlFault? {
+    do {
+        try await body()
+        Issue.record("nothing was thrown")
+    } catch let fault as ControlFault {
+        return fault
+    } catch {
+        Issue.record("not a fault: \(error)")
+    }
+    return nil
+}

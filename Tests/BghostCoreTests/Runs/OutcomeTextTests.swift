@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+@Suite struct OutcomeTextTests {
+    static let pairs: [(Outcome, String)] = [
+        (.succeeded, "succeeded"),
+        (.failed, "failed"),
+        (.cancelledClean, "cancelledClean"),
+        (.killed(.graceExceeded), "killed(graceExceeded)"),
+        (.killed(.memory), "killed(memory)"),
+        (.killed(.cpu), "killed(cpu)"),
+        (.killed(.processes), "killed(processes)"),
+        (.killed(.output), "killed(output)"),
+        (.killed(.startTimeout), "killed(startTimeout)"),
+        (.killed(.protocolFault(7)), "killed(protocolFault(7))"),
+        (.crashed(.signalled(11)), "crashed(SIGSEGV)"),
+        (.crashed(.signalled(6)), "crashed(SIGABRT)"),
+        (.crashed(.signalled(31)), "crashed(SIGSYS)"),
+        (.crashed(.signalled(40)), "crashed(signal 40)"),
+        (.crashed(.exited(3)), "crashed(exit 3)"),
+        (.lost, "lost"),
+        (.abandoned, "abandoned"),
+    ]
+
+    @Test(arguments: pairs)
+    func writesAndReads(outcome: Outcome, text: String) {
+        #expect(outcome.text == text)
+        #expect(Outcome(text: text) == outcome)
+    }
+
+    @Test(arguments: [
+        "", "Succeeded", "killed", "killed()", "killed(memory", "killed(memory))", "killed(SIGSEGV)",
+        "crashed()", "crashed(memory)", "crashed(exit)", "crashed(exit x)", "crashed(signal 0)",
+        "crashed(signal -1)", "killed(protocolFault(65536))", "killed(protocolFault())", "lost ",
+    ])
+    func refuses(text: String) {
+        #expect(Outcome(text: text) == nil)
+    }
+
+    @Test(arguments: StopReason.allCases)
+    func stopReasonsSurvive(reason: StopReason) {
+        #expect(StopReason(text: reason.text) == reason)
+        #expect(StopReason(text: reason.text + "x") == nil)
+    }
+
+    @Test(arguments: [Int32(-1), 0, 32, 64, Int32.max])
+    func namesNoSignalThatHasNoName(number: Int32) {
+        #expect(SignalName.text(of: number) == "signal \(number)")
+    }
+}
