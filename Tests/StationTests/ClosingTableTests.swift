@@ -16,12 +16,12 @@ import Testing
 
     @Test func alignsItsColumns() {
         let expected = """
-              TASK                        OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
-            ✓ com.example.stormy.noon     succeeded                   0.21 s of 25 s       12 MiB  forecast, 12 h with 2 h of storm
-            ✓ com.example.stormy.photos   succeeded                   0.30 s of 10 s     10.5 MiB  storm.jpg, 3 B, digest verified
-            ✓ com.example.stormy.notify   succeeded                                -            -  "A storm is coming"
-            ✓ com.example.stormy.overrun  killed(graceExceeded)  3.02 s of 2 s + 1 s        512 B  nothing
-            ✓ com.example.stormy.notify   succeeded                                -            -  "Photos uploaded"
+              TASK                              OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
+            ✓ com.example.stormy.noon           succeeded                   0.21 s of 25 s       12 MiB  forecast, 12 h with 2 h of storm
+            ✓ com.example.stormy.photos         succeeded                   0.30 s of 10 s     10.5 MiB  storm.jpg, 3 B, digest verified
+            ✓ com.example.stormy.notify.storm   succeeded                                -            -  "A storm is coming"
+            ✓ com.example.stormy.overrun        killed(graceExceeded)  3.02 s of 2 s + 1 s        512 B  nothing
+            ✓ com.example.stormy.notify.photos  succeeded                                -            -  "Photos uploaded"
 
             ✓ both sides agree: 5 runs, 1 forecast, 1 photo, 2 notifications in 4.50 s
             """
@@ -40,7 +40,9 @@ import Testing
     @Test func showsATaskThatNeverRan() {
         var evidence = PlayFixture.evidence
         evidence.runs.remove(at: 3)
-        #expect(lines(evidence).contains { $0.hasPrefix("✗ com.example.stormy.overrun  no run ") })
+        #expect(
+            lines(evidence).contains { $0.hasPrefix("✗ com.example.stormy.overrun        no run ") }
+        )
     }
 
     @Test func staysWithinASCIIWhereNothingElseCanBeShown() {

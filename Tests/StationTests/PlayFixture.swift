@@ -23,7 +23,7 @@ enum PlayFixture {
             graceSeconds: 2,
             peakMemoryBytes: 11_010_048
         ),
-        RunEntry(id: "01C", task: "com.example.stormy.notify", outcome: "succeeded"),
+        RunEntry(id: "01C", task: "com.example.stormy.notify.storm", outcome: "succeeded"),
         RunEntry(
             id: "01D",
             task: "com.example.stormy.overrun",
@@ -33,7 +33,7 @@ enum PlayFixture {
             graceSeconds: 1,
             peakMemoryBytes: 512
         ),
-        RunEntry(id: "01E", task: "com.example.stormy.notify", outcome: "succeeded"),
+        RunEntry(id: "01E", task: "com.example.stormy.notify.photos", outcome: "succeeded"),
     ]
 
     static let photo = SpooledPhoto(name: "storm.jpg", bytes: 3, sha256: PhotoTests.hex)
@@ -59,22 +59,21 @@ enum PlayFixture {
             )
         ]
         record.notifications = [
-            NotificationEntry(
-                at: StationFixture.now,
-                id: "a",
-                topic: "t",
-                title: "A storm is coming",
-                message: "m"
-            ),
-            NotificationEntry(
-                at: StationFixture.now,
-                id: "b",
-                topic: "t",
-                title: "Photos uploaded",
-                message: "m"
-            ),
+            notification("Photos uploaded", key: "photos-1-storm.jpg"),
+            notification("A storm is coming", key: "storm-52.52-13.41-1795269600"),
         ]
         return record
+    }
+
+    static func notification(_ title: String, key: String?) -> NotificationEntry {
+        NotificationEntry(
+            at: StationFixture.now,
+            id: title,
+            topic: "stormy",
+            title: title,
+            message: "m",
+            idempotencyKey: key
+        )
     }
 
     static var evidence: Evidence {

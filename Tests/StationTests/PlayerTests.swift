@@ -53,8 +53,8 @@ import Testing
             fields: ["Repr-Digest": "sha-256=:\(PhotoTests.base64):"],
             body: PhotoTests.bytes
         )
-        for title in ["A storm is coming", "Photos uploaded"] {
-            _ = try await station.send(.post, "/t", fields: ["X-Title": title], body: [])
+        for key in ["storm-1", "photos-1"] {
+            _ = try await station.send(.post, "/t", fields: ["Idempotency-Key": key], body: [])
         }
         return station.recorder
     }
@@ -76,7 +76,7 @@ import Testing
         let played = await play(standIn.setting)
         #expect(played.status == 1)
         #expect(played.answer.contains("✗ the station gave 0 forecasts, 1 expected"))
-        #expect(played.answer.last == "✗ the two sides do not agree: 3 disagreements")
+        #expect(played.answer.last == "✗ the two sides do not agree: 4 disagreements")
     }
 
     @Test func keepsTheStateWhenAsked() async throws {
@@ -156,7 +156,7 @@ import Testing
         setting.quiet = .milliseconds(300)
         let played = await play(setting, recorder: try await filledRecorder())
         #expect(played.status == 1)
-        #expect(played.answer.contains("✗ com.example.stormy.notify: 1 run, 2 expected"))
+        #expect(played.answer.contains("✗ com.example.stormy.notify.photos: 0 runs, 1 expected"))
     }
 
     @Test(arguments: ["bghost", "tasks.json", "spool"])

@@ -78,7 +78,7 @@ package struct ClosingTable: Sendable {
         return "\(seconds(duration)) of \(seconds(limit)) + \(seconds(grace))"
     }
 
-    /// What reached the station from this run; runs and entries of one kind pair up in their order.
+    /// What reached the station from this run; a task's runs and its entries pair up in their order.
     private func recorded(_ run: RunEntry, _ index: Int) -> String {
         let record = evidence.record
         switch story.part(of: run.task)?.trace {
@@ -90,8 +90,10 @@ package struct ClosingTable: Sendable {
                 "\(photo.name), \(binarySize(Double(photo.bytes))), "
                     + (photo.verified ? "digest verified" : "digest wrong")
             }.joined(separator: "; ")
-        case .notification where record.notifications.indices.contains(index):
-            let entry = record.notifications[index]
+        case .notification(let cause):
+            let entries = record.notifications.filter { $0.isAbout(cause) }
+            guard entries.indices.contains(index) else { return unknown }
+            let entry = entries[index]
             let repeats = entry.repeats > 0 ? ", sent \(entry.repeats + 1) times" : ""
             return "\"\(entry.title ?? entry.message)\"\(repeats)"
         case .nothing: return "nothing"

@@ -3,8 +3,10 @@
 /// What the sample app is expected to do, told once and compared with what both sides say.
 package struct Story: Sendable {
     /// What a task leaves behind at the station.
-    package enum Trace: Sendable {
-        case forecast, photo, notification, nothing
+    package enum Trace: Equatable, Sendable {
+        case forecast, photo, nothing
+        /// The sample's senders begin the idempotency key with the cause: `storm-52.5-13.4-…`.
+        case notification(cause: String)
     }
 
     package struct Part: Sendable {
@@ -21,9 +23,19 @@ package struct Story: Sendable {
     package static let stormy = Story(parts: [
         Part(task: "com.example.stormy.noon", runs: 1, outcome: succeeded, trace: .forecast),
         Part(task: "com.example.stormy.photos", runs: 1, outcome: succeeded, trace: .photo),
-        Part(task: "com.example.stormy.notify", runs: 2, outcome: succeeded, trace: .notification),
+        notification(cause: "storm"),
+        notification(cause: "photos"),
         Part(task: "com.example.stormy.overrun", runs: 1, outcome: killedAtGrace, trace: .nothing),
     ])
+
+    private static func notification(cause: String) -> Part {
+        Part(
+            task: "com.example.stormy.notify.\(cause)",
+            runs: 1,
+            outcome: succeeded,
+            trace: .notification(cause: cause)
+        )
+    }
 
     package static let succeeded = "succeeded"
     package static let killedAtGrace = "killed(graceExceeded)"

@@ -131,21 +131,20 @@ extension Story {
     }
 
     private func aboutNotifications(_ record: StationRecord) -> [Disagreement] {
-        let task = parts.first { $0.trace == .notification }?.task
         var found: [Disagreement] = []
-        let expected = runs(leaving: .notification)
-        let count = record.notifications.count
-        if count != expected {
-            let text = "the station got \(counted(count, "notification")), \(expected) expected"
-            found.append(Disagreement(task: task, text: text))
-        }
-        for (index, entry) in record.notifications.enumerated() {
-            let earlier = record.notifications[..<index]
-            if earlier.contains(where: { $0.title == entry.title && $0.message == entry.message }) {
-                let text =
-                    "the station got the notification \"\(entry.title ?? entry.message)\" twice"
-                found.append(Disagreement(task: task, text: text))
+        var causes: [String] = []
+        for part in parts {
+            guard case .notification(let cause) = part.trace else { continue }
+            causes.append(cause)
+            let count = record.notifications.count { $0.isAbout(cause) }
+            if count != part.runs {
+                let text = "the station got \(counted(count, "notification")) about \(cause)"
+                found.append(Disagreement(task: part.task, text: "\(text), \(part.runs) expected"))
             }
+        }
+        for entry in record.notifications where !causes.contains(where: entry.isAbout) {
+            let text = "the station got a notification without a cause of the story"
+            found.append(Disagreement(text: "\(text): \"\(entry.title ?? entry.message)\""))
         }
         return found
     }

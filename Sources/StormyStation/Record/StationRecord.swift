@@ -115,6 +115,11 @@ package struct NotificationEntry: Codable, Equatable, Sendable {
         self.userAgent = userAgent
     }
 
+    /// Whether its sender's key names this cause.
+    func isAbout(_ cause: String) -> Bool {
+        idempotencyKey?.hasPrefix("\(cause)-") ?? false
+    }
+
     /// Whether a repeat of the same key says the same.
     func saysTheSame(as other: NotificationEntry) -> Bool {
         topic == other.topic && title == other.title && message == other.message
