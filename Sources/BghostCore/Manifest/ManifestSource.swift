@@ -19,6 +19,8 @@ struct ManifestSource {
     var text: SourceText
     /// The members at the top level; empty if the file is not an object of JSON.
     var members: [JSONMember] = []
+    /// Of the object at the top level.
+    var span = ByteSpan(0..<0)
     var isReadable = false
 
     var isDropIn: Bool { index > 0 }
@@ -59,6 +61,7 @@ struct ManifestSource {
                 return
             }
             self.members = members
+            span = root.span
             isReadable = true
         } catch {
             report(error, to: collector)

@@ -70,9 +70,11 @@ extension NetworkGrant {
         guard labels.allSatisfy(isLabel) else {
             return NetworkGrantFault("\(String(name).quoted) is not the name of a host")
         }
-        // A last label of digits makes it an IPv4 address, of which resolvers read more forms
-        // (octal, fewer parts) than can be compared as text.
-        guard let last = labels.last, last.utf8.allSatisfy(isDigit) else { return nil }
+        // A last label that is a number makes it an IPv4 address, of which resolvers read more
+        // forms (octal, hexadecimal, fewer parts) than can be compared as text.
+        guard let last = labels.last?.lowercased(),
+            last.utf8.allSatisfy(isDigit) || last.hasPrefix("0x")
+        else { return nil }
         let isAddress = !isWildcard && labels.count == 4 && labels.allSatisfy(isOctet)
         return isAddress ? nil : NetworkGrantFault("\(host.quoted) is not an IPv4 address")
     }

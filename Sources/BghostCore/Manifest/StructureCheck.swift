@@ -24,13 +24,9 @@ struct StructureCheck {
     }
 
     func checkFile() {
-        let brace = source.text.bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
-        check(
-            source.members,
-            as: ManifestKeys.root,
-            in: .top,
-            anchor: ByteSpan(brace..<brace + 1)
-        )
+        let start = source.span.start
+        let brace = ByteSpan(start: start, end: start + 1)
+        check(source.members, as: ManifestKeys.root, in: .top, anchor: brace)
     }
 
     // MARK: - Objects

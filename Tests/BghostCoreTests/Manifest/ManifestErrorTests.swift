@@ -39,7 +39,7 @@ struct ManifestErrorTests {
         Bad(.malformed, "▶# comment\n{ \"version\": 1 }"),
         Bad(.nestedTooDeep, "{ \"x-a\": " + String(repeating: "[", count: 63) + "▶[]"),
         Bad(.wrongType, "▶[]", label: "an object is needed"), Bad(.wrongType, "▶null"),
-        Bad(.missingKey, "// head\n▶{}"),
+        Bad(.missingKey, "// {head}\n▶{}"),
         Bad(.unsupportedVersion, "{ \"version\": ▶2 }", label: "1 is needed"),
         Bad(.unsupportedVersion, "{ \"version\": ▶1.5 }"),
         Bad(.unsupportedVersion, "{ \"version\": ▶1e99 }"),

@@ -2,11 +2,8 @@
 
 import BghostCore
 import BghostTestSupport
+import Glibc
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 @Suite
 struct ManifestSchemaTests {
@@ -91,13 +88,20 @@ struct ManifestSchemaTests {
         #expect(written == read("\"x-none\": 0"))
     }
 
-    /// Every file that ships as a sample is read.
-    @Test
-    func sampleManifestIsGood() throws {
-        let bytes = try File.read(PackageRoot.path + "/Config/tasks.json")
+    /// Every manifest that ships as a sample is read.
+    @Test(arguments: try samples())
+    func sampleManifestIsGood(_ path: String) throws {
+        let bytes = try File.read(PackageRoot.path + "/" + path)
         let (manifest, diagnostics) = ManifestFixture.reader(unresolved: .warning)
-            .read(ManifestFile(name: "Config/tasks.json", bytes: bytes))
+            .read(ManifestFile(name: path, bytes: bytes))
         let text = diagnostics.map { $0.rendered(color: false) }.joined(separator: "\n")
         #expect(manifest != nil, "\(text)")
+    }
+
+    private static func samples() throws -> [String] {
+        let config = try File.list(PackageRoot.path + "/Config")
+            .filter { $0.hasSuffix(".json") && $0 != "tasks.schema.json" }
+            .map { "Config/" + $0 }
+        return config + ["Examples/functions/tasks.json"]
     }
 }
