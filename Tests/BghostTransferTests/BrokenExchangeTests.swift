@@ -21,6 +21,40 @@ struct BrokenExchangeTests {
         )
     }
 
+    @Test func aServerThatDoesNotSpeakTLSIsNamed() async throws {
+        try await withServer { _ in
+            Response(status: .ok)
+        } test: { port in
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await fetch("https://127.0.0.1:\(port)/")
+            }
+            #expect(
+                failure?.description == """
+                    the exchange with 127.0.0.1:\(port) failed: no TLS connection could be made \
+                    (WRONG_VERSION_NUMBER)
+                    """
+            )
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func noTimeIsNoAnswer(_ timeout: Duration) async throws {
+        let socket = try SilentSocket(accepts: true)
+        await #expect(throws: FetchFailure.timedOut(after: timeout)) {
+            try await fetch("http://127.0.0.1:\(socket.port)/", timeout: timeout)
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .milliseconds(Int64.max)])
+    func anEndlessTimeoutIsNoTrap(_ timeout: Duration) async throws {
+        try await withServer { _ in
+            Response(status: .ok)
+        } test: { port in
+            let response = try await fetch("http://127.0.0.1:\(port)/", timeout: timeout)
+            #expect(response.status == 200)
+        }
+    }
+
     @Test func aServerThatNeverAnswersIsTimedOut() async throws {
         let listener = try SilentSocket(accepts: true)
         await #expect(throws: FetchFailure.timedOut(after: .milliseconds(50))) {

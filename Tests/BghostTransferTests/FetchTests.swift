@@ -26,6 +26,22 @@ struct FetchTests {
         }
     }
 
+    @Test(
+        arguments: [
+            "/", "//x", "/a;b=1,c", "/?", "/a?b?c=/d", "/%2F..", "/a//b/", "/a:b@c", "/./../x",
+            "/a%00b", "/a%0D%0Ab", "/'()*!$&+~", "/%E2%82%AC?%e2=%82",
+        ]
+    )
+    func thePathArrivesAsItWasWritten(_ target: String) async throws {
+        try await withServer { request in
+            let seen = ByteBuffer(string: request.head.path ?? "none")
+            return Response(status: .ok, body: .init(byteBuffer: seen))
+        } test: { port in
+            let response = try await fetch("http://127.0.0.1:\(port)\(target)")
+            #expect(text(response) == target)
+        }
+    }
+
     @Test func sendsMethodHeadersAndBytes() async throws {
         try await withServer { request in
             let body = try await request.body.collect(upTo: 1 << 20)

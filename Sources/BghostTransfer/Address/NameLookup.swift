@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Glibc
+internal import NIOPosix
 
 /// Turns a host's name into the addresses that a connection may be made to.
 ///
@@ -56,15 +56,25 @@ package struct NameLookup: Sendable {
         let (answers, continuation) = AsyncStream.makeStream(
             of: Result<[[UInt8]], NameFailure>.self
         )
-        Self.queue.async { [addresses] in
-            continuation.yield(addresses(host))
-            continuation.finish()
+        let lookup = Task { [addresses] in
+            defer { continuation.finish() }
+            continuation.yield(try await Self.threads.runIfActive { addresses(host) })
         }
+        // Takes it out of the queue if it has not begun.
+        defer { lookup.cancel() }
         for await answer in answers { return answer }
         return nil
     }
 
-    private static let queue = DispatchQueue(label: "bghost.names", attributes: .concurrent)
+    /// Where lookups block, made by the first of them.
+    ///
+    /// Threads of their own, so that slow name servers stall no other work, and few, so that a plugin
+    /// with many fetches cannot fill the process with threads.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 8)
+        threads.start()
+        return threads
+    }()
 }
 
 /// Why a name has no addresses.

@@ -39,7 +39,20 @@ enum ClientErrors {
         case is HTTPParserError:
             "the server's answer is not valid HTTP (\(error))"
         default:
-            String("\(error)".prefix(200))
+            tlsReason(error) ?? Printable.text("\(error)", limit: 300)
         }
+    }
+
+    /// What went wrong between us and the server's TLS.
+    ///
+    /// The whole text of such an error has the paths of the machine that built the library; the word
+    /// behind `OPENSSL_internal:` is the same everywhere.
+    private static func tlsReason(_ error: any Error) -> String? {
+        guard String(reflecting: type(of: error)).hasPrefix("NIOSSL.") else { return nil }
+        let parts = "\(error)".split(separator: "OPENSSL_internal:", maxSplits: 1)
+        let word = parts.count == 2 ? parts[1].prefix { $0.isLetter || $0 == "_" } : parts[0]
+        return word == "CERTIFICATE_VERIFY_FAILED"
+            ? "its certificate is not trusted by this machine"
+            : "no TLS connection could be made (\(Printable.text(String(word), limit: 200)))"
     }
 }

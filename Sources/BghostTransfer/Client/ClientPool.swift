@@ -60,6 +60,8 @@ final class ClientPool: Sendable {
         surplus?.shutdown { _ in }
     }
 
+    var isShutDown: Bool { state.withLock { $0.isShutDown } }
+
     /// Ends every exchange and closes every connection.
     ///
     /// Later calls of `borrow` fail.

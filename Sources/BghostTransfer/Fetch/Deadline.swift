@@ -2,6 +2,9 @@
 
 /// Ends work that takes too long.
 enum Deadline {
+    /// Far beyond any run, and far from where clocks overflow.
+    private static let longest = Duration.seconds(365 * 86_400)
+
     /// Runs work, and cancels it once the time is over.
     ///
     /// Returns when the work has returned, so the work must heed its cancellation.
@@ -13,7 +16,7 @@ enum Deadline {
             group.addTask { await work() }
             group.addTask {
                 do {
-                    try await Task.sleep(for: timeout)
+                    try await Task.sleep(for: min(timeout, longest))
                     return .failure(.timedOut(after: timeout))
                 } catch {
                     // The caller was cancelled, and so is the work, which says so itself.

@@ -86,14 +86,14 @@ extension FetchFailure: CustomStringConvertible {
 
 /// Makes what a plugin or server has sent fit for a message.
 enum Printable {
-    /// At most 60 characters, without control characters.
-    static func text(_ text: String) -> String {
-        let safe = text.unicodeScalars.prefix(60).map { scalar in
+    /// The first characters, without control characters.
+    static func text(_ text: String, limit: Int = 60) -> String {
+        let safe = text.unicodeScalars.prefix(limit).map { scalar in
             scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? "\u{FFFD}" : scalar
         }
         var result = String.UnicodeScalarView()
         result.append(contentsOf: safe)
-        return String(result) + (text.unicodeScalars.count > 60 ? "…" : "")
+        return String(result) + (text.unicodeScalars.count > limit ? "…" : "")
     }
 
     /// A host and port as a manifest writes them.

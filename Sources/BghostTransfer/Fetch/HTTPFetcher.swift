@@ -29,6 +29,7 @@ public final class HTTPFetcher: Fetching {
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
     ) async throws(FetchFailure) -> FetchResponse {
         let outgoing = try OutgoingRequest(request)
+        guard !Task.isCancelled else { throw .cancelled }
         return try await Deadline.limiting(to: request.timeout) {
             do throws(FetchFailure) {
                 return .success(try await self.follow(outgoing, of: request, permits: permits))
@@ -101,6 +102,8 @@ public final class HTTPFetcher: Fetching {
                 return try await exchange.run(on: client)
             } catch {
                 failure = ClientErrors.failure(error, target: address.server)
+                // A client that is shut down says that it cancelled what it was doing.
+                if failure == .cancelled, clients.isShutDown { throw .shutDown }
                 guard ClientErrors.precedesRequest(error) else { throw failure }
             }
         }

@@ -68,12 +68,12 @@ public final class UploadFile: Sendable {
 }
 
 /// What changes when a file is written to.
+///
+/// Not the change time: renaming a file, as spoolers do, changes that too.
 private struct Stamp: Equatable, Sendable {
     let size: Int
     private let modified: Int
     private let modifiedNanoseconds: Int
-    private let changed: Int
-    private let changedNanoseconds: Int
 
     init(of descriptor: Int32) throws(FetchFailure) {
         var status = stat()
@@ -87,7 +87,5 @@ private struct Stamp: Equatable, Sendable {
         size = status.st_size
         modified = status.st_mtim.tv_sec
         modifiedNanoseconds = status.st_mtim.tv_nsec
-        changed = status.st_ctim.tv_sec
-        changedNanoseconds = status.st_ctim.tv_nsec
     }
 }
