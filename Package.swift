@@ -42,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -79,6 +80,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: swift),
         .target(
@@ -86,28 +88,39 @@ let package = Package(
             dependencies: [
                 "BghostCore", "BghostWire", "BghostLinux", "BghostPlugin", "BghostStore",
                 "BghostTransfer",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift),
         .target(
             name: "BghostControl",
             dependencies: [
-                "BghostHost",
+                "BghostCore", "BghostLinux",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "BghostCommand",
+            dependencies: [
+                "BghostControl", "BghostCore", "BghostHost", "BghostLinux", "BghostPlugin",
+                "BghostStore", "BghostTransfer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift),
 
         // Programs.
         .executableTarget(
-            name: "bghost",
-            dependencies: [
-                "BghostControl", "BghostHost",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: swift),
+            name: "bghost", dependencies: ["BghostCommand"], swiftSettings: swift),
         .executableTarget(
             name: "bghost-worker",
             dependencies: ["BghostPlugin", "BghostWire", "BghostLinux"],
@@ -151,11 +164,32 @@ let package = Package(
             name: "BghostWireTests", dependencies: ["BghostWire"], swiftSettings: swift),
         .testTarget(
             name: "BghostPluginTests",
-            dependencies: ["BghostPlugin", "CBghost", "BghostTestSupport"],
+            dependencies: ["BghostCore", "BghostPlugin", "CBghost", "BghostTestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: ["BackgroundTasks", "CBghost", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostTransferTests",
+            dependencies: [
+                "BghostTransfer", "BghostTestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostControlTests",
+            dependencies: [
+                "BghostCommand", "BghostControl", "BghostCore", "BghostLinux", "BghostTestSupport",
+                "bghost",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "StationTests",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+internal import BghostCore
 public import BghostLinux
 internal import BghostStore
 internal import BghostWire
@@ -39,6 +39,8 @@ public actor Host {
     var dirty: [Worker] = []
     var effects: [RunMachine.Effect] = []
     var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
+    /// Where packets and output are received. It lives as long as the process, as hosts do but in
+    /// tests.
     let packet = UnsafeMutableRawBufferPointer.allocate(
         byteCount: FrameLayout.packetBytesMax, alignment: 16)
     var controlGroup: ControlGroup?
@@ -61,10 +63,6 @@ public actor Host {
         slotsMax =
             configuration.manifest.host.slots
             ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
-    }
-
-    deinit {
-        packet.deallocate()
     }
 
     // MARK: Start and end

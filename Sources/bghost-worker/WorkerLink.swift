@@ -2,6 +2,7 @@
 
 internal import BghostLinux
 internal import BghostWire
+internal import Glibc
 internal import Synchronization
 
 /// The worker's two sockets to the daemon.
@@ -30,13 +31,33 @@ final class WorkerLink: Sendable {
 
     /// Receives one packet and hands it over. A packet that is not understood comes from a daemon of
     /// another version: nothing sensible can be done with it.
+    ///
+    /// - Parameter handle: gets the packet and the descriptor that came with it, or -1; it sets it to
+    ///   -1 if it takes it over.
     func receive(
         _ fd: Int32,
         into buffer: UnsafeMutableRawBufferPointer,
-        descriptor: UnsafeMutablePointer<Int32>? = nil,
+        _ handle: (RawSpan, inout Int32) throws(WireError) -> Void
+    ) {
+        var descriptor: Int32 = -1
+        let count = PacketSocket.receive(fd, buffer, wait: true, descriptor: &descriptor)
+        guard count > 0 else { WorkerProcess.end() }
+        do throws(WireError) {
+            try handle(
+                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count), &descriptor)
+        } catch {
+            WorkerProcess.end(70)
+        }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Receives one packet that carries no descriptor.
+    func receive(
+        _ fd: Int32,
+        into buffer: UnsafeMutableRawBufferPointer,
         _ handle: (RawSpan) throws(WireError) -> Void
     ) {
-        let count = PacketSocket.receive(fd, buffer, wait: true, descriptor: descriptor)
+        let count = PacketSocket.receive(fd, buffer, wait: true)
         guard count > 0 else { WorkerProcess.end() }
         do throws(WireError) {
             try handle(UnsafeRawBufferPointer(buffer).bytes.extracting(first: count))

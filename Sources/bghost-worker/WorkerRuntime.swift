@@ -125,13 +125,10 @@ final class WorkerRuntime: Sendable {
     private func takeControl() -> Never {
         let buffer = WorkerLink.makeBuffer()
         while true {
-            var descriptor: Int32 = -1
-            link.receive(
-                WorkerDescriptors.control, into: buffer, descriptor: &descriptor
-            ) { packet throws(WireError) in
+            link.receive(WorkerDescriptors.control, into: buffer) {
+                (packet, descriptor) throws(WireError) in
                 try self.control(packet, &descriptor)
             }
-            if descriptor >= 0 { close(descriptor) }
         }
     }
 

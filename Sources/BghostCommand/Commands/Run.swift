@@ -92,7 +92,8 @@ struct Run: AsyncParsableCommand {
                 logLevel: logLevel.level,
                 pluginPaths: pluginPath,
                 slots: slots
-            )
+            ),
+            Console(.auto)
         )
     }
 }

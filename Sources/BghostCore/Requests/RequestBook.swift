@@ -53,7 +53,7 @@ public struct RequestBook: Sendable {
         var simulated = Queue<Request>()
         /// How many tickets of this entry are in the ready heap.
         var tickets = 0
-        var overlap: Overlap
+        public let overlap: Overlap
     }
 
     /// What `next` found.

@@ -66,39 +66,32 @@ extension Host {
             plugin.problem = nil
             return true
         }
-        let candidates = libraryCandidates(definition.library)
-        guard let path = candidates.first(where: { access($0, F_OK) == 0 }) else {
-            setProblem(
-                plugin,
-                "`\(definition.library)` is not there; looked for "
-                    + candidates.joined(separator: ", "), file: nil)
+        let path: String
+        do {
+            path = try librarySearch.find(definition.library)
+        } catch {
+            setProblem(plugin, error.description, file: nil)
             return false
         }
         plugin.path = path
         do {
-            let image = try PluginImage.inspect(path: path)
-            try image.requireLoadable()
+            _ = try PluginImage.inspect(path: path).requireLoadable()
             plugin.problem = nil
             return true
         } catch {
-            setProblem(plugin, "\(path): \(error)", file: fileIdentity(path))
+            setProblem(plugin, error.description, file: fileIdentity(path))
             return false
         }
     }
 
-    private func libraryCandidates(_ library: String) -> [String] {
-        if library.hasPrefix("/") { return [library] }
-        if library.contains("/") { return ["\(configuration.manifestDirectory)/\(library)"] }
-        return configuration.pluginPath.map { "\($0)/\(library)" }
+    private var librarySearch: LibrarySearch {
+        LibrarySearch(
+            pluginPath: configuration.pluginPath,
+            manifestDirectory: configuration.manifestDirectory)
     }
 
     func fileIdentity(_ path: String) -> FileIdentity? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return FileIdentity(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-            bytes: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        FileIdentity(path: path)
     }
 
     private func setProblem(_ plugin: PluginSlot, _ message: String, file: FileIdentity?) {
@@ -130,7 +123,7 @@ extension Host {
         guard let problem = plugin.problem else { return true }
         let candidate: String? =
             if case .plugin(let definition) = plugin.code {
-                libraryCandidates(definition.library).first { access($0, F_OK) == 0 }
+                try? librarySearch.find(definition.library)
             } else {
                 nil
             }

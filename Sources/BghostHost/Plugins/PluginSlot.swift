@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostPlugin
 
 /// One plugin or function of the manifest, as the host uses it. It belongs to the host's executor.
 final class PluginSlot {
@@ -88,12 +89,4 @@ struct PluginProblem {
     var file: FileIdentity?
     /// Not to be tried again before this time, monotonic nanoseconds.
     var retryAt: UInt64 = .max
-}
-
-/// Which file a path means at the moment, and whether it has changed.
-struct FileIdentity: Equatable {
-    var device: UInt64
-    var inode: UInt64
-    var bytes: Int64
-    var modified: Int64
 }

@@ -40,7 +40,7 @@ extension Host {
 
     private func notPermitted(_ identifier: String) -> String {
         let known = configuration.manifest.tasks.map(\.identifier.description)
-        let near = Spelling.nearest(to: identifier, in: known).map { "; did you mean `\($0)`?" }
+        let near = Spelling.nearest(to: identifier, among: known).map { "; did you mean `\($0)`?" }
         return
             "`\(PrintableText.escaped(String(identifier.prefix(200))))` is not permitted: add it to"
             + " `tasks` in \(configuration.manifestPath)" + (near ?? "")

@@ -357,7 +357,7 @@ extension Host {
 
 extension WorkerRlimits {
     /// Backstops: well above the limits that the daemon itself holds a worker to.
-    fileprivate init(_ limits: WorkerLimits) {
+    init(_ limits: WorkerLimits) {
         self.init(
             addressSpaceBytes: limits.memoryBytes.map {
                 $0.multipliedReportingOverflow(by: 4).partialValue &+ (2 << 30)

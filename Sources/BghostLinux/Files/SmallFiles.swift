@@ -7,6 +7,10 @@ public func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
     let fd = open(path, O_RDONLY | O_CLOEXEC)
     guard fd >= 0 else { return nil }
     defer { close(fd) }
+    return readAll(fd, bytesMax: bytesMax)
+}
+
+private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: bytesMax)
     var total = 0
     while total < bytesMax {
@@ -30,4 +34,28 @@ public func writeFile(_ path: String, _ text: String) -> Bool {
     defer { close(fd) }
     var text = text
     return text.withUTF8 { write(fd, $0.baseAddress, $0.count) == $0.count }
+}
+
+/// Files that people write, read whole.
+public enum SmallFile {
+    /// The first `bytesMax` bytes of a regular file. Never waits, as a FIFO would have it.
+    public static func read(_ path: String, bytesMax: Int) -> Result<[UInt8], SystemError> {
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard fd >= 0 else { return .failure(SystemError("read", path, code: errno)) }
+        defer { close(fd) }
+        var status = stat()
+        guard fstat(fd, &status) == 0 else {
+            return .failure(SystemError("read", path, code: errno))
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            return .failure(SystemError("read", path, code: EISDIR))
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            return .failure(SystemError("read", path, code: EINVAL))
+        }
+        guard let bytes = readAll(fd, bytesMax: bytesMax) else {
+            return .failure(SystemError("read", path, code: errno))
+        }
+        return .success(bytes)
+    }
 }

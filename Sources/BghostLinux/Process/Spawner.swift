@@ -61,7 +61,7 @@ public final class Spawner: Sendable {
         _ order: Order,
         then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
     ) {
-        perform { then(Result { () throws(SystemError) in try Self.spawnNow(order) }) }
+        perform { then(Result { () throws(SystemError) in try Self.spawnHere(order) }) }
     }
 
     /// Does something on the spawner's thread, in the order of the calls. For small blocking work on
@@ -85,7 +85,8 @@ public final class Spawner: Sendable {
         }
     }
 
-    private static func spawnNow(_ order: Order) throws(SystemError) -> Spawned {
+    /// Starts a process on the calling thread, with which it ends at the latest.
+    public static func spawnHere(_ order: Order) throws(SystemError) -> Spawned {
         // The child's numbers must not be taken by what is to become them.
         let floor = Int32(order.descriptors.count)
         var raised: [Int32] = []

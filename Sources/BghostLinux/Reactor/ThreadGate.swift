@@ -4,11 +4,11 @@ internal import Glibc
 
 /// A door that is opened once and stays open. For threads, which may block; never wait for it in an
 /// async function.
-final class ThreadGate: @unchecked Sendable {
+public final class ThreadGate: @unchecked Sendable {
     // @unchecked: guarded by the semaphore, which lives as long as the gate.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
-    init() {
+    public init() {
         semaphore = .allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
     }
@@ -18,12 +18,24 @@ final class ThreadGate: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    func open() {
+    public func open() {
         sem_post(semaphore)
     }
 
-    func wait() {
+    /// Waits until it is open.
+    public func wait() {
         while sem_wait(semaphore) != 0 {}
+        sem_post(semaphore)
+    }
+
+    /// Waits until it is open, for so many seconds at the most.
+    public func wait(seconds: Int) {
+        var limit = timespec()
+        clock_gettime(CLOCK_REALTIME, &limit)
+        limit.tv_sec += seconds
+        while sem_timedwait(semaphore, &limit) != 0 {
+            guard errno == EINTR else { return }
+        }
         sem_post(semaphore)
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// Why the table that a plugin returned is not accepted.
 package struct DescriptorError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The id of the plugin's note.
+    /// The id of the plugin's note; "" if that has none.
     package var plugin: String
     package var problem: Problem
 
@@ -21,6 +21,7 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         case badSize(part: String, found: UInt32, least: Int)
         case wrongABI(major: UInt16)
         case hostTooOld(minor: UInt16)
+        case badID(String)
         case idMismatch(note: String, table: String)
         case unknownFlags(part: String, bits: UInt32)
         case handlerCount(UInt32)
@@ -44,6 +45,7 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         case .badSize: "bad-size"
         case .wrongABI: "wrong-abi"
         case .hostTooOld: "host-too-old"
+        case .badID: "bad-id"
         case .idMismatch: "lying-note"
         case .unknownFlags: "unknown-flags"
         case .handlerCount: "handler-count"
@@ -59,7 +61,9 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    package var description: String { "plugin \(plugin): \(sentence)" }
+    package var description: String {
+        plugin.isEmpty ? "the plugin: \(sentence)" : "plugin \(plugin): \(sentence)"
+    }
 
     private var sentence: String {
         switch problem {
@@ -88,6 +92,8 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
             it needs a host of ABI \(PluginImage.abiMajor).\(minor) or later, this bghost offers \
             \(PluginImage.hostABI). It needs a newer bghost
             """
+        case .badID(let found):
+            "its id is \(found), not one like org.example.name"
         case .idMismatch(let note, let table):
             "its note says id=\(note), its table says \(table). Write the same id in both"
         case .unknownFlags(let part, let bits):

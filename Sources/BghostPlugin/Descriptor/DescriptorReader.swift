@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostCore
 import CBghost
 
 /// One reading of one plugin's table.
@@ -37,7 +38,10 @@ struct DescriptorReader: ~Copyable {
             throw fault(.hostTooOld(minor: table.min_host_minor))
         }
         let id = try text(table.id, "its id", most: PluginDescriptor.idBytesMax)
-        guard id == note.id else {
+        // A note need not name the plugin, because not every language can put a text of its author's
+        // there; the table always does.
+        guard IdentifierPattern.isValid(id) else { throw fault(.badID("\(Quoted(id.utf8))")) }
+        guard note.id.isEmpty || id == note.id else {
             throw fault(.idMismatch(note: note.id, table: "\(Quoted(id.utf8))"))
         }
         try requireKnown(table.flags, known: 0, part)

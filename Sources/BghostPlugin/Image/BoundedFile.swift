@@ -102,6 +102,25 @@ package struct FileIdentity: Hashable, Sendable {
     package var modifiedNanoseconds: Int64
 }
 
+extension FileIdentity {
+    init(_ status: stat) {
+        self.init(
+            device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino),
+            sizeBytes: UInt64(status.st_size),
+            modifiedSeconds: Int64(status.st_mtim.tv_sec),
+            modifiedNanoseconds: Int64(status.st_mtim.tv_nsec)
+        )
+    }
+
+    /// Which file a path means at the moment; `nil` if there is none.
+    package init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
 /// Bytes of a file, from which little-endian numbers are read at any offset, aligned or not.
 struct FileBytes {
     var bytes: [UInt8]

@@ -7,7 +7,7 @@ package struct PluginNote: Equatable, Sendable {
     /// The ABI that it was built against.
     package var abiMajor: UInt16
     package var abiMinor: UInt16
-    /// Reverse DNS, the same as in the plugin's table.
+    /// Reverse DNS, the same as in the plugin's table; "" if the note does not say.
     package var id: String
     /// The language runtime that it brings along, such as `c` or `swift`; "" if it does not say.
     package var runtime: String
@@ -51,8 +51,8 @@ package struct PluginNote: Equatable, Sendable {
         else {
             return .failure(NoteFault("abi is \(Quoted(abi.utf8)), not MAJOR.MINOR"))
         }
-        guard let id = values["id"] else { return .failure(NoteFault("the key id is missing")) }
-        guard IdentifierPattern.isValid(String(id)) else {
+        let id = values["id"] ?? ""
+        guard id.isEmpty || IdentifierPattern.isValid(String(id)) else {
             return .failure(NoteFault("id is \(Quoted(id.utf8)), not like org.example.name"))
         }
         let runtime = values["runtime"] ?? ""

@@ -210,7 +210,7 @@ BG_EXPORT const bg_plugin *bghost_plugin_v1(const bg_host *host) BG_NOEXCEPT;
 
 /* Metadata that the host reads without running any of the plugin: an ELF note in section
  * .note.bghost, owner "bghost", type 1, text "key=value;...". Keys: abi=MAJOR.MINOR (required),
- * id=... (required, the same as bg_plugin.id), runtime=c|c++|swift|rust|... (optional). */
+ * id=... (if given, the same as bg_plugin.id), runtime=c|c++|swift|rust|... (optional). */
 #define BG_NOTE(text)                                                                              \
   __attribute__((section(".note.bghost"), used, aligned(4))) static const struct {                 \
     uint32_t namesz, descsz, type;                                                                 \

@@ -98,7 +98,6 @@ import Testing
         text("abi=1;id=a.b", says: "abi is \"1\", not MAJOR.MINOR"),
         text("abi=+1.0;id=a.b", says: "abi is \"+1.0\""),
         text("abi=1.65536;id=a.b", says: "abi is \"1.65536\""),
-        text("abi=1.0", says: "the key id is missing"),
         text("abi=1.0;id=", says: "id is \"\""),
         text("abi=1.0;id=../../etc", says: "id is \"../../etc\""),
         text("abi=1.0;id=a;id=b", says: "the key \"id\" stands there twice"),

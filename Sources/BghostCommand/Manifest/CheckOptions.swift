@@ -26,11 +26,3 @@ package struct CheckOptions: Equatable, Sendable {
     }
 }
 
-/// Checks a manifest and the plugins that it names.
-package enum Checker {
-    /// Prints what it finds to the console.
-    package static func run(_ options: CheckOptions, _ console: Console) async throws -> ExitStatus
-    {
-        throw CommandFailure(.internalError, "this build has no manifest reader")
-    }
-}

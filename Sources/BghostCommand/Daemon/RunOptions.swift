@@ -42,10 +42,3 @@ package struct RunOptions: Equatable, Sendable {
     }
 }
 
-/// The daemon in the foreground.
-package enum Daemon {
-    /// Runs until it has been asked to stop and has drained.
-    package static func run(_ options: RunOptions) async throws {
-        throw CommandFailure(.internalError, "this build has no daemon")
-    }
-}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+internal import BghostCore
+internal import BghostPlugin
+
+/// Shows what a plugin's file says of itself, without running its code.
+package enum PluginInspector {
+    /// Prints it to the console.
+    package static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus {
+        let image: PluginImage
+        do {
+            image = try PluginImage.inspect(path: file)
+        } catch {
+            throw CommandFailure(.failure, TerminalText.escaped(error.description))
+        }
+        var problem: String?
+        do {
+            _ = try image.requireLoadable()
+        } catch {
+            problem = error.description
+        }
+        if json {
+            console.answer(json: describe(image, problem))
+        } else {
+            show(image, problem, console)
+        }
+        return problem == nil ? .success : .failure
+    }
+
+    private static func show(_ image: PluginImage, _ problem: String?, _ console: Console) {
+        var rows: [(String, String)] = []
+        if let note = image.note {
+            rows.append(("id", note.id.isEmpty ? "(in its table)" : note.id))
+            rows.append(("ABI", "\(note.abiMajor).\(note.abiMinor)"))
+            rows.append(("runtime", note.runtime.isEmpty ? "(not said)" : note.runtime))
+        } else {
+            rows.append(("note", "none"))
+        }
+        rows.append(("needs", image.needed.isEmpty ? "nothing" : image.needed.joined(separator: ", ")))
+        rows.append(("exports", "\(image.extraExports) symbols besides its entry"))
+        rows.append(
+            (
+                "concerns",
+                image.concerns.isEmpty
+                    ? "none" : image.concerns.map(\.rawValue).joined(separator: ", ")
+            ))
+        for (key, value) in rows {
+            let name = key.padding(to: 10)
+            console.answer("\(console.out.painted(name, .dim))\(TerminalText.escaped(value))\n")
+        }
+        let mark = console.out.painted(problem == nil ? Style.Mark.good : .bad)
+        console.answer("\(mark) \(TerminalText.escaped(problem ?? "this bghost can load it"))\n")
+    }
+
+    private static func describe(_ image: PluginImage, _ problem: String?) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", "bghost.plugin/1")
+            writer.member("path", image.path)
+            writer.member("id", image.note?.id)
+            writer.member("abi", image.note.map { "\($0.abiMajor).\($0.abiMinor)" })
+            writer.member("runtime", image.note?.runtime)
+            writer.member("needed") { $0.strings(image.needed) }
+            writer.member("extraExports", image.extraExports)
+            writer.member("concerns") { $0.strings(image.concerns.map(\.rawValue)) }
+            writer.member("loadable", problem == nil)
+            writer.member("problem", problem)
+        }
+        return writer.text
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func strings(_ values: [String]) {
+        array { writer in
+            for value in values { writer.value(value) }
+        }
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
+}

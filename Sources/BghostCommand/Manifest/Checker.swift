@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+internal import BghostCore
+internal import BghostHost
+internal import BghostPlugin
+
+/// Checks a manifest and the plugins that it names, by the code that the daemon starts with. It
+/// touches no network and needs no daemon.
+package enum Checker {
+    /// What became of one plugin or function.
+    fileprivate struct Finding {
+        var name: String
+        var kind: String
+        var detail: String
+        var problem: String?
+    }
+
+    /// Prints what it finds to the console.
+    package static func run(
+        _ options: CheckOptions,
+        _ console: Console
+    ) async throws -> ExitStatus {
+        let reading = ManifestFiles.read(
+            options.config, unresolvedSecrets: options.ignoresEnvironment ? .warning : .error)
+        let shown = reading.diagnostics.filter {
+            !(options.ignoresEnvironment && $0.severity == .warning && $0.code == .unresolvedSecret)
+        }
+        var findings: [Finding] = []
+        if let manifest = reading.manifest {
+            findings = try await probe(manifest, reading.directory, options)
+        }
+        let errors = reading.errors + findings.count { $0.problem != nil }
+        let warnings = shown.count { $0.severity == .warning }
+        if options.json {
+            console.answer(
+                json: json(options.config, reading.manifest, shown, findings, errors, warnings))
+        } else {
+            show(options.config, reading, shown, findings, errors, warnings, console)
+        }
+        return errors == 0 && (warnings == 0 || !options.deniesWarnings) ? .success : .badManifest
+    }
+
+    private static func probe(
+        _ manifest: Manifest,
+        _ directory: String,
+        _ options: CheckOptions
+    ) async throws -> [Finding] {
+        let probe = PluginProbe(
+            workerPath: try InstalledFiles.worker(),
+            pluginPath: InstalledFiles.pluginPath(
+                options.pluginPaths.map(ControlLocation.normalized)),
+            manifestDirectory: directory)
+        var findings: [Finding] = []
+        for plugin in manifest.plugins {
+            let handlers = manifest.tasks.compactMap { task -> String? in
+                guard case .plugin(plugin.name, let handler) = task.handler else { return nil }
+                return handler
+            }
+            findings.append(
+                Finding(plugin.name, "plugin", await probe.look(at: plugin, handlers: handlers)))
+        }
+        for function in manifest.functions {
+            findings.append(Finding(function.name, "function", await probe.look(at: function)))
+        }
+        return findings
+    }
+
+    private static func show(
+        _ config: String,
+        _ reading: ManifestFiles.Reading,
+        _ diagnostics: [Diagnostic],
+        _ findings: [Finding],
+        _ errors: Int,
+        _ warnings: Int,
+        _ console: Console
+    ) {
+        if let manifest = reading.manifest {
+            let dropIns = reading.dropIns > 0 ? ", \(reading.dropIns) drop-ins" : ""
+            console.answer(
+                "\(console.out.painted(.good)) \(TerminalText.escaped(config))  \(manifest.tasks.count)"
+                    + " tasks, \(manifest.plugins.count) plugins,"
+                    + " \(manifest.functions.count) functions\(dropIns)\n")
+        }
+        for finding in findings {
+            let mark = console.out.painted(finding.problem == nil ? Style.Mark.good : .bad)
+            let text = TerminalText.escaped(finding.problem ?? finding.detail)
+            console.answer("\(mark) \(finding.kind) \(finding.name)  \(text)\n")
+        }
+        for diagnostic in diagnostics {
+            console.answer(diagnostic.rendered(color: console.out.hasColor))
+        }
+        if errors + warnings > 0 {
+            console.answer(
+                "\(errors) error\(errors == 1 ? "" : "s"), \(warnings) warning\(warnings == 1 ? "" : "s")\n")
+        }
+    }
+
+    private static func json(
+        _ config: String,
+        _ manifest: Manifest?,
+        _ diagnostics: [Diagnostic],
+        _ findings: [Finding],
+        _ errors: Int,
+        _ warnings: Int
+    ) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", "bghost.check/1")
+            writer.member("manifest", config)
+            writer.member("errors", errors)
+            writer.member("warnings", warnings)
+            writer.member("tasks", manifest?.tasks.count ?? 0)
+            writer.member("diagnostics") { writer in
+                writer.array { writer in
+                    for diagnostic in diagnostics { writer.value(diagnostic) }
+                }
+            }
+            writer.member("plugins") { writer in
+                writer.array { writer in
+                    for finding in findings {
+                        writer.object { writer in
+                            writer.member("name", finding.name)
+                            writer.member("kind", finding.kind)
+                            writer.member("detail", finding.detail)
+                            writer.member("problem", finding.problem)
+                        }
+                    }
+                }
+            }
+        }
+        return writer.text
+    }
+}
+
+extension Checker.Finding {
+    fileprivate init(_ name: String, _ kind: String, _ result: Result<String, ProbeFailure>) {
+        self.name = name
+        self.kind = kind
+        switch result {
+        case .success(let detail): (self.detail, problem) = (detail, nil)
+        case .failure(let failure): (detail, problem) = ("", failure.message)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func value(_ diagnostic: Diagnostic) {
+        object { writer in
+            writer.member("severity", diagnostic.severity.rawValue)
+            writer.member("code", diagnostic.code.rawValue)
+            writer.member("message", diagnostic.message)
+            writer.member("file", diagnostic.location.file)
+            writer.member("line", diagnostic.location.line)
+            writer.member("column", diagnostic.location.column)
+            writer.member("help", diagnostic.help)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Where the library of a plugin is.
+struct LibrarySearch {
+    /// A library that is nowhere.
+    struct NotFound: Error, CustomStringConvertible {
+        let library: String
+        let candidates: [String]
+
+        var description: String {
+            "`\(library)` is not there; looked for " + candidates.joined(separator: ", ")
+        }
+    }
+
+    let pluginPath: [String]
+    let manifestDirectory: String
+
+    /// The places in which a library is looked for, in order.
+    func candidates(_ library: String) -> [String] {
+        if library.hasPrefix("/") { return [library] }
+        if library.contains("/") { return ["\(manifestDirectory)/\(library)"] }
+        return pluginPath.map { "\($0)/\(library)" }
+    }
+
+    /// The first of them where something is.
+    func find(_ library: String) throws(NotFound) -> String {
+        let candidates = candidates(library)
+        guard let found = candidates.first(where: { access($0, F_OK) == 0 }) else {
+            throw NotFound(library: library, candidates: candidates)
+        }
+        return found
+    }
+}
