@@ -113,7 +113,10 @@ struct SocketTests {
         #expect(fault?.message.contains(folder.file("absent")) == true)
     }
 
-    @Test(arguments: ["", "relative.sock", "/", "/tmp/" + String(repeating: "x", count: 99)])
+    @Test(arguments: [
+        "", "relative.sock", "/", "/tmp/" + String(repeating: "x", count: 99),
+        "/tmp/" + String(repeating: "x", count: 89) + "/c",
+    ])
     func refusesPathsThatCannotBeBound(path: String) async {
         let fault = await fault {
             try await ControlServer(host: MemoryHost(), socketPath: path).run()

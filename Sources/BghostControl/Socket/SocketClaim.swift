@@ -17,18 +17,20 @@ final class SocketClaim: Sendable {
 
     /// Checks the folder, takes the lock, and makes sure that nothing but a stale socket lies there.
     init(path: String) throws(ControlFault) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        // Ten bytes: what is bound first has a name that can be longer than the final one.
+        let bytesMax = UnixAddress.pathBytesMax
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0),
-            path.utf8.count <= UnixAddress.pathBytesMax
+            path.utf8.count <= bytesMax, folder.utf8.count + 10 <= bytesMax
         else {
             throw ControlFault(
                 .socketPath,
                 "the control socket cannot be \(TerminalText.escaped(path)): an absolute path of "
-                    + "at most \(UnixAddress.pathBytesMax) bytes is needed",
+                    + "at most \(bytesMax) bytes is needed, in a folder of at most \(bytesMax - 10)",
                 fix: "choose another --control"
             )
         }
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         try Self.checkFolder(folder)
         lock = try Self.takeLock(path + ".lock", of: path)
         do throws(ControlFault) {

@@ -5,7 +5,7 @@ import BghostTestSupport
 /// The program as it was built, with an environment that holds nothing of the tester's.
 enum Bghost {
     static func run(
-        _ arguments: String...,
+        _ arguments: [String],
         environment: [String] = []
     ) async throws -> Command.Result {
         try await onThread {

@@ -3,7 +3,9 @@
 import BghostTestSupport
 import Glibc
 
-/// A connection to a Unix socket whose bytes a test chooses. Blocking: use it in `onThread`.
+/// A connection to a Unix socket whose bytes a test chooses.
+///
+/// Blocking: use it in `onThread`.
 final class RawConnection: Sendable {
     let fd: Int32
 
@@ -53,7 +55,9 @@ final class RawConnection: Sendable {
         return poll(&descriptor, 1, milliseconds) == 1
     }
 
-    /// A listener that answers nobody. The caller closes it.
+    /// A listener that answers nobody.
+    ///
+    /// The caller closes it.
     static func listener(_ path: String) throws -> Int32 {
         let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         try withAddress(path) { address, size in

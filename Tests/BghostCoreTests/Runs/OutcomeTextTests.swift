@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "Succeeded", "killed", "killed()", "killed(memory", "killed(memory))", "killed(SIGSEGV)",
+        "", "Succeeded", "killed", "killed()", "killed(memory", "killed(memory))",
+        "killed(SIGSEGV)",
         "crashed()", "crashed(memory)", "crashed(exit)", "crashed(exit x)", "crashed(signal 0)",
         "crashed(signal -1)", "killed(protocolFault(65536))", "killed(protocolFault())", "lost ",
     ])

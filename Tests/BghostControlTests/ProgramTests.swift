@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCommand
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The program as it was built, against a real server.
+@Suite(.timeLimit(.minutes(1)))
+struct ProgramTests {
+    // MARK: - Without a daemon
+
+    @Test(arguments: [
+        ["status"], ["runs"], ["show", "01"], ["logs"], ["trigger", "x"], ["submit", "x"],
+        ["cancel", "x"], ["expire", "01"], ["logs", "-f"], ["status", "--json"],
+    ])
+    func exitsThreeWithoutADaemon(arguments: [String]) async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("control.sock")
+        for isStale in [false, true] {
+            if isStale { close(try RawConnection.listener(path)) }
+            let result = try await Bghost.run(arguments + ["--control", path])
+            #expect(result.exitCode == 3)
+            #expect(result.output.isEmpty)
+            #expect(
+                result.error == """
+                    error[BG2101]: bghost is not running (no daemon answers at \(path))
+                      fix: start it with: bghost --config tasks.json
+
+                    """
+            )
+        }
+    }
+
+    @Test(arguments: [
+        (["--state-dir", "/nonexistent/a"], [], "/nonexistent/a/control.sock"),
+        ([], ["BGHOST_CONTROL=/nonexistent/b.sock"], "/nonexistent/b.sock"),
+        (["--control", "unix:/nonexistent/c"], ["BGHOST_CONTROL=/d"], "/nonexistent/c"),
+    ])
+    func findsTheSocket(arguments: [String], environment: [String], path: String) async throws {
+        let result = try await Bghost.run(["status"] + arguments, environment: environment)
+        #expect(result.error.contains("no daemon answers at \(path))"))
+    }
+
+    @Test func theUsualPlaceOfTheSocket() {
+        func directory(_ isRoot: Bool, _ environment: [String: String]) -> String? {
+            ControlLocation.stateDirectory(isRoot: isRoot) { environment[$0] }
+        }
+        #expect(directory(true, ["HOME": "/root"]) == "/var/lib/bghost")
+        #expect(directory(false, ["HOME": "/home/a"]) == "/home/a/.local/state/bghost")
+        #expect(directory(false, ["XDG_STATE_HOME": "/s", "HOME": "/home/a"]) == "/s/bghost")
+        #expect(
+            directory(false, ["XDG_STATE_HOME": "s", "HOME": "/h"]) == "/h/.local/state/bghost"
+        )
+        #expect(directory(false, [:]) == nil)
+    }
+
+    @Test(arguments: [
+        (["tirgger"], "did you mean `bghost trigger`?"),
+        (["plugin", "inspct"], "did you mean `bghost plugin inspect`?"),
+        (["frobnicate"], "bghost --help lists them"),
+        (["--cnofig", "x"], "Did you mean '--config'?"),
+        (["runs", "--limit", "0"], "--limit must be from 1 to 1000"),
+        (["trigger", "x", "--timeout", "5s"], "--timeout needs --wait"),
+        (["trigger", "x", "--wait", "--timeout", "5"], "is not a time such as 30s"),
+        (["submit", "x", "--earliest", "soon"], "is no time such as"),
+        (["submit", "x", "--parameters", "[1]"], "the value is not an object"),
+        (["submit", "x", "--parameters", "{"], "the text ends before"),
+        (["--slots", "0"], "--slots must be from 1"),
+        (["run", "--log-level", "loud"], "loud"),
+        (
+            ["status", "--control", "/" + String(repeating: "x", count: 103)],
+            "longer than 103 bytes"
+        ),
+    ])
+    func exitsSixtyFourOnMisuse(arguments: [String], part: String) async throws {
+        let result = try await Bghost.run(arguments)
+        #expect(result.exitCode == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains(part))
+    }
+
+    @Test func exitsSixtySixWithoutTheFileOfParameters() async throws {
+        let result = try await Bghost.run(["submit", "x", "--parameters", "@/nonexistent/p.json"])
+        #expect(result.exitCode == 66)
+        #expect(result.error.contains("cannot read /nonexistent/p.json: No such file"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can act as somebody else"))
+    func exitsSeventySevenOnAForeignSocket() async throws {
+        try await Serving.with { serving in
+            // The folder lets others in, so that it is the socket's own mode that refuses them.
+            #expect(chmod(serving.folder.path, 0o755) == 0)
+            let program = try serving.folder.write(
+                try File.read(Artifact.path("bghost")),
+                to: "bghost"
+            )
+            #expect(chmod(program, 0o755) == 0)
+            let libraries = getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? ""
+            let result = try await onThread {
+                try Command.run([
+                    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env",
+                    "LD_LIBRARY_PATH=\(libraries)", program, "status", "--control",
+                    serving.socketPath,
+                ])
+            }
+            #expect(result.exitCode == 77)
+            #expect(result.error.contains("BG2102"))
+        }
+    }
+
+    // MARK: - With a daemon
+
+    @Test func exitsFourOnWhatIsNotThere() async throws {
+        try await Serving.with { serving in
+            for (arguments, part) in [
+                (["status", "com.acme.strom"], "did you mean com.acme.storm?"),
+                (["runs", "com.acme.strom"], "did you mean com.acme.storm?"),
+                (["show", "7Z"], "no run whose id begins with 7Z"),
+                (["expire", "7Z"], "no run whose id begins with 7Z"),
+                (["cancel", "com.acme.storm"], "no request of com.acme.storm is waiting"),
+            ] {
+                let result = try await Bghost.run(arguments + ["--control", serving.socketPath])
+                #expect(result.exitCode == 4, "\(arguments)")
+                #expect(result.error.contains(part), "\(arguments)")
+            }
+        }
+    }
+
+    @Test func tellsRefusalsApart() async throws {
+        try await Serving.with { serving in
+            let host = serving.host
+            await host.begin("com.acme.storm")
+            await host.begin("com.acme.storm")
+            for (arguments, status) in [
+                (["trigger", "com.acme.no"], Int32(77)), (["trigger", "com.acme.draining"], 75),
+                (["show", "01"], 64), (["trigger", "no/name"], 77),
+            ] {
+                let result = try await Bghost.run(arguments + ["--control", serving.socketPath])
+                #expect(result.exitCode == status, "\(arguments)")
+                #expect(result.output.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (Outcome.succeeded, Int32(0)), (.failed, 1), (.killed(.memory), 1), (.cancelledClean, 1),
+    ])
+    func triggerWaitTellsHowTheRunEnded(outcome: Outcome, status: Int32) async throws {
+        try await Serving.with(MemoryHost(endsAtOnce: outcome)) { serving in
+            let arguments = [
+                "trigger", "com.acme.storm", "--wait", "--control", serving.socketPath,
+            ]
+            let people = try await Bghost.run(arguments)
+            #expect(people.exitCode == status)
+            #expect(people.output.contains("com.acme.storm \(outcome.text) in 1.2s\n  said so\n"))
+            let machine = try await Bghost.run(arguments + ["--json"])
+            #expect(machine.exitCode == status)
+            #expect(machine.error.isEmpty)
+            let json = try JSONReader.parse(machine.output)
+            #expect(json["schema"]?.string == "bghost.run/1")
+            #expect(json["run"]?["outcome"]?.string == outcome.text)
+        }
+    }
+
+    @Test func triggerWaitGivesUpAfterItsTimeout() async throws {
+        try await Serving.with { serving in
+            let result = try await Bghost.run([
+                "trigger", "com.acme.storm", "--wait", "--timeout", "50ms", "--control",
+                serving.socketPath,
+            ])
+            #expect(result.exitCode == 75)
+            #expect(result.error.contains("not ended after 50ms; the run goes on"))
+            let runs = await serving.host.runs(task: nil, limit: 1)
+            #expect(runs.first?.state == .running)
+        }
+    }
+
+    @Test func controlCLeavesTheRunAlone() async throws {
+        try await Serving.with { serving in
+            let pidFile = serving.folder.file("pid")
+            // The shell becomes the program, so that its process id is known beforehand.
+            async let ending = onThread {
+                try Command.run([
+                    "sh", "-c", "echo $$ > \(pidFile); exec \"$@\"", "sh", Artifact.path("bghost"),
+                    "trigger", "com.acme.storm", "--wait", "--control", serving.socketPath,
+                ])
+            }
+            for await event in serving.host.events {
+                if case .waiting = event { break }
+            }
+            let pid = String(decoding: try File.read(pidFile).dropLast(), as: UTF8.self)
+            kill(try #require(pid_t(pid)), SIGINT)
+            let result = try await ending
+            #expect(result.exitCode == 130)
+            #expect(result.error.contains("no longer waiting; the run goes on"))
+            let runs = await serving.host.runs(task: nil, limit: 1)
+            #expect(runs.first?.state == .running)
+        }
+    }
+
+    @Test func everyJSONAnswerIsOneObject() async throws {
+        let host = MemoryHost()
+        let run = await host.begin("com.acme.storm")
+        await host.end(run.id, .succeeded, message: "\u{9B}2J", result: "[1]")
+        let live = await host.begin("com.acme.photos")
+        await host.say("hello")
+        try await Serving.with(host) { serving in
+            for (arguments, schema) in [
+                (["status"], "bghost.status/1"), (["status", "com.acme.storm"], "bghost.status/1"),
+                (["runs"], "bghost.runs/1"), (["show", "\(run.id)"], "bghost.run/1"),
+                (["logs"], "bghost.logs/1"), (["expire", "\(live.id)"], "bghost.expire/1"),
+                (["submit", "com.acme.storm", "--earliest", "+30s"], "bghost.request/1"),
+                (["cancel", "com.acme.storm"], "bghost.cancel/1"),
+                (["trigger", "com.acme.storm"], "bghost.request/1"),
+                (["version"], "bghost.version/1"),
+            ] {
+                let connection = arguments == ["version"] ? [] : ["--control", serving.socketPath]
+                let result = try await Bghost.run(arguments + ["--json"] + connection)
+                #expect(result.exitCode == 0, "\(arguments)")
+                #expect(result.error.isEmpty, "\(arguments)")
+                #expect(!result.output.unicodeScalars.contains("\u{9B}"))
+                let json = try JSONReader.parse(result.output)
+                #expect(json["schema"]?.string == schema, "\(arguments)")
+            }
+        }
+    }
+
+    @Test func statusShowsOnlyWhatWasAskedFor() async throws {
+        try await Serving.with { serving in
+            let arguments = ["status", "com.acme.storm", "--control", serving.socketPath]
+            let text = try await Bghost.run(arguments).output
+            #expect(text.contains("com.acme.storm") && !text.contains("com.acme.photos"))
+            let json = try JSONReader.parse(try await Bghost.run(arguments + ["--json"]).output)
+            #expect(json["tasks"]?.array?.compactMap { $0["id"]?.string } == ["com.acme.storm"])
+        }
+    }
+
+    @Test func parametersComeFromAFile() async throws {
+        try await Serving.with { serving in
+            let file = try serving.folder.write(#"{ "city": "Köln" }"#, to: "p.json")
+            let result = try await Bghost.run([
+                "submit", "com.acme.storm", "--parameters", "@\(file)", "--earliest",
+                "2026-11-21T16:31:04+01:00", "--control", serving.socketPath,
+            ])
+            #expect(result.exitCode == 0)
+            #expect(result.error == "waits: all slots are busy\n")
+            let pending = await serving.host.status().tasks.first?.pending
+            #expect(pending?.parameters == #"{"city":"Köln"}"#)
+            #expect(pending?.earliestBegin == Timestamp.unixNanoseconds("2026-11-21T15:31:04Z"))
+        }
+    }
+
+    @Test func logsFollowUntilTheDaemonStops() async throws {
+        let host = MemoryHost()
+        let run = await host.begin("com.acme.storm")
+        await host.say("first", task: "com.acme.storm", run: run.id)
+        await host.say("other", task: "com.acme.photos")
+        let (ended, continuation) = AsyncStream<Command.Result>.makeStream()
+        try await Serving.with(host) { serving in
+            // Awaited below, once the server has shut down.
+            Task {
+                defer { continuation.finish() }
+                continuation.yield(
+                    try await Bghost.run([
+                        "logs", "-f", String(run.id.description.lowercased().prefix(10)),
+                        "--control", serving.socketPath,
+                    ])
+                )
+            }
+            for await event in host.events where event == .following { break }
+        }
+        for await result in ended {
+            #expect(result.exitCode == 0)
+            #expect(result.output.hasSuffix("info    com.acme.storm first\n"))
+            #expect(!result.output.contains("other"))
+        }
+    }
+
+    // MARK: - The shell
+
+    @Test func endsQuietlyWhenNobodyReadsOn() async throws {
+        let result = try await onThread {
+            try Command.run([
+                "bash", "-c", "\"$0\" completion bash | true; echo ${PIPESTATUS[0]}",
+                Artifact.path("bghost"),
+            ])
+        }
+        // The script is larger than a pipe holds or `true` is gone before: 0 if neither was so.
+        #expect(["141\n", "0\n"].contains(result.output))
+        #expect(result.error.isEmpty)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completesInEachShell(shell: String) async throws {
+        let script = try await Bghost.run(["completion", shell])
+        #expect(script.exitCode == 0)
+        for word in ["trigger", "expire", "inspect", "completion", "--state-dir"] {
+            #expect(script.output.contains(shell == "fish" ? word.replacing("--", with: "") : word))
+        }
+        guard shell == "bash" else { return }
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(script.output, to: "completion")
+        let parsed = try await onThread { try Command.run(["bash", "-n", file]) }
+        #expect(parsed.exitCode == 0)
+        #expect(parsed.error.isEmpty)
+    }
+
+    @Test func bashCompletesACommand() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(try await Bghost.run(["completion", "bash"]).output, to: "c")
+        let script = """
+            source \(file); COMP_WORDS=(bghost tri); COMP_CWORD=1; COMP_LINE='bghost tri'
+            COMP_POINT=10; cur=tri; prev=bghost; _bghost bghost tri bghost; echo "${COMPREPLY[@]}"
+            """
+        let result = try await onThread { try Command.run(["bash", "-c", script]) }
+        #expect(result.output == "trigger\n")
+    }
+
+    @Test func explainsItsCodes() async throws {
+        for code in FaultCode.allCases {
+            #expect(ErrorCatalog.explanation(of: code.rawValue.lowercased()) == code.explanation)
+        }
+        let known = try await Bghost.run(["help", "BG2101"])
+        #expect(known.exitCode == 0)
+        #expect(known.output.hasPrefix("BG2101: No daemon answers"))
+        let unknown = try await Bghost.run(["help", "BG9999"])
+        #expect(unknown.exitCode == 4)
+        let command = try await Bghost.run(["help", "trigger"])
+        #expect(command.output.contains("_simulateLaunchForTaskWithIdentifier"))
+    }
+
+    @Test func helpShowsTheOptionsOfTheDefault() async throws {
+        let help = try await Bghost.run(["--help"])
+        #expect(help.exitCode == 0)
+        #expect(help.error.isEmpty)
+        for option in [
+            "--config", "--state-dir", "--control", "--slots", "--plugin-path", "--log-format",
+            "--log-level",
+        ] {
+            #expect(help.output.contains(option))
+        }
+    }
+
+    @Test func colourIsDecidedForEachStream() async throws {
+        let plain = try await Bghost.run(["tirgger"])
+        #expect(!plain.error.contains("\u{1B}"))
+        let forced = try await Bghost.run(["tirgger"], environment: ["FORCE_COLOR=1"])
+        #expect(forced.error.hasPrefix("\u{1B}[31merror\u{1B}[0m"))
+        let chosen = try await Bghost.run([
+            "status", "--color", "always", "--control", "/nonexistent",
+        ])
+        #expect(chosen.error.hasPrefix("\u{1B}[31merror[BG2101]\u{1B}[0m"))
+    }
+}

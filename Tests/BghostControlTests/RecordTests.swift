@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import Testing
+
+@Suite struct RecordTests {
+    private let full = RunRecord(
+        id: RunID(high: 1, low: 2),
+        request: RunID(high: 3, low: 4),
+        task: "com.acme.storm",
+        plugin: "storm",
+        attempt: 2,
+        state: .ended,
+        outcome: .killed(.graceExceeded),
+        stopReason: .expired,
+        message: "line \"1\"\n\u{1B}[2J",
+        result: #"{"codes":[95,96.50]}"#,
+        progress: RunProgress(done: 3, total: 4, phase: "upload"),
+        limits: RunLimits(runtime: .seconds(25), grace: .milliseconds(500)),
+        pid: 4711,
+        submittedAt: 1_795_278_660_000_000_000,
+        startedAt: 1_795_278_661_000_000_000,
+        endedAt: 1_795_278_664_250_000_000,
+        duration: .milliseconds(3250),
+        usage: RunUsage(cpu: .microseconds(1200), peakMemoryBytes: 8 << 20, outputBytes: 42)
+    )
+
+    @Test func theContractOfARun() {
+        var writer = JSONWriter()
+        writer.value(full)
+        #expect(
+            writer.text == """
+                {"id":"\(full.id)","request":"\(full.request)","task":"com.acme.storm",\
+                "plugin":"storm","attempt":2,"state":"ended","outcome":"killed(graceExceeded)",\
+                "stopReason":"expired","message":"line \\"1\\"\\n\\u001b[2J",\
+                "result":{"codes":[95,96.50]},"progress":{"done":3,"total":4,"phase":"upload"},\
+                "startedAt":"2026-11-21T16:31:01.000Z","endedAt":"2026-11-21T16:31:04.250Z",\
+                "submittedAt":"2026-11-21T16:31:00.000Z","durationSeconds":3.25,\
+                "limitSeconds":25.0,"graceSeconds":0.5,"cpuSeconds":0.0012,\
+                "peakMemoryBytes":8388608,"outputBytes":42,"pid":4711}
+                """
+        )
+    }
+
+    @Test func aRunSurvives() throws {
+        let bare = RunRecord(
+            id: RunID(high: 1, low: 2),
+            request: RunID(high: 3, low: 4),
+            task: "t",
+            plugin: "p",
+            limits: RunLimits(kind: .processing),
+            submittedAt: 0
+        )
+        for run in [full, bare] {
+            var writer = JSONWriter()
+            writer.value(run)
+            #expect(RunRecord(json: try JSONReader.parse(writer.text)) == run)
+        }
+    }
+
+    @Test(arguments: ["no JSON", "{\"a\":1,\"a\":2}", "{", "\u{1B}"])
+    func aResultThatIsNoJSONIsNull(result: String) throws {
+        var run = full
+        run.result = result
+        var writer = JSONWriter()
+        writer.value(run)
+        let json = try JSONReader.parse(writer.text)
+        #expect(json["result"]?.isNull == true)
+    }
+
+    @Test func aLineOfTheLogSurvives() throws {
+        for level in LogEntry.Level.allCases {
+            let entry = LogEntry(
+                sequence: .max,
+                time: 1_795_278_660_123_000_000,
+                level: level,
+                source: .stderr,
+                event: "run.ended",
+                message: "ü",
+                task: "t",
+                plugin: "p",
+                run: RunID(high: 1, low: 2)
+            )
+            var writer = JSONWriter()
+            writer.value(entry)
+            let json = try JSONReader.parse(writer.text)
+            #expect(LogEntry(json: json) == entry)
+            #expect(json["schema"]?.string == "bghost.log/1")
+        }
+    }
+
+    @Test(arguments: FaultCode.allCases)
+    func aFaultSurvives(code: FaultCode) throws {
+        let fault = ControlFault(code, "what", fix: "do", candidates: ["a", "b"])
+        var writer = JSONWriter()
+        writer.value(fault)
+        #expect(ControlFault(json: try JSONReader.parse(writer.text)) == fault)
+        #expect(!code.explanation.isEmpty)
+    }
+
+    @Test(arguments: ["{}", "[]", "null", #"{"id":7}"#, #"{"id":"01","request":"01"}"#])
+    func incompleteRunsAreRefused(text: String) throws {
+        #expect(RunRecord(json: try JSONReader.parse(text)) == nil)
+    }
+
+    @Test func versionsOfOneSeriesUnderstandEachOther() {
+        #expect(BghostVersion.series(of: "0.1.0") == BghostVersion.series(of: "0.1.9"))
+        #expect(BghostVersion.series(of: "0.1.0") != BghostVersion.series(of: "0.2.0"))
+        #expect(BghostVersion.series(of: "1.0.0") == BghostVersion.series(of: "1.9.3"))
+        #expect(BghostVersion.series(of: "1.0.0") != BghostVersion.series(of: "2.0.0"))
+    }
+}

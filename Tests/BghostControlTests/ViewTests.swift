@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCommand
+import BghostCore
+import Testing
+
+@Suite struct ViewTests {
+    private let plain = Style(hasColor: false, hasUnicode: true)
+    private let now: Int64 = 1_795_278_664_000_000_000
+
+    private func run(_ outcome: Outcome?, message: String = "") -> RunRecord {
+        RunRecord(
+            id: RunID(high: 0x0193_0000_0000_0000, low: 7),
+            request: RunID(high: 1, low: 1),
+            task: "com.acme.storm",
+            plugin: "storm",
+            state: outcome == nil ? .running : .ended,
+            outcome: outcome,
+            message: message,
+            limits: RunLimits(kind: .refresh),
+            submittedAt: now - 250_000_000_000,
+            startedAt: now - 250_000_000_000,
+            endedAt: outcome.map { _ in now - 240_000_000_000 },
+            duration: outcome.map { _ in .milliseconds(1200) },
+            usage: RunUsage(peakMemoryBytes: 8 << 20)
+        )
+    }
+
+    @Test func theStatusOfEachKindOfTask() {
+        var progressing = run(nil)
+        progressing.startedAt = now - 3_000_000_000
+        progressing.progress = RunProgress(done: 1, total: 3, phase: "upload")
+        let status = HostStatus(
+            version: "0.1.0",
+            pid: 42,
+            startedAt: now - 7_500_000_000_000,
+            manifest: "tasks.json",
+            slots: 4,
+            isDraining: true,
+            tasks: [
+                TaskStatus(
+                    identifier: "a.storm",
+                    plugin: "storm",
+                    kind: .refresh,
+                    pending: PendingRequest(
+                        id: RunID(high: 1, low: 1),
+                        task: "a.storm",
+                        submittedAt: now,
+                        earliestBegin: now + 660_000_000_000
+                    ),
+                    last: run(.succeeded)
+                ),
+                TaskStatus(
+                    identifier: "a.photos",
+                    plugin: "photos",
+                    kind: .processing,
+                    pending: PendingRequest(
+                        id: RunID(high: 1, low: 1),
+                        task: "a.photos",
+                        submittedAt: now,
+                        waitingFor: ["busy", "under way"]
+                    )
+                ),
+                TaskStatus(
+                    identifier: "a.cleanup",
+                    plugin: "cleanup",
+                    kind: .refresh,
+                    last: run(.crashed(.signalled(11)), message: "bad\u{1B}[2J")
+                ),
+                TaskStatus(
+                    identifier: "a.upload",
+                    plugin: "photos",
+                    kind: .processing,
+                    running: [progressing]
+                ),
+            ],
+            plugins: [
+                PluginStatus(
+                    name: "photos",
+                    library: "p.so",
+                    isolation: .worker,
+                    problem: "no such file"
+                )
+            ]
+        )
+        let text = StatusView(status: status, now: now).text(plain)
+        let expected = #"""
+            bghost 0.1.0, process 42, up 2h05m, 1 of 4 slots busy, draining
+               TASK       KIND        STATE       LAST                           NEXT    WHY
+            ✓  a.storm    refresh     waiting     succeeded 4m ago, 1.2s         in 11m
+            !  a.photos   processing  waiting                                    now     busy; under way
+            ✗  a.cleanup  refresh     idle        crashed(SIGSEGV) 4m ago, 1.2s          bad\u{1B}[2J
+               a.upload   processing  running 3s                                         upload 33 %
+            ✗ plugin photos: no such file
+
+            """#
+        #expect(text == expected)
+    }
+
+    @Test func runsAsATable() {
+        let runs = [run(.killed(.memory), message: "over\n256"), run(nil)]
+        let text = RunsView(runs: runs, now: now).text(plain)
+        let id = run(nil).id.description
+        let lines = text.split(separator: "\n").map { $0.replacing(id, with: "ID") }
+        #expect(
+            lines == [
+                "   RUN                         TASK            OUTCOME         STARTED  TIME   "
+                    + "LIMIT  MEMORY  MESSAGE",
+                "✗  ID  com.acme.storm  killed(memory)  4m ago   1.2s   25s    8 MiB   over\\n256",
+                "   ID  com.acme.storm  running         4m ago   4m10s  25s    8 MiB",
+            ]
+        )
+        #expect(RunsView(runs: [], now: now).text(plain) == "no runs yet\n")
+    }
+
+    @Test func allOfARun() {
+        var record = run(.killed(.graceExceeded), message: "told to stop\u{7}")
+        record.stopReason = .expired
+        record.result = "{\"a\":\"\u{9B}\"}"
+        let text = RunView(run: record, now: now).text(plain)
+        #expect(text.contains("outcome    killed(graceExceeded)\n"))
+        #expect(text.contains("stopped    expired\n"))
+        #expect(text.contains(#"message    told to stop\u{7}"# + "\n"))
+        #expect(text.contains(#"result     {"a":"\u009b"}"# + "\n"))
+        #expect(text.contains("time       1.2s of 25s and 5s of grace\n"))
+        #expect(text.contains("started    2026-11-21T16:26:54.000Z, 4m ago\n"))
+        #expect(!text.contains("attempt"))
+    }
+
+    @Test func theEndOfARunThatWasWaitedFor() {
+        var record = run(.succeeded, message: "storm ahead")
+        record.result = #"{"codes":[95]}"#
+        #expect(
+            RunView(run: record, now: now).summary(plain)
+                == "✓ com.acme.storm succeeded in 1.2s\n  storm ahead\n  {\"codes\":[95]}\n"
+        )
+    }
+
+    @Test func aLineOfTheLog() {
+        let entry = LogEntry(
+            sequence: 1,
+            time: now,
+            level: .warning,
+            source: .stderr,
+            event: "",
+            message: "hot\u{1B}]0;title\u{7}",
+            task: "com.acme.storm",
+            plugin: "storm"
+        )
+        let line = LogView.line(entry, plain)
+        #expect(line.hasSuffix(#" warning com.acme.storm stderr hot\u{1B}]0;title\u{7}"# + "\n"))
+        let colored = LogView.line(entry, Style(hasColor: true, hasUnicode: true))
+        #expect(colored.contains("\u{1B}[33mwarning\u{1B}[0m"))
+        #expect(!colored.contains("\u{1B}]0"))
+    }
+}
