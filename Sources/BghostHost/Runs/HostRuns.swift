@@ -115,12 +115,14 @@ extension Host {
     }
 
     private func noteBegin(_ index: Int) {
-        runs[index]?.record.startedAt = WallClock.now
-        runs[index]?.record.state = .running
-        runs[index]?.record.pid = runs[index]?.carrier.pid
-        if let worker = runs[index]?.carrier as? Worker, worker.lanes.count == 1 {
-            runs[index]?.cpuAtBegin = worker.process?.cpuNanoseconds ?? 0
+        guard var run = runs[index] else { return }
+        run.record.startedAt = WallClock.now
+        run.record.state = .running
+        run.record.pid = run.carrier.pid
+        if let worker = run.carrier as? Worker, worker.lanes.count == 1 {
+            run.cpuAtBegin = worker.process?.cpuNanoseconds ?? 0
         }
+        runs[index] = run
     }
 
     /// A buffer for effects, which is usually the same one.
