@@ -282,15 +282,28 @@ struct ProgramTests {
     // MARK: - The shell
 
     @Test func endsQuietlyWhenNobodyReadsOn() async throws {
-        let result = try await onThread {
-            try Command.run([
-                "bash", "-c", "\"$0\" completion bash | true; echo ${PIPESTATUS[0]}",
-                Artifact.path("bghost"),
-            ])
+        try await Serving.with { serving in
+            // The reader is gone before the program starts, so that it cannot be too late.
+            let script = """
+                exec 3> >(exec true); wait $!
+                "$0" status --control "$1" >&3; echo $?
+                """
+            let program = Artifact.path("bghost")
+            let result = try await onThread {
+                try Command.run(["bash", "-c", script, program, serving.socketPath])
+            }
+            #expect(result.output == "141\n")
+            #expect(result.error.isEmpty)
         }
-        // The script is larger than a pipe holds or `true` is gone before: 0 if neither was so.
-        #expect(["141\n", "0\n"].contains(result.output))
-        #expect(result.error.isEmpty)
+    }
+
+    @Test func failsIfTheAnswerCannotBeWritten() async throws {
+        let program = Artifact.path("bghost")
+        let result = try await onThread {
+            try Command.run(["sh", "-c", "\"$0\" version > /dev/full", program])
+        }
+        #expect(result.exitCode == 1)
+        #expect(result.error == "error: cannot write the answer: No space left on device\n")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
@@ -322,6 +335,10 @@ struct ProgramTests {
     @Test func explainsItsCodes() async throws {
         for code in FaultCode.allCases {
             #expect(ErrorCatalog.explanation(of: code.rawValue.lowercased()) == code.explanation)
+        }
+        for code in DiagnosticCode.allCases {
+            #expect(FaultCode(rawValue: code.rawValue) == nil, "one number, two meanings")
+            #expect(ErrorCatalog.explanation(of: code.rawValue) == code.explanation)
         }
         let known = try await Bghost.run(["help", "BG2101"])
         #expect(known.exitCode == 0)

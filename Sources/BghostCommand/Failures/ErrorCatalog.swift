@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostControl
+internal import BghostCore
 
 /// What `bghost help CODE` explains.
 package enum ErrorCatalog {
@@ -13,6 +14,7 @@ package enum ErrorCatalog {
 
     /// The explanation of a code; `nil` if there is no such code.
     package static func explanation(of code: String) -> String? {
-        FaultCode(rawValue: code.uppercased())?.explanation
+        let code = code.uppercased()
+        return FaultCode(rawValue: code)?.explanation ?? DiagnosticCode(rawValue: code)?.explanation
     }
 }

@@ -35,7 +35,13 @@ package struct Console: Sendable {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             } else if errno != EINTR {
-                return
+                // An answer that is cut short must not look like a whole one.
+                guard fd == 1 else { return }
+                write(
+                    "error: cannot write the answer: \(String(cString: strerror(errno)))\n",
+                    to: 2
+                )
+                exit(ExitStatus.failure.rawValue)
             }
         }
     }

@@ -148,6 +148,18 @@ package struct ControlClient: Sendable {
                 "you may not use the control socket \(path)",
                 fix: "use the account that runs the daemon, for instance with sudo -u"
             )
+        case EAGAIN:
+            return ControlFault(
+                .unavailable,
+                "the daemon at \(path) has as many clients as it takes",
+                fix: "try again when others have ended"
+            )
+        case nil where error as? HTTPClientError == .deadlineExceeded:
+            return ControlFault(
+                .unavailable,
+                "the daemon at \(path) did not answer in time",
+                fix: "try again; its log may say what holds it up"
+            )
         default:
             return ControlFault(
                 .connectionLost,

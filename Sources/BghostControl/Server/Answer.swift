@@ -66,6 +66,8 @@ struct Envelope: RouterMiddleware {
             response = Answer.fault(
                 ControlFault(.noSuchRoute, "there is no \(request.method.rawValue) \(path)")
             )
+        } catch let error as HTTPError {
+            response = Answer.fault(.badRequest(error.body ?? "the request is malformed"))
         } catch is CancellationError {
             response = Answer.fault(ControlFault(.stopping, "the daemon is stopping"))
         }

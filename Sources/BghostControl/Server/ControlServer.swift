@@ -15,26 +15,31 @@ package struct ControlServer: Service {
     private let socketPath: String
     private let limits: ControlLimits
     private let logger: Logger
-    private let allowsPeer: @Sendable (UInt32) -> Bool
+    private let allowsPeer: @Sendable (PeerCredentials) -> Bool
     private let onReady: @Sendable () async -> Void
 
     /// - Parameters:
     ///   - socketPath: absolute; its folder must exist and be writable by nobody else.
     ///   - logger: for what concerns the server itself; `nil` drops it.
-    ///   - allowsPeer: which effective user ids may connect.
+    ///   - allowsPeer: who may connect; called on an event loop, so it must not block.
     ///   - onReady: called once, as soon as clients can connect.
     package init(
         host: any HostControl,
         socketPath: String,
         limits: ControlLimits = ControlLimits(),
         logger: Logger? = nil,
-        allowsPeer: @escaping @Sendable (UInt32) -> Bool = { $0 == 0 || $0 == geteuid() },
+        allowsPeer: @escaping @Sendable (PeerCredentials) -> Bool = {
+            $0.uid == 0 || $0.uid == geteuid()
+        },
         onReady: @escaping @Sendable () async -> Void = {}
     ) {
         self.host = host
         self.socketPath = socketPath
         self.limits = limits
-        self.logger = logger ?? Logger(label: "bghost.control") { _ in SwiftLogNoOpLogHandler() }
+        var logger = logger ?? Logger(label: "bghost.control") { _ in SwiftLogNoOpLogHandler() }
+        // Below are the server's own words, such as the name that it binds for a moment.
+        logger.logLevel = max(logger.logLevel, .warning)
+        self.logger = logger
         self.allowsPeer = allowsPeer
         self.onReady = onReady
     }

@@ -2,11 +2,13 @@
 
 internal import Glibc
 
-/// The kernel's `struct ucred`, which glibc declares only for `_GNU_SOURCE`.
-struct PeerCredentials: Equatable, Sendable {
-    var pid: pid_t = 0
-    var uid: uid_t = 0
-    var gid: gid_t = 0
+/// Who connected, as the kernel has it from the moment of the connection.
+///
+/// It is laid out as the kernel's `struct ucred`, which glibc declares only for `_GNU_SOURCE`.
+package struct PeerCredentials: Equatable, Sendable {
+    package var pid: Int32 = 0
+    package var uid: UInt32 = 0
+    package var gid: UInt32 = 0
 }
 
 /// The address of a Unix socket, and blocking calls that take one.

@@ -16,7 +16,7 @@ struct Serving: Sendable {
     static func with(
         _ host: MemoryHost = MemoryHost(),
         limits: ControlLimits = ControlLimits(),
-        allowsPeer: (@Sendable (UInt32) -> Bool)? = nil,
+        allowsPeer: (@Sendable (PeerCredentials) -> Bool)? = nil,
         in folder: TemporaryDirectory? = nil,
         _ body: @escaping @Sendable (Serving) async throws -> Void
     ) async throws {
