@@ -147,7 +147,7 @@ public actor Host {
         case .carrier(let serial): carriers[serial]?.deadline == deadline
         case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
         case .plugin(let index): plugins[index].problem?.retryAt == deadline
-        case .requests, .orphans: true
+        case .requests: true
         }
     }
 
@@ -163,14 +163,13 @@ enum TimerToken {
     case audit(UInt32)
     case plugin(Int)
     case requests
-    case orphans
 
     init(_ raw: UInt64) {
         switch raw >> 61 {
         case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
-        case 7: self = raw & 1 == 0 ? .requests : .orphans
+        case 7: self = .requests
         default: self = .run(raw)
         }
     }
@@ -182,7 +181,6 @@ enum TimerToken {
         case .audit(let serial): 5 << 61 | UInt64(serial)
         case .plugin(let index): 6 << 61 | UInt64(index)
         case .requests: 7 << 61
-        case .orphans: 7 << 61 | 1
         }
     }
 }
@@ -215,7 +213,6 @@ extension Host {
             case .audit(let serial): auditWorker(serial)
             case .plugin(let index): retryPlugin(plugins[index])
             case .requests: requestsDue()
-            case .orphans: sweepOrphans()
             }
         }
         rearm()

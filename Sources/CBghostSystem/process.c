@@ -54,13 +54,14 @@ int bgs_pidfd_signal(int pidfd, int number) {
   return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? -errno : 0;
 }
 
-static int reap(int kind, int id, struct bgs_exit *out) {
+int bgs_exit_of(int pidfd, struct bgs_exit *out) {
   siginfo_t info;
   struct rusage usage;
   memset(&info, 0, sizeof info);
   memset(&usage, 0, sizeof usage);
   /* glibc's waitid() hides the fifth argument, which tells what the process used. */
-  if (syscall(SYS_waitid, kind, id, &info, WEXITED | WNOHANG, &usage) < 0) return -errno;
+  if (syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG | WNOWAIT, &usage) < 0)
+    return -errno;
   if (info.si_pid == 0) return 0;
   out->exited = info.si_code == CLD_EXITED;
   out->code = info.si_status;
@@ -70,9 +71,12 @@ static int reap(int kind, int id, struct bgs_exit *out) {
   return 1;
 }
 
-int bgs_reap(int pidfd, struct bgs_exit *out) { return reap(P_PIDFD, pidfd, out); }
-
-int bgs_reap_pid(pid_t pid, struct bgs_exit *out) { return reap(P_PID, pid, out); }
+int bgs_collect(pid_t pid) {
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) < 0) return -errno;
+  return info.si_pid != 0;
+}
 
 int bgs_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0; }
 

@@ -179,7 +179,7 @@ private final class ProbeWorker {
         // Its socket closes before it can be collected.
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)
         _ = poll(&wanted, 1, 1000)
-        guard let end = process.reap() else {
+        guard let end = process.exit else {
             return ProbeFailure(message: "its worker closed its socket while it loaded the plugin")
         }
         let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
@@ -191,6 +191,7 @@ private final class ProbeWorker {
         process.kill()
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)
         _ = poll(&wanted, 1, 5000)
-        _ = process.reap()
+        process.giveUp()
+        process.collectHere()
     }
 }

@@ -17,7 +17,7 @@ extension Host {
             worker.flushControl()
             if !worker.isControlBlocked { reactor.unwatch(worker.control.raw) }
         case .end:
-            guard let end = worker.process?.reap() else { return }
+            guard let end = worker.process?.exit else { return }
             // Frames that it sent before it ended count.
             while worker.state != .ending, receive(worker, .input) {}
             processEnded(worker, end)

@@ -119,24 +119,4 @@ extension Host {
             handle(.exceeded(.output), of: number)
         }
     }
-
-    // MARK: Orphans
-
-    /// Kills what a dead worker left behind. As a subreaper the daemon becomes the parent of whatever
-    /// left its worker's process group, which is how it is found.
-    ///
-    /// Called again until none is left: a child of an orphan becomes an orphan in its turn.
-    func sweepOrphans() {
-        guard configuration.isSubreaper else { return }
-        let workers = carriers.values.compactMap { $0 as? Worker }
-        // A worker that has been started and not yet been told of looks like an orphan.
-        let isStarting = workers.contains { $0.process == nil }
-        if !isStarting {
-            let known = Set(workers.compactMap(\.pid))
-            let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
-            guard !orphans.isEmpty else { return }
-            for pid in orphans { Orphan.end(pid) }
-        }
-        arm(now &+ 10_000_000, token: TimerToken.orphans.raw)
-    }
 }

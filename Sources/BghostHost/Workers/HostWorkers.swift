@@ -321,13 +321,16 @@ extension Host {
 
     /// Takes a worker out of the books and ends the runs that it still has.
     private func gone(_ worker: Worker, because how: ProcessEnd?) {
-        worker.process?.killGroup()
         worker.state = .gone
         for channel in Worker.Channel.allCases {
             if let fd = worker.descriptor(channel) { reactor.unwatch(fd) }
         }
         worker.cpuTimer = nil
         for fetch in worker.fetches.values { fetch.task.cancel() }
+        if let process = worker.process {
+            process.giveUp()
+            spawner.collect(process.pid, adoptsOrphans: configuration.isSubreaper)
+        }
         if let group = worker.group {
             spawner.perform { ControlGroup.removeWhenEmpty(group) }
         }
@@ -349,7 +352,6 @@ extension Host {
                 && worker.killedFor != nil
             handle(isVictim ? .workerLost : .exited(how), of: number)
         }
-        sweepOrphans()
         if worker.killedFor == nil, how != nil { dispatch() }
         checkDrained()
     }

@@ -19,7 +19,8 @@ public final class ChildProcess {
     public let pidfd: Int32
     /// The file of a cgroup v2 group of its own that kills all in it, where there is one.
     public var groupKillPath: String?
-    private var isReaped = false
+    /// Whether it has been handed over to be collected, after which its number may be another's.
+    private var isGivenUp = false
     private var statm: Int32 = -1
 
     /// Takes over the descriptor.
@@ -34,9 +35,9 @@ public final class ChildProcess {
     }
 
     /// Sends SIGKILL to the child, to its process group and to its cgroup. Does nothing once it has
-    /// been reaped, because the number may then be another's.
+    /// been handed over to be collected.
     public func kill() {
-        guard !isReaped else { return }
+        guard !isGivenUp else { return }
         // A victim that never gets a processor cannot die: with every core busy, or with a niced
         // worker, that and not the signal is what takes long. Refused without CAP_SYS_NICE.
         _ = bgs_realtime(pid)
@@ -45,19 +46,27 @@ public final class ChildProcess {
         if let groupKillPath { writeFile(groupKillPath, "1") }
     }
 
-    /// Kills what the child left behind in its process group after it ended by itself.
-    public func killGroup() {
-        // The group's number stays taken as long as a member lives, and ESRCH says that none does.
+    /// Kills what the child left behind in its process group, and gives up its number: what collects
+    /// it may come at once.
+    public func giveUp() {
+        guard !isGivenUp else { return }
+        // Not yet collected, the child still holds the number of its group.
         _ = Glibc.kill(-pid, SIGKILL)
         if let groupKillPath { writeFile(groupKillPath, "1") }
+        isGivenUp = true
     }
 
-    /// Collects the end of the child, if it has ended.
-    public func reap() -> ProcessExit? {
-        guard !isReaped else { return nil }
+    /// Collects the child on this thread, which must not be a real-time one.
+    public func collectHere() {
+        _ = bgs_collect(pid)
+    }
+
+    /// How the child ended, if it has. It is not collected by that: the kernel then takes its entries
+    /// out of /proc in a loop that waits for the child's last threads without sleeping, which a
+    /// real-time thread would win against those very threads, for as long as it is allowed to run.
+    public var exit: ProcessExit? {
         var end = bgs_exit()
-        guard bgs_reap(pidfd, &end) == 1 else { return nil }
-        isReaped = true
+        guard bgs_exit_of(pidfd, &end) == 1 else { return nil }
         return ProcessExit(
             exited: end.exited != 0, code: end.code, cpuNanoseconds: end.cpu_ns,
             peakMemoryBytes: end.peak_bytes)

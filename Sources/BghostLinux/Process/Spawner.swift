@@ -4,7 +4,7 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// Starts processes from one thread that never ends.
+/// Starts processes, and collects them, on one thread that never ends.
 ///
 /// A child that asks to die with its parent dies with the *thread* that started it, so no Task and no
 /// pool thread may do it. posix_spawn also blocks its caller until the child has called exec, which
@@ -40,6 +40,8 @@ public final class Spawner: Sendable {
 
     private typealias Work = @Sendable () -> Void
     private let queue = Mutex<[Work]>([])
+    /// Children that have been started and not been collected. Used on the spawner's thread only.
+    private let children = Mutex<Set<Int32>>([])
     private let wakeUp: Int32
 
     public init() throws(SystemError) {
@@ -61,7 +63,39 @@ public final class Spawner: Sendable {
         _ order: Order,
         then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
     ) {
-        perform { then(Result { () throws(SystemError) in try Self.spawnHere(order) }) }
+        perform { [self] in
+            let result = Result { () throws(SystemError) in try Self.spawnHere(order) }
+            if case .success(let spawned) = result {
+                children.withLock { _ = $0.insert(spawned.pid) }
+            }
+            then(result)
+        }
+    }
+
+    /// Collects a child that has ended.
+    ///
+    /// - Parameter adoptsOrphans: whether children that were not started here are what it left behind,
+    ///   to be killed: what leaves its worker's process group comes to the daemon, if that is a
+    ///   subreaper.
+    public func collect(_ pid: Int32, adoptsOrphans: Bool) {
+        perform { [self] in
+            _ = bgs_collect(pid)
+            children.withLock { _ = $0.remove(pid) }
+            if adoptsOrphans { endOrphans() }
+        }
+    }
+
+    /// Kills and collects children that nobody started here. A child of an orphan becomes an orphan in
+    /// its turn, and the dead take a moment to die, so this looks again, for a tenth of a second at
+    /// most; what is left then is found when the next worker ends.
+    private func endOrphans() {
+        for _ in 0..<50 {
+            let known = children.withLock { $0 }
+            let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
+            guard !orphans.isEmpty else { return }
+            for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
+            usleep(2000)
+        }
     }
 
     /// Does something on the spawner's thread, in the order of the calls. For small blocking work on

@@ -58,9 +58,10 @@ struct bgs_exit {
   int64_t cpu_ns;
   int64_t peak_bytes;
 };
-/* Collects the end of a process without waiting: 1 collected, 0 still alive. */
-int bgs_reap(int pidfd, struct bgs_exit *out);
-int bgs_reap_pid(pid_t pid, struct bgs_exit *out);
+/* How a process ended: 1 it has, 0 it is still alive. It stays to be collected. */
+int bgs_exit_of(int pidfd, struct bgs_exit *out);
+/* Collects a child that has ended, without waiting: 1 collected, 0 still alive. */
+int bgs_collect(pid_t pid);
 /* Dies by SIGKILL when the thread that spawned this process ends. */
 int bgs_die_with_parent(void);
 int bgs_become_subreaper(void);
