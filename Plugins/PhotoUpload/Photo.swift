@@ -30,7 +30,8 @@ struct Photo {
             let path = folder + "/" + name
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             guard attributes[.type] as? FileAttributeType == .typeRegular,
-                let size = attributes[.size] as? Int,
+                // UInt without full Foundation in the process, and a number of it otherwise.
+                let size = (attributes[.size] as? any BinaryInteger).flatMap({ Int(exactly: $0) }),
                 let modified = attributes[.modificationDate] as? Date
             else { return nil }
             let milliseconds = Int64((modified.timeIntervalSince1970 * 1000).rounded())
