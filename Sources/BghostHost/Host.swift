@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-public import BghostLinux
+package import BghostLinux
 internal import BghostStore
 internal import BghostWire
 internal import Glibc
@@ -12,8 +12,8 @@ internal import Glibc
 /// It is an actor on the reactor's thread. That thread waits for workers, timers and clients, and runs
 /// everything here; so a frame that comes in is handled where the run's state is, without a lock and
 /// without waking anybody. Nothing here may block.
-public actor Host {
-    public nonisolated let reactor: Reactor
+package actor Host {
+    package nonisolated let reactor: Reactor
     nonisolated let log: HostLog
     let configuration: HostConfiguration
     let spawner: Spawner
@@ -49,12 +49,12 @@ public actor Host {
     var isDispatching = false
     var drained: [CheckedContinuation<Void, Never>] = []
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         reactor.asUnownedSerialExecutor()
     }
 
     /// Prepares a host. Nothing runs before `start`.
-    public init(_ configuration: HostConfiguration) throws(SystemError) {
+    package init(_ configuration: HostConfiguration) throws(SystemError) {
         self.configuration = configuration
         log = configuration.log
         store = configuration.store
@@ -71,7 +71,7 @@ public actor Host {
     ///
     /// A plugin that cannot be used does not keep the host from starting: its tasks wait, and the log
     /// and `status` say why.
-    public func start() throws(HostError) {
+    package func start() throws(HostError) {
         try openStateDirectory()
         controlGroup = ControlGroup(name: "bghost-\(getpid())")
         definePlugins()
@@ -84,7 +84,7 @@ public actor Host {
     }
 
     /// Makes a host, starts its thread, and then the host itself.
-    public static func running(_ configuration: HostConfiguration) async throws -> Host {
+    package static func running(_ configuration: HostConfiguration) async throws -> Host {
         let host = try Host(configuration)
         host.reactor.start(client: host)
         do {
@@ -99,7 +99,7 @@ public actor Host {
     /// Takes no new work, asks every run to stop, and returns once the last worker is gone.
     ///
     /// Bounded: each run has its grace, each worker the finish limit.
-    public func drain() async {
+    package func drain() async {
         guard !isDraining else {
             await waitUntilDrained()
             return
@@ -187,19 +187,19 @@ enum TimerToken {
 
 // The reactor calls on its own thread, which is this actor's executor.
 extension Host: ReactorClient {
-    public nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
+    package nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
         assumeIsolated { $0.carrierReady(token, readiness) }
     }
 
-    public nonisolated func deadlinePassed(now: UInt64) {
+    package nonisolated func deadlinePassed(now: UInt64) {
         assumeIsolated { $0.deadlinesPassed(now: now) }
     }
 
-    public nonisolated func usedCPU(_ value: Int32) {
+    package nonisolated func usedCPU(_ value: Int32) {
         assumeIsolated { $0.workerUsedCPU(serial: UInt32(bitPattern: value)) }
     }
 
-    public nonisolated func turnEnded() {
+    package nonisolated func turnEnded() {
         assumeIsolated { $0.flushWorkers() }
     }
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
-public import BghostStore
-public import BghostTransfer
+package import BghostCore
+package import BghostStore
+package import BghostTransfer
 
 /// All that a host needs to begin.
-public struct HostConfiguration: Sendable {
-    public var manifest: Manifest
+package struct HostConfiguration: Sendable {
+    package var manifest: Manifest
     /// For messages.
-    public var manifestPath: String
+    package var manifestPath: String
     /// Absolute; made if it is not there.
-    public var stateDirectory: String
+    package var stateDirectory: String
     /// The program `bghost-worker`, absolute.
-    public var workerPath: String
+    package var workerPath: String
     /// Folders in which a plugin's library is looked for if it is named without a `/`, absolute.
-    public var pluginPath: [String]
+    package var pluginPath: [String]
     /// The folder of the manifest, absolute: what a library with a `/` in its name is relative to.
-    public var manifestDirectory: String
-    public var store: any Store
-    public var fetcher: any Fetching
-    public var log: HostLog
-    public var version: String
+    package var manifestDirectory: String
+    package var store: any Store
+    package var fetcher: any Fetching
+    package var log: HostLog
+    package var version: String
     /// Whether children that nobody knows are orphans of workers, to be killed: only where the
     /// process starts no others, as the daemon does.
-    public var isSubreaper: Bool
+    package var isSubreaper: Bool
 
-    public init(
+    package init(
         manifest: Manifest,
         manifestPath: String,
         manifestDirectory: String,
@@ -53,9 +53,9 @@ public struct HostConfiguration: Sendable {
 }
 
 /// The version of this bghost.
-public enum HostVersion {
-    public static let text = "0.1.0"
-    public static let abi = "1.0"
+package enum HostVersion {
+    package static let text = "0.1.0"
+    package static let abi = "1.0"
 }
 
 /// Limits of the host itself, in one place.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+package import BghostCore
 internal import BghostLinux
 internal import BghostStore
 internal import Glibc
 
 /// What the control API asks of the host.
 extension Host: HostControl {
-    public func status() -> HostStatus {
+    package func status() -> HostStatus {
         HostStatus(
             version: configuration.version, pid: getpid(), startedAt: startedAt,
             manifest: configuration.manifestPath, slots: slotsMax, isDraining: isDraining,
@@ -76,11 +76,11 @@ extension Host: HostControl {
             parameters: request.parameters, waitingFor: reasons)
     }
 
-    public func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+    package func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
         describe(try await accept(submission, isSimulated: false))
     }
 
-    public func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+    package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
         if let index = definition(for: submission.task) {
             let plugin = pluginOfDefinition[index]
             guard isUsable(plugin) else {
@@ -91,7 +91,7 @@ extension Host: HostControl {
         return describe(try await accept(submission, isSimulated: true))
     }
 
-    public func waitForRun(ofRequest id: RunID) async -> RunRecord? {
+    package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
         if let ended = store.run(ofRequest: id) { return ended }
         guard isKnown(id) else { return nil }
         return await withCheckedContinuation { waiters[id, default: []].append($0) }
@@ -101,14 +101,14 @@ extension Host: HostControl {
         runs.slots.contains { $0?.record.request == id } || book.contains(id)
     }
 
-    public func expire(run id: RunID) -> Bool {
+    package func expire(run id: RunID) -> Bool {
         guard let run = runs.slots.lazy.compactMap({ $0 }).first(where: { $0.record.id == id })
         else { return false }
         handle(.stop(.expired), of: run.number)
         return true
     }
 
-    public func cancelPending(task: String) -> Bool {
+    package func cancelPending(task: String) -> Bool {
         guard let entry = book.entry(of: task), book.entries[entry].pending != nil else {
             return false
         }
@@ -116,30 +116,30 @@ extension Host: HostControl {
         return true
     }
 
-    public func runs(task: String?, limit: Int) -> [RunRecord] {
+    package func runs(task: String?, limit: Int) -> [RunRecord] {
         let active = activeRecords().filter { task == nil || $0.task == task }
             .sorted { $0.id > $1.id }
         return Array((active + store.runs(task: task, limit: limit)).prefix(max(0, limit)))
     }
 
-    public func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+    package func runs(idPrefix: String, limit: Int) -> [RunRecord] {
         let prefix = idPrefix.uppercased()
         let active = activeRecords().filter { $0.id.description.hasPrefix(prefix) }
             .sorted { $0.id > $1.id }
         return Array((active + store.runs(idPrefix: prefix, limit: limit)).prefix(max(0, limit)))
     }
 
-    public func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
+    package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
         log.entries(matching: filter, limit: limit)
     }
 
-    public func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+    package func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
         log.follow(matching: filter, limit: limit)
     }
 
     /// Triggers a task and waits for the end of its run: both in one step, for those who are on the
     /// host's executor already.
-    public func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
+    package func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
         let (request, definition) = try makeRequest(submission, isSimulated: true)
         let entry = entry(for: request.task, definition: definition)
         return await withCheckedContinuation { continuation in

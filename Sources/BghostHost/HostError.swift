@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a host cannot start.
-public enum HostError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum HostError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The state directory cannot be used; the text says why and what to do.
     case stateDirectory(String)
     /// Another daemon has the state directory.
     case stateDirectoryTaken(String)
     case store(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .stateDirectory(let text), .stateDirectoryTaken(let text), .store(let text): text
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+package import BghostCore
 internal import Synchronization
 
 /// A store that lasts as long as its process: for tests, and for a daemon that is told to keep
 /// nothing. It keeps the last `historyMax` runs.
-public final class MemoryStore: Store {
+package final class MemoryStore: Store {
     private struct State {
         var pending: [RunID: Request] = [:]
         /// A ring: the oldest is overwritten once it is full.
@@ -17,11 +17,11 @@ public final class MemoryStore: Store {
     private let state = Mutex(State())
     private let historyMax: Int
 
-    public init(historyMax: Int = 1000) {
+    package init(historyMax: Int = 1000) {
         self.historyMax = max(1, historyMax)
     }
 
-    public func commit(
+    package func commit(
         _ changes: [StoreChange],
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
@@ -53,24 +53,24 @@ public final class MemoryStore: Store {
         state.last[record.task] = index
     }
 
-    public func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord]) {
+    package func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord]) {
         state.withLock { (Array($0.pending.values), []) }
     }
 
-    public func runs(task: String?, limit: Int) -> [RunRecord] {
+    package func runs(task: String?, limit: Int) -> [RunRecord] {
         newest(limit) { task == nil || $0.task == task }
     }
 
-    public func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+    package func runs(idPrefix: String, limit: Int) -> [RunRecord] {
         let prefix = idPrefix.uppercased()
         return newest(limit) { $0.id.description.hasPrefix(prefix) }
     }
 
-    public func run(ofRequest id: RunID) -> RunRecord? {
+    package func run(ofRequest id: RunID) -> RunRecord? {
         newest(1) { $0.request == id }.first
     }
 
-    public func lastRun(task: String) -> RunRecord? {
+    package func lastRun(task: String) -> RunRecord? {
         state.withLock { state in
             guard let index = state.last[task], state.history[index].task == task else {
                 return nil

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+package import BghostCore
 
 /// One step of the daemon's memory. A transaction is a list of these, kept as a whole or not at all.
-public enum StoreChange: Sendable {
+package enum StoreChange: Sendable {
     /// A request was accepted. It takes the place of an older pending one, if there is one.
     case accepted(Request, replacing: RunID?)
     /// A pending request was withdrawn, or dropped with this reason.
@@ -15,21 +15,21 @@ public enum StoreChange: Sendable {
 }
 
 /// A transaction that was not kept.
-public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
-    public let message: String
+package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+    package let message: String
 
-    public init(_ message: String) {
+    package init(_ message: String) {
         self.message = message
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }
 
 /// Where requests and runs are kept.
 ///
 /// One host writes. It may begin a transaction before the last one is answered; they take effect in
 /// the order of the calls, so an implementation is free to commit several at once.
-public protocol Store: AnyObject, Sendable {
+package protocol Store: AnyObject, Sendable {
     /// Keeps a transaction.
     ///
     /// - Parameter completion: called exactly once, when the transaction is as durable as this store

@@ -13,16 +13,16 @@
 /// ```
 /// All integers are little-endian. `length` counts the header. `subject` is the number of the run or
 /// of the call that the frame is about, 0 for the worker as a whole.
-public enum FrameLayout {
-    public static let version: UInt8 = 1
-    public static let headerBytes = 16
+package enum FrameLayout {
+    package static let version: UInt8 = 1
+    package static let headerBytes = 16
     /// The most bytes of one packet, and so of one frame: below the kernel's default send buffer
     /// (212,992), so that a packet can always be sent once the queue is empty.
-    public static let packetBytesMax = 128 << 10
+    package static let packetBytesMax = 128 << 10
 }
 
 /// What a frame says. Numbers are never reused.
-public enum FrameKind: UInt8, Sendable, CaseIterable {
+package enum FrameKind: UInt8, Sendable, CaseIterable {
     // To the worker, on the work socket.
     case configure = 0x01
     case start = 0x02
@@ -43,7 +43,7 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
 /// A frame that cannot be what it claims to be. The sender is not to be trusted any further.
 ///
 /// The raw value appears in the outcome `killed(protocolFault(n))` and is never reused.
-public enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
+package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
     case truncatedHeader = 1
     case lengthMismatch = 2
     case unknownVersion = 3
@@ -61,7 +61,7 @@ public enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
     case tooManyCalls = 13
 
     /// One sentence for the log.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .truncatedHeader: "a frame is shorter than its header"
         case .lengthMismatch: "a frame's length does not fit its packet"
@@ -81,11 +81,11 @@ public enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
 }
 
 /// A frame whose header has been checked: its length fits, its version and kind are known.
-public struct Frame: ~Escapable {
-    public let kind: FrameKind
-    public let flags: UInt16
-    public let subject: UInt64
-    public let payload: RawSpan
+package struct Frame: ~Escapable {
+    package let kind: FrameKind
+    package let flags: UInt16
+    package let subject: UInt64
+    package let payload: RawSpan
 
     @_lifetime(copy payload)
     init(kind: FrameKind, flags: UInt16, subject: UInt64, payload: RawSpan) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Takes a packet apart into frames. Every byte is hostile until checked; nothing here traps.
-public struct PacketReader: ~Escapable {
+package struct PacketReader: ~Escapable {
     private var rest: RawSpan
 
     @_lifetime(copy packet)
-    public init(_ packet: RawSpan) {
+    package init(_ packet: RawSpan) {
         rest = packet
     }
 
     /// The next frame, or `nil` at the packet's end.
     @_lifetime(copy self)
-    public mutating func next() throws(WireError) -> Frame? {
+    package mutating func next() throws(WireError) -> Frame? {
         guard !rest.isEmpty else { return nil }
         guard rest.byteCount >= FrameLayout.headerBytes else { throw .truncatedHeader }
         let length = Int(UInt32(littleEndian: rest.unsafeLoadUnaligned(as: UInt32.self)))
@@ -35,19 +35,19 @@ public struct PacketReader: ~Escapable {
 }
 
 /// Reads the fields of one frame's payload in order.
-public struct FieldReader: ~Escapable {
+package struct FieldReader: ~Escapable {
     private var rest: RawSpan
 
     @_lifetime(copy payload)
-    public init(_ payload: RawSpan) {
+    package init(_ payload: RawSpan) {
         rest = payload
     }
 
     /// How many bytes are not yet read.
-    public var remaining: Int { rest.byteCount }
+    package var remaining: Int { rest.byteCount }
 
     @_lifetime(self: copy self)
-    public mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+    package mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
         _ type: T.Type = T.self
     ) throws(WireError) -> T {
         guard rest.byteCount >= MemoryLayout<T>.size else { throw .truncatedPayload }
@@ -58,7 +58,7 @@ public struct FieldReader: ~Escapable {
 
     /// A text: its length as four bytes, then that much UTF-8.
     @_lifetime(self: copy self)
-    public mutating func text(bytesMax: Int) throws(WireError) -> String {
+    package mutating func text(bytesMax: Int) throws(WireError) -> String {
         let count = Int(try integer(UInt32.self))
         guard count <= rest.byteCount else { throw .truncatedPayload }
         guard count <= bytesMax else { throw .valueOutOfRange }
@@ -72,7 +72,7 @@ public struct FieldReader: ~Escapable {
 
     /// Bytes with their length before them.
     @_lifetime(self: copy self)
-    public mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
+    package mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
         let count = Int(try integer(UInt32.self))
         guard count <= rest.byteCount else { throw .truncatedPayload }
         guard count <= max else { throw .valueOutOfRange }
@@ -82,7 +82,7 @@ public struct FieldReader: ~Escapable {
     }
 
     /// Says that all fields have been read.
-    public func end() throws(WireError) {
+    package func end() throws(WireError) {
         guard rest.isEmpty else { throw .trailingBytes }
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Collects frames into packets. One writer per socket; it keeps its memory from packet to packet.
-public struct PacketWriter {
+package struct PacketWriter {
     /// What has been written, ready to be sent. Whole packets, one behind the other.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     /// The end of each packet but the last within `bytes`.
     private var boundaries: [Int] = []
     private var packetStart = 0
 
-    public init() {}
+    package init() {}
 
-    public var isEmpty: Bool { bytes.isEmpty }
+    package var isEmpty: Bool { bytes.isEmpty }
 
     /// How many bytes wait to be sent.
-    public var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
     /// Forgets what has been sent and keeps the memory, unless a burst made it large.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * FrameLayout.packetBytesMax)
         boundaries.removeAll(keepingCapacity: true)
         packetStart = 0
@@ -26,7 +26,7 @@ public struct PacketWriter {
     /// in order, for the next time.
     ///
     /// - Returns: whether everything was taken.
-    public mutating func drain(_ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    package mutating func drain(_ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         if boundaries.isEmpty {
             // The common case, without an allocation.
             guard bytes.isEmpty || bytes.withUnsafeBytes(send) else { return false }
@@ -58,7 +58,7 @@ public struct PacketWriter {
     ///
     /// - Returns: `false`, with nothing appended, if the frame is larger than a packet may be.
     @discardableResult
-    public mutating func frame(
+    package mutating func frame(
         _ kind: FrameKind,
         flags: UInt16 = 0,
         subject: UInt64,
@@ -93,14 +93,14 @@ public struct PacketWriter {
 }
 
 /// Writes the fields of one frame in order.
-public struct FieldWriter {
+package struct FieldWriter {
     var bytes: [UInt8]
 
-    public mutating func integer<T: FixedWidthInteger>(_ value: T) {
+    package mutating func integer<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    public mutating func text(_ value: String) {
+    package mutating func text(_ value: String) {
         var value = value
         value.withUTF8 {
             integer(UInt32(truncatingIfNeeded: $0.count))
@@ -108,7 +108,7 @@ public struct FieldWriter {
         }
     }
 
-    public mutating func text(_ value: UnsafeRawBufferPointer) {
+    package mutating func text(_ value: UnsafeRawBufferPointer) {
         integer(UInt32(truncatingIfNeeded: value.count))
         bytes.append(contentsOf: value)
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A task identifier of the manifest: exact, or a family written with a trailing `.*`.
-public struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringConvertible {
+package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringConvertible {
     /// The most UTF-8 bytes that an identifier may have.
-    public static let bytesMax = 128
+    package static let bytesMax = 128
 
     /// Without the trailing `*` if this is a family, so that it ends in a dot.
     private let stem: String
     /// Whether this stands for every identifier that begins with the stem.
-    public let isFamily: Bool
+    package let isFamily: Bool
 
     /// Reads a pattern; `nil` if it is not a valid one.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let isFamily = text.hasSuffix(".*")
         let stem = isFamily ? String(text.dropLast()) : text
         guard Self.isValid(isFamily ? String(stem.dropLast()) : stem) else { return nil }
@@ -21,7 +21,7 @@ public struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringConv
 
     /// Whether the text can be the identifier of a task: 1 to 128 of `A-Z a-z 0-9 . _ -`, beginning
     /// with a letter or a digit and without an empty part.
-    public static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         let bytes = text.utf8
         guard (1...bytesMax).contains(bytes.count) else { return false }
         var previous = UInt8(ascii: ".")
@@ -40,10 +40,10 @@ public struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringConv
     }
 
     /// Whether an identifier is this one or of this family. Case matters.
-    public func matches(_ identifier: String) -> Bool {
+    package func matches(_ identifier: String) -> Bool {
         guard isFamily else { return identifier == stem }
         return identifier.utf8.count > stem.utf8.count && identifier.hasPrefix(stem)
     }
 
-    public var description: String { isFamily ? stem + "*" : stem }
+    package var description: String { isFamily ? stem + "*" : stem }
 }

@@ -4,13 +4,13 @@
 ///
 /// A value of this type has passed every check that needs no file but the manifest itself, so its
 /// users need not check again. `ManifestReader` makes it.
-public struct Manifest: Equatable, Sendable {
-    public var host: HostSettings
-    public var plugins: [PluginDefinition]
-    public var functions: [FunctionDefinition]
-    public var tasks: [TaskDefinition]
+package struct Manifest: Equatable, Sendable {
+    package var host: HostSettings
+    package var plugins: [PluginDefinition]
+    package var functions: [FunctionDefinition]
+    package var tasks: [TaskDefinition]
 
-    public init(
+    package init(
         host: HostSettings = HostSettings(),
         plugins: [PluginDefinition] = [],
         functions: [FunctionDefinition] = [],
@@ -24,15 +24,15 @@ public struct Manifest: Equatable, Sendable {
 }
 
 /// The section `host`.
-public struct HostSettings: Equatable, Sendable {
+package struct HostSettings: Equatable, Sendable {
     /// Where the daemon keeps its state, absolute; `nil` leaves the choice to the daemon.
-    public var stateDirectory: String?
+    package var stateDirectory: String?
     /// The path of the control socket, absolute; `nil` puts it into the state directory.
-    public var controlSocket: String?
+    package var controlSocket: String?
     /// How many runs may be under way at once; `nil` is the number of processors.
-    public var slots: Int?
+    package var slots: Int?
 
-    public init(stateDirectory: String? = nil, controlSocket: String? = nil, slots: Int? = nil) {
+    package init(stateDirectory: String? = nil, controlSocket: String? = nil, slots: Int? = nil) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
         self.slots = slots
@@ -40,7 +40,7 @@ public struct HostSettings: Equatable, Sendable {
 }
 
 /// Where a plugin's code runs.
-public enum Isolation: String, Equatable, Sendable, CaseIterable {
+package enum Isolation: String, Equatable, Sendable, CaseIterable {
     /// In a process of its own, which can be killed. The default.
     case worker
     /// In the daemon, for trusted code only: its runs can be cancelled or abandoned, never killed.
@@ -48,23 +48,23 @@ public enum Isolation: String, Equatable, Sendable, CaseIterable {
 }
 
 /// One entry of `plugins`.
-public struct PluginDefinition: Equatable, Sendable {
-    public var name: String
+package struct PluginDefinition: Equatable, Sendable {
+    package var name: String
     /// As written: absolute, relative to the manifest's folder, or a bare name to look up.
-    public var library: String
+    package var library: String
     /// The SHA-256 that the file must have, 64 lower-case hex digits.
-    public var sha256: String?
-    public var isolation: Isolation
+    package var sha256: String?
+    package var isolation: Isolation
     /// How many runs may share one worker at a time, 1 or more.
-    public var runsPerWorker: Int
-    public var permissions: Permissions
-    public var limits: WorkerLimits
+    package var runsPerWorker: Int
+    package var permissions: Permissions
+    package var limits: WorkerLimits
     /// The plugin's own settings, a JSON object as text, secrets already put in.
-    public var config: String
+    package var config: String
     /// Where the entry stands in the manifest, for messages about the plugin itself.
-    public var origin: SourceLocation
+    package var origin: SourceLocation
 
-    public init(
+    package init(
         name: String,
         library: String,
         sha256: String? = nil,
@@ -88,16 +88,16 @@ public struct PluginDefinition: Equatable, Sendable {
 }
 
 /// One entry of `functions`: a plain C function that is called through libffi, always in a worker.
-public struct FunctionDefinition: Equatable, Sendable {
-    public var name: String
-    public var library: String
-    public var symbol: String
+package struct FunctionDefinition: Equatable, Sendable {
+    package var name: String
+    package var library: String
+    package var symbol: String
     /// As written, e.g. `ulong(ulong, bytes, uint)`; `FunctionSignature` reads it.
-    public var signature: String
-    public var limits: WorkerLimits
-    public var origin: SourceLocation
+    package var signature: String
+    package var limits: WorkerLimits
+    package var origin: SourceLocation
 
-    public init(
+    package init(
         name: String,
         library: String,
         symbol: String,
@@ -115,20 +115,20 @@ public struct FunctionDefinition: Equatable, Sendable {
 }
 
 /// What a plugin may do beyond computing and writing into its own data directory.
-public struct Permissions: Equatable, Sendable {
+package struct Permissions: Equatable, Sendable {
     /// Hosts that the daemon may speak to for it.
-    public var network: [NetworkGrant]
+    package var network: [NetworkGrant]
     /// Whether its worker may open sockets itself.
-    public var directNetwork: Bool
+    package var directNetwork: Bool
     /// Folders or files that it may read, absolute.
-    public var read: [String]
+    package var read: [String]
     /// Folders or files that it may write, absolute.
-    public var write: [String]
+    package var write: [String]
     /// Tasks for which it may submit requests, besides those that it handles itself.
-    public var submit: [IdentifierPattern]
-    public var notify: Bool
+    package var submit: [IdentifierPattern]
+    package var notify: Bool
 
-    public init(
+    package init(
         network: [NetworkGrant] = [],
         directNetwork: Bool = false,
         read: [String] = [],
@@ -147,18 +147,18 @@ public struct Permissions: Equatable, Sendable {
 
 /// A host and port that a plugin may reach, such as `api.open-meteo.com:443`, `*.example.org:443`
 /// or `[::1]:8080`.
-public struct NetworkGrant: Equatable, Hashable, Sendable {
+package struct NetworkGrant: Equatable, Hashable, Sendable {
     /// In lower case, without brackets. A leading `*.` stands for one or more labels.
-    public var host: String
-    public var port: UInt16
+    package var host: String
+    package var port: UInt16
 
-    public init(host: String, port: UInt16) {
+    package init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
     /// Whether this grant covers a host, in lower case and without brackets, and port.
-    public func allows(host: String, port: UInt16) -> Bool {
+    package func allows(host: String, port: UInt16) -> Bool {
         guard port == self.port else { return false }
         guard self.host.hasPrefix("*.") else { return host == self.host }
         let suffix = self.host.dropFirst()
@@ -167,20 +167,20 @@ public struct NetworkGrant: Equatable, Hashable, Sendable {
 }
 
 /// What a worker may use. `nil` is no limit of ours.
-public struct WorkerLimits: Equatable, Sendable {
+package struct WorkerLimits: Equatable, Sendable {
     /// Resident memory of the worker, bytes.
-    public var memoryBytes: UInt64?
+    package var memoryBytes: UInt64?
     /// Processor time of one run.
-    public var cpu: Duration?
+    package var cpu: Duration?
     /// Processes in the worker's tree, itself included.
-    public var processes: Int
-    public var descriptors: Int
+    package var processes: Int
+    package var descriptors: Int
     /// What one run may write to stdout, stderr and the log, bytes.
-    public var outputBytes: Int
+    package var outputBytes: Int
     /// The payload of one run's result, bytes.
-    public var resultBytes: Int
+    package var resultBytes: Int
 
-    public init(
+    package init(
         memoryBytes: UInt64? = 256 << 20,
         cpu: Duration? = nil,
         processes: Int = 16,
@@ -198,7 +198,7 @@ public struct WorkerLimits: Equatable, Sendable {
 }
 
 /// The kind of a task, which decides its default limits.
-public enum TaskKind: String, Equatable, Sendable, CaseIterable {
+package enum TaskKind: String, Equatable, Sendable, CaseIterable {
     /// Short: 25 s of runtime and 5 s of grace.
     case refresh
     /// Long: 10 min of runtime and 30 s of grace.
@@ -206,7 +206,7 @@ public enum TaskKind: String, Equatable, Sendable, CaseIterable {
 }
 
 /// What becomes of a request whose task already has a run under way.
-public enum Overlap: String, Equatable, Sendable, CaseIterable {
+package enum Overlap: String, Equatable, Sendable, CaseIterable {
     /// It waits for that run to end. The default.
     case queue
     /// It is dropped.
@@ -218,30 +218,30 @@ public enum Overlap: String, Equatable, Sendable, CaseIterable {
 }
 
 /// What carries out a task.
-public enum HandlerReference: Equatable, Sendable {
+package enum HandlerReference: Equatable, Sendable {
     case plugin(name: String, handler: String)
     case function(name: String)
 }
 
 /// One entry of `tasks`: a permitted identifier, or a family of them, and how it runs.
-public struct TaskDefinition: Equatable, Sendable {
+package struct TaskDefinition: Equatable, Sendable {
     /// Its key: exact, or a family with a trailing `.*`.
-    public var identifier: IdentifierPattern
-    public var handler: HandlerReference
-    public var kind: TaskKind
-    public var limits: RunLimits
-    public var overlap: Overlap
+    package var identifier: IdentifierPattern
+    package var handler: HandlerReference
+    package var kind: TaskKind
+    package var limits: RunLimits
+    package var overlap: Overlap
     /// 0 to 1000; the higher goes first.
-    public var priority: Int
+    package var priority: Int
     /// A request is submitted when the daemon starts, unless one is pending.
-    public var submitAtStart: Bool
+    package var submitAtStart: Bool
     /// After each begin the next request is due this much later.
-    public var every: Duration?
+    package var every: Duration?
     /// A JSON object as text; a request's own parameters are laid over it, key by key.
-    public var parameters: String
-    public var origin: SourceLocation
+    package var parameters: String
+    package var origin: SourceLocation
 
-    public init(
+    package init(
         identifier: IdentifierPattern,
         handler: HandlerReference,
         kind: TaskKind = .refresh,
@@ -267,19 +267,19 @@ public struct TaskDefinition: Equatable, Sendable {
 }
 
 /// How long one run of a task may take, on the monotonic clock.
-public struct RunLimits: Equatable, Sendable {
+package struct RunLimits: Equatable, Sendable {
     /// From the start of the handler until it is asked to stop.
-    public var runtime: Duration
+    package var runtime: Duration
     /// From being asked until it is killed.
-    public var grace: Duration
+    package var grace: Duration
 
-    public init(runtime: Duration, grace: Duration) {
+    package init(runtime: Duration, grace: Duration) {
         self.runtime = runtime
         self.grace = grace
     }
 
     /// The defaults of a kind.
-    public init(kind: TaskKind) {
+    package init(kind: TaskKind) {
         switch kind {
         case .refresh: self.init(runtime: .seconds(25), grace: .seconds(5))
         case .processing: self.init(runtime: .seconds(600), grace: .seconds(30))

@@ -2,7 +2,7 @@
 
 /// What the daemon offers to those who steer it. The control API speaks to this and to nothing else
 /// of the host.
-public protocol HostControl: Sendable {
+package protocol HostControl: Sendable {
     func status() async -> HostStatus
 
     /// Accepts a request once it is stored.
@@ -42,13 +42,13 @@ public protocol HostControl: Sendable {
 }
 
 /// Which lines of the log are wanted. `nil` is no condition.
-public struct LogFilter: Equatable, Sendable {
-    public var task: String?
-    public var run: RunID?
-    public var plugin: String?
-    public var level: LogEntry.Level
+package struct LogFilter: Equatable, Sendable {
+    package var task: String?
+    package var run: RunID?
+    package var plugin: String?
+    package var level: LogEntry.Level
 
-    public init(
+    package init(
         task: String? = nil,
         run: RunID? = nil,
         plugin: String? = nil,
@@ -61,7 +61,7 @@ public struct LogFilter: Equatable, Sendable {
     }
 
     /// Whether a line is wanted.
-    public func matches(_ entry: LogEntry) -> Bool {
+    package func matches(_ entry: LogEntry) -> Bool {
         entry.level >= level && (task == nil || entry.task == task)
             && (run == nil || entry.run == run) && (plugin == nil || entry.plugin == plugin)
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A picture of the daemon at one moment.
-public struct HostStatus: Equatable, Sendable {
-    public var version: String
-    public var pid: Int32
+package struct HostStatus: Equatable, Sendable {
+    package var version: String
+    package var pid: Int32
     /// Unix nanoseconds.
-    public var startedAt: Int64
-    public var manifest: String
-    public var slots: Int
+    package var startedAt: Int64
+    package var manifest: String
+    package var slots: Int
     /// Whether it takes no new work because it is about to stop.
-    public var isDraining: Bool
-    public var tasks: [TaskStatus]
-    public var plugins: [PluginStatus]
+    package var isDraining: Bool
+    package var tasks: [TaskStatus]
+    package var plugins: [PluginStatus]
 
-    public init(
+    package init(
         version: String,
         pid: Int32,
         startedAt: Int64,
@@ -35,15 +35,15 @@ public struct HostStatus: Equatable, Sendable {
 }
 
 /// One task of the manifest, or one identifier of a family that has been used.
-public struct TaskStatus: Equatable, Sendable {
-    public var identifier: String
-    public var plugin: String
-    public var kind: TaskKind
-    public var running: [RunRecord]
-    public var pending: PendingRequest?
-    public var last: RunRecord?
+package struct TaskStatus: Equatable, Sendable {
+    package var identifier: String
+    package var plugin: String
+    package var kind: TaskKind
+    package var running: [RunRecord]
+    package var pending: PendingRequest?
+    package var last: RunRecord?
 
-    public init(
+    package init(
         identifier: String,
         plugin: String,
         kind: TaskKind,
@@ -61,16 +61,16 @@ public struct TaskStatus: Equatable, Sendable {
 }
 
 /// One plugin or function of the manifest and its workers.
-public struct PluginStatus: Equatable, Sendable {
-    public var name: String
-    public var library: String
-    public var isolation: Isolation
+package struct PluginStatus: Equatable, Sendable {
+    package var name: String
+    package var library: String
+    package var isolation: Isolation
     /// Process ids of its live workers.
-    public var workers: [Int32]
+    package var workers: [Int32]
     /// Why it cannot be used now; `nil` if nothing is known against it.
-    public var problem: String?
+    package var problem: String?
 
-    public init(
+    package init(
         name: String,
         library: String,
         isolation: Isolation,
@@ -86,20 +86,20 @@ public struct PluginStatus: Equatable, Sendable {
 }
 
 /// A request that has been accepted and whose run has not begun.
-public struct PendingRequest: Equatable, Sendable {
-    public var id: RunID
-    public var task: String
+package struct PendingRequest: Equatable, Sendable {
+    package var id: RunID
+    package var task: String
     /// Unix nanoseconds.
-    public var submittedAt: Int64
+    package var submittedAt: Int64
     /// Not before this time, Unix nanoseconds.
-    public var earliestBegin: Int64?
-    public var priority: Int
+    package var earliestBegin: Int64?
+    package var priority: Int
     /// A JSON object.
-    public var parameters: String
+    package var parameters: String
     /// Why it has not begun, one short sentence for each thing in its way.
-    public var waitingFor: [String]
+    package var waitingFor: [String]
 
-    public init(
+    package init(
         id: RunID,
         task: String,
         submittedAt: Int64,

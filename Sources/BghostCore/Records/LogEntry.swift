@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One line of the daemon's log.
-public struct LogEntry: Equatable, Sendable {
+package struct LogEntry: Equatable, Sendable {
     /// Values are those of the ABI's `log`.
-    public enum Level: Int, Equatable, Sendable, CaseIterable, Comparable {
+    package enum Level: Int, Equatable, Sendable, CaseIterable, Comparable {
         case trace, debug, info, warning, error, fault
 
-        public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// Who said it.
-    public enum Source: String, Equatable, Sendable {
+    package enum Source: String, Equatable, Sendable {
         case host
         /// A handler, through the ABI.
         case handler
@@ -19,20 +19,20 @@ public struct LogEntry: Equatable, Sendable {
     }
 
     /// Grows by one with each line of this daemon.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// Unix nanoseconds.
-    public var time: Int64
-    public var level: Level
-    public var source: Source
+    package var time: Int64
+    package var level: Level
+    package var source: Source
     /// A stable word such as `run.ended`; "" for a plugin's own lines.
-    public var event: String
+    package var event: String
     /// Well-formed, one line, control characters escaped.
-    public var message: String
-    public var task: String?
-    public var plugin: String?
-    public var run: RunID?
+    package var message: String
+    package var task: String?
+    package var plugin: String?
+    package var run: RunID?
 
-    public init(
+    package init(
         sequence: UInt64,
         time: Int64,
         level: Level,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where a run stands.
-public enum RunState: String, Equatable, Sendable, CaseIterable {
+package enum RunState: String, Equatable, Sendable, CaseIterable {
     /// A worker is being prepared for it.
     case starting
     case running
@@ -13,34 +13,34 @@ public enum RunState: String, Equatable, Sendable, CaseIterable {
 }
 
 /// All that is kept of one run. Times are Unix nanoseconds; durations are monotonic.
-public struct RunRecord: Equatable, Sendable {
-    public var id: RunID
-    public var request: RunID
-    public var task: String
+package struct RunRecord: Equatable, Sendable {
+    package var id: RunID
+    package var request: RunID
+    package var task: String
     /// The plugin or the function that carries it out.
-    public var plugin: String
-    public var attempt: Int
-    public var state: RunState
+    package var plugin: String
+    package var attempt: Int
+    package var state: RunState
     /// Present exactly when the state is `ended`.
-    public var outcome: Outcome?
+    package var outcome: Outcome?
     /// Why it was asked to stop, if it was.
-    public var stopReason: StopReason?
+    package var stopReason: StopReason?
     /// One line for people: the handler's own, or the host's about a failure.
-    public var message: String
+    package var message: String
     /// The handler's result, JSON, or "".
-    public var result: String
-    public var progress: RunProgress?
-    public var limits: RunLimits
-    public var pid: Int32?
-    public var submittedAt: Int64
+    package var result: String
+    package var progress: RunProgress?
+    package var limits: RunLimits
+    package var pid: Int32?
+    package var submittedAt: Int64
     /// When the handler was started; `nil` if it never was.
-    public var startedAt: Int64?
-    public var endedAt: Int64?
+    package var startedAt: Int64?
+    package var endedAt: Int64?
     /// From the handler's start to the run's end.
-    public var duration: Duration?
-    public var usage: RunUsage
+    package var duration: Duration?
+    package var usage: RunUsage
 
-    public init(
+    package init(
         id: RunID,
         request: RunID,
         task: String,
@@ -82,13 +82,13 @@ public struct RunRecord: Equatable, Sendable {
 }
 
 /// What a handler last said of how far it is.
-public struct RunProgress: Equatable, Sendable {
-    public var done: UInt64
+package struct RunProgress: Equatable, Sendable {
+    package var done: UInt64
     /// 0 is "unknown".
-    public var total: UInt64
-    public var phase: String
+    package var total: UInt64
+    package var phase: String
 
-    public init(done: UInt64, total: UInt64, phase: String) {
+    package init(done: UInt64, total: UInt64, phase: String) {
         self.done = done
         self.total = total
         self.phase = phase
@@ -97,15 +97,15 @@ public struct RunProgress: Equatable, Sendable {
 
 /// What a run used, as the kernel tells it. `nil` where the run was too short to be measured or ran
 /// inside the daemon.
-public struct RunUsage: Equatable, Sendable {
+package struct RunUsage: Equatable, Sendable {
     /// Processor time of the worker during the run.
-    public var cpu: Duration?
+    package var cpu: Duration?
     /// Peak resident memory of the worker up to the run's end.
-    public var peakMemoryBytes: UInt64?
+    package var peakMemoryBytes: UInt64?
     /// What it wrote to stdout, stderr and the log, bytes, dropped ones included.
-    public var outputBytes: Int
+    package var outputBytes: Int
 
-    public init(cpu: Duration? = nil, peakMemoryBytes: UInt64? = nil, outputBytes: Int = 0) {
+    package init(cpu: Duration? = nil, peakMemoryBytes: UInt64? = nil, outputBytes: Int = 0) {
         self.cpu = cpu
         self.peakMemoryBytes = peakMemoryBytes
         self.outputBytes = outputBytes

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request that has been accepted and waits for its run.
-public struct Request: Equatable, Sendable {
-    public var id: RunID
-    public var task: String
+package struct Request: Equatable, Sendable {
+    package var id: RunID
+    package var task: String
     /// A JSON object, as submitted; the task's own parameters lie beneath it.
-    public var parameters: String
+    package var parameters: String
     /// Unix nanoseconds.
-    public var submittedAt: Int64
+    package var submittedAt: Int64
     /// Not before this time, Unix nanoseconds.
-    public var earliestBegin: Int64?
-    public var priority: Int
-    public var attempt: Int
+    package var earliestBegin: Int64?
+    package var priority: Int
+    package var attempt: Int
     /// Made by `trigger`: it does not count as the task's one pending request.
-    public var isSimulated: Bool
+    package var isSimulated: Bool
 
-    public init(
+    package init(
         id: RunID,
         task: String,
         parameters: String,
@@ -40,24 +40,24 @@ public struct Request: Equatable, Sendable {
 ///
 /// At most one request that is not simulated is pending for an identifier; a newer one replaces it.
 /// A request is taken out in the same step that begins its run.
-public struct RequestBook: Sendable {
+package struct RequestBook: Sendable {
     /// An identifier that has been used, and what is known of it.
-    public struct Entry: Sendable {
-        public let identifier: String
+    package struct Entry: Sendable {
+        package let identifier: String
         /// The index of its definition in the manifest.
-        public let definition: Int
-        public internal(set) var running = 0
+        package let definition: Int
+        package internal(set) var running = 0
         /// The one pending request.
-        public internal(set) var pending: Request?
+        package internal(set) var pending: Request?
         /// Simulated requests, oldest first.
         var simulated = Queue<Request>()
         /// How many tickets of this entry are in the ready heap.
         var tickets = 0
-        public let overlap: Overlap
+        package let overlap: Overlap
     }
 
     /// What `next` found.
-    public enum Decision: Equatable, Sendable {
+    package enum Decision: Equatable, Sendable {
         /// Begin a run of it. The entry's `running` has been counted up.
         case start(Request, entry: Int)
         /// It is dropped because its task is running and says `"overlap": "skip"`.
@@ -66,18 +66,18 @@ public struct RequestBook: Sendable {
         case displace(entry: Int)
     }
 
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     private var byIdentifier: [String: Int] = [:]
     private var ready = TicketHeap()
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
     // MARK: Entries
 
     /// The entry of an identifier, made if there is none.
-    public mutating func entry(
+    package mutating func entry(
         for identifier: String,
         definition: @autoclosure () -> Int,
         overlap: @autoclosure () -> Overlap
@@ -90,19 +90,19 @@ public struct RequestBook: Sendable {
     }
 
     /// The entry of an identifier that has been used before.
-    public func entry(of identifier: String) -> Int? { byIdentifier[identifier] }
+    package func entry(of identifier: String) -> Int? { byIdentifier[identifier] }
 
     // MARK: Requests
 
     /// Whether a request of this id waits for its run.
-    public func contains(_ id: RunID) -> Bool {
+    package func contains(_ id: RunID) -> Bool {
         entries.contains { $0.pending?.id == id || $0.simulated.contains { $0.id == id } }
     }
 
     /// Takes a request in.
     ///
     /// - Returns: the pending request that it replaces.
-    public mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
+    package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
         if request.isSimulated {
             entries[entry].simulated.append(request)
             ticket(entry, priority: request.priority)
@@ -119,16 +119,16 @@ public struct RequestBook: Sendable {
     }
 
     /// Withdraws the pending request of an entry.
-    public mutating func withdraw(entry: Int) -> Request? {
+    package mutating func withdraw(entry: Int) -> Request? {
         defer { entries[entry].pending = nil }
         return entries[entry].pending
     }
 
     /// When the next request comes due, Unix nanoseconds; it may be one that was withdrawn.
-    public var nextDue: Int64? { waiting.next.map { Int64(clamping: $0) } }
+    package var nextDue: Int64? { waiting.next.map { Int64(clamping: $0) } }
 
     /// Makes ready what has come due.
-    public mutating func becomeDue(now: Int64) {
+    package mutating func becomeDue(now: Int64) {
         while let token = waiting.popDue(
             now: UInt64(max(0, now)), isLive: { _, _ in true })
         {
@@ -144,7 +144,7 @@ public struct RequestBook: Sendable {
     ///
     /// - Parameter canStart: whether a run of this definition could begin now. A request that is
     ///   turned away here waits until `retry` is called for its entry.
-    public mutating func next(
+    package mutating func next(
         now: Int64,
         canStart: (_ definition: Int) -> Bool
     ) -> Decision? {
@@ -172,13 +172,13 @@ public struct RequestBook: Sendable {
     }
 
     /// A run of this entry has ended.
-    public mutating func finished(entry: Int, now: Int64) {
+    package mutating func finished(entry: Int, now: Int64) {
         entries[entry].running -= 1
         retry(entry: entry, now: now)
     }
 
     /// Something that stood in the way of this entry's requests may have changed.
-    public mutating func retry(entry: Int, now: Int64) {
+    package mutating func retry(entry: Int, now: Int64) {
         guard entries[entry].tickets == 0, let request = candidate(entry, now: now) else { return }
         ticket(entry, priority: request.priority)
     }

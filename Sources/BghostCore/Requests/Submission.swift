@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What somebody asks to be run: an operator, a handler, or the manifest itself.
-public struct Submission: Equatable, Sendable {
-    public var task: String
+package struct Submission: Equatable, Sendable {
+    package var task: String
     /// A JSON object, laid over the task's own parameters key by key.
-    public var parameters: String
+    package var parameters: String
     /// Not before this time, Unix nanoseconds; `nil` is "as soon as allowed".
-    public var earliestBegin: Int64?
+    package var earliestBegin: Int64?
     /// Above the task's own priority or below it; `nil` takes the task's.
-    public var priority: Int?
+    package var priority: Int?
 
-    public init(
+    package init(
         task: String,
         parameters: String = "{}",
         earliestBegin: Int64? = nil,
@@ -25,7 +25,7 @@ public struct Submission: Equatable, Sendable {
 
 /// Why a submission is not accepted. The first four raw values are those of
 /// `BGTaskSchedulerErrorCode`; ours begin at 100.
-public enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
+package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case unavailable = 1
     case tooManyPendingTaskRequests = 2
     case notPermitted = 3
@@ -36,14 +36,14 @@ public enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
 }
 
 /// A refusal with a sentence that says what to do about it.
-public struct SubmitError: Error, Equatable, Sendable, CustomStringConvertible {
-    public var code: SubmitErrorCode
-    public var message: String
+package struct SubmitError: Error, Equatable, Sendable, CustomStringConvertible {
+    package var code: SubmitErrorCode
+    package var message: String
 
-    public init(_ code: SubmitErrorCode, _ message: String) {
+    package init(_ code: SubmitErrorCode, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -2,7 +2,7 @@
 
 extension Outcome {
     /// The outcome as the control API, the log and people have it: `killed(graceExceeded)`.
-    public var text: String {
+    package var text: String {
         switch self {
         case .succeeded: "succeeded"
         case .failed: "failed"
@@ -15,7 +15,7 @@ extension Outcome {
     }
 
     /// Reads what `text` writes; `nil` for anything else.
-    public init?(text: some StringProtocol) {
+    package init?(text: some StringProtocol) {
         switch text {
         case "succeeded": self = .succeeded
         case "failed": self = .failed
@@ -42,7 +42,7 @@ extension Outcome {
 
 extension KillReason {
     /// The reason in one word, such as `memory` or `protocolFault(7)`.
-    public var text: String {
+    package var text: String {
         switch self {
         case .graceExceeded: "graceExceeded"
         case .memory: "memory"
@@ -55,7 +55,7 @@ extension KillReason {
     }
 
     /// Reads what `text` writes; `nil` for anything else.
-    public init?(text: some StringProtocol) {
+    package init?(text: some StringProtocol) {
         switch text {
         case "graceExceeded": self = .graceExceeded
         case "memory": self = .memory
@@ -74,7 +74,7 @@ extension KillReason {
 
 extension ProcessEnd {
     /// `SIGSEGV`, or `exit 3`.
-    public var text: String {
+    package var text: String {
         switch self {
         case .exited(let status): "exit \(status)"
         case .signalled(let number): SignalName.text(of: number)
@@ -82,7 +82,7 @@ extension ProcessEnd {
     }
 
     /// Reads what `text` writes; `nil` for anything else.
-    public init?(text: some StringProtocol) {
+    package init?(text: some StringProtocol) {
         if text.hasPrefix("exit ") {
             guard let status = Int32(text.dropFirst(5)) else { return nil }
             self = .exited(status)
@@ -95,7 +95,7 @@ extension ProcessEnd {
 
 extension StopReason {
     /// The reason in one word.
-    public var text: String {
+    package var text: String {
         switch self {
         case .expired: "expired"
         case .user: "user"
@@ -106,7 +106,7 @@ extension StopReason {
     }
 
     /// Reads what `text` writes; `nil` for anything else.
-    public init?(text: some StringProtocol) {
+    package init?(text: some StringProtocol) {
         guard let reason = Self.allCases.first(where: { $0.text == text }) else { return nil }
         self = reason
     }
@@ -115,7 +115,7 @@ extension StopReason {
 /// The signals of Linux by name.
 ///
 /// Their numbers are those of every architecture that Swift runs on.
-public enum SignalName {
+package enum SignalName {
     private static let names = [
         "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
         "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT",
@@ -124,12 +124,12 @@ public enum SignalName {
     ]
 
     /// `SIGSEGV` for 11; `signal 34` for one without a name, such as the real-time signals.
-    public static func text(of number: Int32) -> String {
+    package static func text(of number: Int32) -> String {
         names.indices.contains(Int(number) - 1) ? names[Int(number) - 1] : "signal \(number)"
     }
 
     /// Reads what `text(of:)` writes; `nil` for anything else.
-    public static func number(of text: String) -> Int32? {
+    package static func number(of text: String) -> Int32? {
         if let index = names.firstIndex(of: text) { return Int32(index + 1) }
         guard text.hasPrefix("signal "), let number = Int32(text.dropFirst(7)), number > 0 else {
             return nil

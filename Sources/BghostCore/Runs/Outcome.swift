@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a run was asked to stop before it ended by itself. Raw values are those of `BG_WHY_*`.
-public enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
+package enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
     /// Its runtime was used up.
     case expired = 1
     /// An operator asked, by `bghost expire` or because a newer request replaces the run.
@@ -15,7 +15,7 @@ public enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a run's worker was killed.
-public enum KillReason: Equatable, Hashable, Sendable {
+package enum KillReason: Equatable, Hashable, Sendable {
     /// It did not end within its grace.
     case graceExceeded
     case memory
@@ -30,13 +30,13 @@ public enum KillReason: Equatable, Hashable, Sendable {
 }
 
 /// How a process ended by itself.
-public enum ProcessEnd: Equatable, Hashable, Sendable {
+package enum ProcessEnd: Equatable, Hashable, Sendable {
     case exited(Int32)
     case signalled(Int32)
 }
 
 /// How a run ended. Each run has exactly one.
-public enum Outcome: Equatable, Hashable, Sendable {
+package enum Outcome: Equatable, Hashable, Sendable {
     case succeeded
     /// The handler said so, or could not be called.
     case failed

@@ -2,22 +2,22 @@
 
 /// The public name of a run or a request: a ULID, 48 bits of milliseconds and 80 of chance, which
 /// sorts by time and is written as 26 characters.
-public struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    public let high: UInt64
-    public let low: UInt64
+package struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
 
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    public static func < (a: RunID, b: RunID) -> Bool {
+    package static func < (a: RunID, b: RunID) -> Bool {
         (a.high, a.low) < (b.high, b.low)
     }
 
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    public var description: String {
+    package var description: String {
         String(unsafeUninitializedCapacity: 26) { buffer in
             var high = high
             var low = low
@@ -31,7 +31,7 @@ public struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     /// Reads 26 characters of Crockford's base 32; `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard text.utf8.count == 26 else { return nil }
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -48,15 +48,15 @@ public struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 /// Makes run ids that grow strictly, also within one millisecond and when the clock goes back.
-public struct RunIDSource: Sendable {
+package struct RunIDSource: Sendable {
     private var last = RunID(high: 0, low: 0)
 
-    public init() {}
+    package init() {}
 
     /// - Parameters:
     ///   - unixMilliseconds: the wall clock; only its lower 48 bits count.
     ///   - random: where the 80 bits of chance come from.
-    public mutating func next(
+    package mutating func next(
         unixMilliseconds: UInt64,
         random: () -> UInt64
     ) -> RunID {

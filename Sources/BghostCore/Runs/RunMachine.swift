@@ -14,14 +14,14 @@
 ///
 /// It is a value: the same events at the same moments give the same effects. Times are monotonic
 /// nanoseconds. No effect needs the worker's cooperation to take hold.
-public struct RunMachine: Equatable, Sendable {
+package struct RunMachine: Equatable, Sendable {
     /// How long a worker may take to become ready.
-    public static let startLimit: UInt64 = 10_000_000_000
+    package static let startLimit: UInt64 = 10_000_000_000
     /// How long a killed worker is waited for before its run is ended without it.
-    public static let reapLimit: UInt64 = 5_000_000_000
+    package static let reapLimit: UInt64 = 5_000_000_000
 
     /// What happens to a run.
-    public enum Event: Equatable, Sendable {
+    package enum Event: Equatable, Sendable {
         /// The worker took the run; its handler begins.
         case began
         /// Somebody or something wants it to stop.
@@ -41,7 +41,7 @@ public struct RunMachine: Equatable, Sendable {
     }
 
     /// What the host must do, in this order.
-    public enum Effect: Equatable, Sendable {
+    package enum Effect: Equatable, Sendable {
         /// Ask for a `deadline` event at this moment. It replaces the one before.
         case arm(UInt64)
         /// Tell the handler that it is expiring, why, and how long it has.
@@ -52,32 +52,32 @@ public struct RunMachine: Equatable, Sendable {
         case end(Outcome)
     }
 
-    public private(set) var state: RunState = .starting
-    public private(set) var stopReason: StopReason?
-    public private(set) var killReason: KillReason?
-    public let runtime: UInt64
-    public let grace: UInt64
+    package private(set) var state: RunState = .starting
+    package private(set) var stopReason: StopReason?
+    package private(set) var killReason: KillReason?
+    package let runtime: UInt64
+    package let grace: UInt64
     /// Whether it can be killed: not so inside the daemon.
-    public let isKillable: Bool
+    package let isKillable: Bool
     /// When the handler began.
-    public private(set) var beganAt: UInt64?
+    package private(set) var beganAt: UInt64?
 
     /// - Parameters:
     ///   - runtime: from `began` until it is told to stop.
     ///   - grace: from there until it is killed.
-    public init(limits: RunLimits, isKillable: Bool) {
+    package init(limits: RunLimits, isKillable: Bool) {
         runtime = limits.runtime.clampedNanoseconds
         grace = limits.grace.clampedNanoseconds
         self.isKillable = isKillable
     }
 
     /// The effects of a run that has just been handed to a worker.
-    public func begin(now: UInt64, _ effects: inout [Effect]) {
+    package func begin(now: UInt64, _ effects: inout [Effect]) {
         effects.append(.arm(now &+ Self.startLimit))
     }
 
     /// Takes one event. Events that come too late change nothing: the first end counts.
-    public mutating func handle(_ event: Event, now: UInt64, _ effects: inout [Effect]) {
+    package mutating func handle(_ event: Event, now: UInt64, _ effects: inout [Effect]) {
         switch (state, event) {
         case (.ended, _): break
 
@@ -152,7 +152,7 @@ public struct RunMachine: Equatable, Sendable {
 
 extension Duration {
     /// Whole nanoseconds, at least 0 and at most about 292 years.
-    public var clampedNanoseconds: UInt64 {
+    package var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         guard seconds < 9_000_000_000 else { return UInt64(Int64.max) }
@@ -160,7 +160,7 @@ extension Duration {
     }
 
     /// A duration of this many nanoseconds.
-    public init(nanoseconds: UInt64) {
+    package init(nanoseconds: UInt64) {
         self = .nanoseconds(Int64(clamping: nanoseconds))
     }
 }

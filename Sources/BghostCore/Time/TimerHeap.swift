@@ -6,7 +6,7 @@
 /// over when it comes up. So that forgotten entries do not pile up (a run of 10 µs under a limit of
 /// 25 s leaves one), the heap is rebuilt from the live ones once most are dead, which costs each entry
 /// a constant.
-public struct TimerHeap: Sendable {
+package struct TimerHeap: Sendable {
     private struct Entry: Sendable {
         var deadline: UInt64
         var token: UInt64
@@ -15,23 +15,23 @@ public struct TimerHeap: Sendable {
     private var entries: [Entry] = []
     private var forgotten = 0
 
-    public init() {}
+    package init() {}
 
     /// How many deadlines are armed.
-    public var count: Int { entries.count - forgotten }
+    package var count: Int { entries.count - forgotten }
 
     /// The earliest deadline, which may be a forgotten one; `nil` if there is none.
-    public var next: UInt64? { entries.first?.deadline }
+    package var next: UInt64? { entries.first?.deadline }
 
     /// Arms a deadline. Any unit will do, as long as it is always the same one.
-    public mutating func insert(deadline: UInt64, token: UInt64) {
+    package mutating func insert(deadline: UInt64, token: UInt64) {
         entries.append(Entry(deadline: deadline, token: token))
         siftUp(entries.count - 1)
     }
 
     /// Says that one armed token is no longer of interest. `isLive` must answer `false` for it from
     /// now on.
-    public mutating func forget(isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool) {
+    package mutating func forget(isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool) {
         forgotten += 1
         guard forgotten > 1024, forgotten > entries.count / 2 else { return }
         entries.removeAll { !isLive($0.token, $0.deadline) }
@@ -41,7 +41,7 @@ public struct TimerHeap: Sendable {
     }
 
     /// Takes the earliest live token whose deadline has come; `nil` if there is none.
-    public mutating func popDue(
+    package mutating func popDue(
         now: UInt64,
         isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
     ) -> UInt64? {

@@ -3,11 +3,11 @@
 /// Points in time as text after RFC 3339.
 ///
 /// A point is Unix nanoseconds, which reach from 1677 to 2262.
-public enum Timestamp {
+package enum Timestamp {
     /// Milliseconds in UTC, such as `2026-11-21T16:31:04.250Z`.
     ///
     /// What is finer is cut off.
-    public static func text(unixNanoseconds: Int64) -> String {
+    package static func text(unixNanoseconds: Int64) -> String {
         let milliseconds = floorDivide(unixNanoseconds, 1_000_000)
         let seconds = floorDivide(milliseconds, 1000)
         let day = floorDivide(seconds, 86_400)
@@ -23,7 +23,7 @@ public enum Timestamp {
 
     /// Reads a date and time with its offset, `2026-11-21T16:31:04+01:00`, with any fraction of a
     /// second; `nil` for anything else and for dates that do not exist.
-    public static func unixNanoseconds(_ text: some StringProtocol) -> Int64? {
+    package static func unixNanoseconds(_ text: some StringProtocol) -> Int64? {
         var reader = Reader(bytes: Array(text.utf8))
         guard let year = reader.number(4), reader.take("-"),
             let month = reader.number(2), reader.take("-"),

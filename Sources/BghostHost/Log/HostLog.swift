@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+package import BghostCore
 internal import BghostLinux
 internal import Synchronization
 
@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// Safe to use from any thread. Writing a line never waits for the console: a reader that is slow
 /// loses lines, which are counted, and not the daemon its time.
-public final class HostLog: Sendable {
+package final class HostLog: Sendable {
     private struct State {
         var ring: [LogEntry] = []
         var head = 0
@@ -31,7 +31,7 @@ public final class HostLog: Sendable {
     ///   - level: lines below it are not kept.
     ///   - linesMax: how many lines are kept.
     ///   - console: where each line goes besides; it must not block.
-    public init(
+    package init(
         level: LogEntry.Level = .info,
         linesMax: Int = 8192,
         console: (any LogConsole)? = nil
@@ -42,10 +42,10 @@ public final class HostLog: Sendable {
     }
 
     /// Whether lines of this level are kept: ask before making an expensive one.
-    public func keeps(_ level: LogEntry.Level) -> Bool { level >= self.level }
+    package func keeps(_ level: LogEntry.Level) -> Bool { level >= self.level }
 
     /// Adds a line. Its sequence number is set here, its text is made safe to print.
-    public func write(
+    package func write(
         _ level: LogEntry.Level,
         _ event: String,
         _ message: @autoclosure () -> String,
@@ -75,13 +75,13 @@ public final class HostLog: Sendable {
     }
 
     /// The newest lines that match, oldest first.
-    public func entries(matching filter: LogFilter, limit: Int) -> [LogEntry] {
+    package func entries(matching filter: LogFilter, limit: Int) -> [LogEntry] {
         state.withLock { Self.entries(in: $0, matching: filter, limit: limit) }
     }
 
     /// The newest lines that match, and each new one as it comes. A consumer that is more than 1024
     /// lines behind loses the oldest of them.
-    public func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+    package func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LogEntry.self, bufferingPolicy: .bufferingNewest(1024 + max(0, limit)))
         // One lock for both, so that no line falls between the old and the new.
@@ -101,7 +101,7 @@ public final class HostLog: Sendable {
     }
 
     /// Ends the streams of all followers.
-    public func endFollowers() {
+    package func endFollowers() {
         let followers = state.withLock { state in
             defer { state.followers = [:] }
             return state.followers.values.map(\.continuation)
@@ -127,15 +127,15 @@ public final class HostLog: Sendable {
 }
 
 /// Where lines are shown. `write` must not block and may be called on any thread.
-public protocol LogConsole: Sendable {
+package protocol LogConsole: Sendable {
     func write(_ entry: LogEntry)
 }
 
 /// Text from a stranger, made safe for a terminal and for one line of a log.
-public enum PrintableText {
+package enum PrintableText {
     /// Control characters, direction overrides and line separators become escapes such as `\u{1B}`;
     /// a line break becomes `\n`.
-    public static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: mustEscape) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {

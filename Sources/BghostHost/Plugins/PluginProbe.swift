@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import BghostCore
+package import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
 internal import Glibc
 
 /// Why a plugin cannot be used.
-public struct ProbeFailure: Error, Equatable, Sendable {
-    public let message: String
+package struct ProbeFailure: Error, Equatable, Sendable {
+    package let message: String
 }
 
 /// Loads plugins in throwaway workers to see whether they can be used, as `bghost check` does.
 /// Neither the caller nor a daemon is in danger from what a plugin does while it is loaded.
-public struct PluginProbe: Sendable {
+package struct PluginProbe: Sendable {
     private let workerPath: String
     private let pluginPath: [String]
     private let manifestDirectory: String
     /// How long a plugin may take to load.
     private static let timeout: Int32 = 10_000
 
-    public init(workerPath: String, pluginPath: [String], manifestDirectory: String) {
+    package init(workerPath: String, pluginPath: [String], manifestDirectory: String) {
         self.workerPath = workerPath
         self.pluginPath = pluginPath
         self.manifestDirectory = manifestDirectory
@@ -29,7 +29,7 @@ public struct PluginProbe: Sendable {
     /// Loads a plugin and says what it is.
     ///
     /// - Parameter handlers: those that the manifest wants of it.
-    public func look(
+    package func look(
         at plugin: PluginDefinition,
         handlers: [String]
     ) async -> Result<String, ProbeFailure> {
@@ -55,7 +55,7 @@ public struct PluginProbe: Sendable {
     }
 
     /// Binds a function and says that it is there.
-    public func look(at function: FunctionDefinition) async -> Result<String, ProbeFailure> {
+    package func look(at function: FunctionDefinition) async -> Result<String, ProbeFailure> {
         await load(
             function.name,
             .function(

@@ -4,9 +4,9 @@ internal import CBghostSystem
 internal import Glibc
 
 /// Opening files at paths that somebody else chose.
-public enum ConfinedFile {
+package enum ConfinedFile {
     /// Opens a path below a folder for reading. Links, `..` and mounts cannot lead out of it.
-    public static func open(_ path: String, below folder: String) -> Result<Int32, SystemError> {
+    package static func open(_ path: String, below folder: String) -> Result<Int32, SystemError> {
         let fd = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard fd >= 0 else { return .failure(SystemError("open", folder, code: errno)) }
         defer { close(fd) }
@@ -14,7 +14,7 @@ public enum ConfinedFile {
     }
 
     /// Opens exactly this path for reading, which must not be a link.
-    public static func open(_ path: String) -> Result<Int32, SystemError> {
+    package static func open(_ path: String) -> Result<Int32, SystemError> {
         let fd = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         return answer(fd < 0 ? 0 - errno : fd, path)
     }

@@ -3,9 +3,9 @@
 internal import Glibc
 
 /// What the kernel knows of a file without opening it.
-public struct FileFacts: Equatable, Sendable {
+package struct FileFacts: Equatable, Sendable {
     /// What lies at a path.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         case file
         case folder
         case socket
@@ -14,14 +14,14 @@ public struct FileFacts: Equatable, Sendable {
     }
 
     /// What it is.
-    public var kind: Kind
+    package var kind: Kind
     /// The user id of its owner.
-    public var owner: UInt32
+    package var owner: UInt32
     /// The nine permission bits with set-uid, set-gid and sticky.
-    public var permissions: UInt32
+    package var permissions: UInt32
 
     /// - Parameter followsLinks: whether a symbolic link stands for what it points to.
-    public init(of path: String, followsLinks: Bool) throws(SystemError) {
+    package init(of path: String, followsLinks: Bool) throws(SystemError) {
         var info = stat()
         let result = followsLinks ? stat(path, &info) : lstat(path, &info)
         guard result == 0 else { throw SystemError("stat", path, code: errno) }

@@ -4,9 +4,9 @@ internal import CBghostSystem
 internal import Glibc
 
 /// A file in memory that nobody can change once it is sealed.
-public enum MemoryFile {
+package enum MemoryFile {
     /// A sealed one with this content; the caller owns the descriptor.
-    public static func sealed(name: String, _ bytes: [UInt8]) throws(SystemError) -> Int32 {
+    package static func sealed(name: String, _ bytes: [UInt8]) throws(SystemError) -> Int32 {
         let fd = try checked(bgs_memory_file(name), "create a memory file")
         var offset = 0
         while offset < bytes.count {
@@ -29,7 +29,7 @@ public enum MemoryFile {
     }
 
     /// The whole content of a descriptor, which is closed.
-    public static func consume(_ fd: Int32, count: UInt64) -> [UInt8]? {
+    package static func consume(_ fd: Int32, count: UInt64) -> [UInt8]? {
         defer { close(fd) }
         guard count <= 256 << 20 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(count))

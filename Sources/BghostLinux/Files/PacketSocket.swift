@@ -3,9 +3,9 @@
 internal import CBghostSystem
 
 /// The sending and receiving of whole packets.
-public enum PacketSocket {
+package enum PacketSocket {
     /// A connected pair: descriptors of the two ends.
-    public static func pair() throws(SystemError) -> (Int32, Int32) {
+    package static func pair() throws(SystemError) -> (Int32, Int32) {
         var fds: [Int32] = [-1, -1]
         try checked(bgs_packet_pair(&fds), "create a socket pair")
         return (fds[0], fds[1])
@@ -14,13 +14,13 @@ public enum PacketSocket {
     /// Sends one packet; with `wait`, waits for room.
     ///
     /// - Returns: 0, or the error number.
-    public static func send(_ fd: Int32, _ bytes: UnsafeRawBufferPointer, wait: Bool) -> Int32 {
+    package static func send(_ fd: Int32, _ bytes: UnsafeRawBufferPointer, wait: Bool) -> Int32 {
         let sent = bgs_send(fd, bytes.baseAddress, bytes.count, wait ? 1 : 0)
         return sent < 0 ? Int32(0 - sent) : 0
     }
 
     /// Sends one packet and with it a copy of a descriptor. Does not wait.
-    public static func send(
+    package static func send(
         _ fd: Int32,
         _ bytes: UnsafeRawBufferPointer,
         descriptor: Int32
@@ -33,7 +33,7 @@ public enum PacketSocket {
     ///
     /// - Returns: its bytes, 0 at the end, or a negative error number; `-EMSGSIZE` if it is larger
     ///   than the buffer. Descriptors that come along are closed unless asked for.
-    public static func receive(
+    package static func receive(
         _ fd: Int32,
         _ buffer: UnsafeMutableRawBufferPointer,
         wait: Bool,

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// The first bytes of a small file; `nil` if it cannot be read.
-public func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
+package func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
     let fd = open(path, O_RDONLY | O_CLOEXEC)
     guard fd >= 0 else { return nil }
     defer { close(fd) }
@@ -28,7 +28,7 @@ private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
 
 /// Writes a text into a file that exists, as the kernel's control files want it: in one call.
 @discardableResult
-public func writeFile(_ path: String, _ text: String) -> Bool {
+package func writeFile(_ path: String, _ text: String) -> Bool {
     let fd = open(path, O_WRONLY | O_CLOEXEC)
     guard fd >= 0 else { return false }
     defer { close(fd) }
@@ -37,9 +37,9 @@ public func writeFile(_ path: String, _ text: String) -> Bool {
 }
 
 /// Files that people write, read whole.
-public enum SmallFile {
+package enum SmallFile {
     /// The first `bytesMax` bytes of a regular file. Never waits, as a FIFO would have it.
-    public static func read(_ path: String, bytesMax: Int) -> Result<[UInt8], SystemError> {
+    package static func read(_ path: String, bytesMax: Int) -> Result<[UInt8], SystemError> {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { return .failure(SystemError("read", path, code: errno)) }
         defer { close(fd) }

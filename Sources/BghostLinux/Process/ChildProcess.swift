@@ -4,27 +4,27 @@ internal import CBghostSystem
 internal import Glibc
 
 /// How a process ended and what the kernel says that it used.
-public struct ProcessExit: Equatable, Sendable {
-    public let exited: Bool
+package struct ProcessExit: Equatable, Sendable {
+    package let exited: Bool
     /// The exit code, or the signal.
-    public let code: Int32
-    public let cpuNanoseconds: Int64
-    public let peakMemoryBytes: Int64
+    package let code: Int32
+    package let cpuNanoseconds: Int64
+    package let peakMemoryBytes: Int64
 }
 
 /// A child that leads a process group of its own, held by pidfd so that its number can never mean
 /// another process.
-public final class ChildProcess {
-    public let pid: Int32
-    public let pidfd: Int32
+package final class ChildProcess {
+    package let pid: Int32
+    package let pidfd: Int32
     /// The file of a cgroup v2 group of its own that kills all in it, where there is one.
-    public var groupKillPath: String?
+    package var groupKillPath: String?
     /// Whether it has been handed over to be collected, after which its number may be another's.
     private var isGivenUp = false
     private var statm: Int32 = -1
 
     /// Takes over the descriptor.
-    public init(_ spawned: Spawner.Spawned) {
+    package init(_ spawned: Spawner.Spawned) {
         pid = spawned.pid
         pidfd = spawned.pidfd
     }
@@ -36,7 +36,7 @@ public final class ChildProcess {
 
     /// Sends SIGKILL to the child, to its process group and to its cgroup. Does nothing once it has
     /// been handed over to be collected.
-    public func kill() {
+    package func kill() {
         guard !isGivenUp else { return }
         // A victim that never gets a processor cannot die: with every core busy, or with a niced
         // worker, that and not the signal is what takes long. Refused without CAP_SYS_NICE.
@@ -48,7 +48,7 @@ public final class ChildProcess {
 
     /// Kills what the child left behind in its process group, and gives up its number: what collects
     /// it may come at once.
-    public func giveUp() {
+    package func giveUp() {
         guard !isGivenUp else { return }
         // Not yet collected, the child still holds the number of its group.
         _ = Glibc.kill(-pid, SIGKILL)
@@ -57,14 +57,14 @@ public final class ChildProcess {
     }
 
     /// Collects the child on this thread, which must not be a real-time one.
-    public func collectHere() {
+    package func collectHere() {
         _ = bgs_collect(pid)
     }
 
     /// How the child ended, if it has. It is not collected by that: the kernel then takes its entries
     /// out of /proc in a loop that waits for the child's last threads without sleeping, which a
     /// real-time thread would win against those very threads, for as long as it is allowed to run.
-    public var exit: ProcessExit? {
+    package var exit: ProcessExit? {
         var end = bgs_exit()
         guard bgs_exit_of(pidfd, &end) == 1 else { return nil }
         return ProcessExit(
@@ -73,13 +73,13 @@ public final class ChildProcess {
     }
 
     /// The processor time used so far, nanoseconds; `nil` once it is gone.
-    public var cpuNanoseconds: Int64? {
+    package var cpuNanoseconds: Int64? {
         var used: Int64 = 0
         return bgs_cpu_ns(pid, &used) == 0 ? used : nil
     }
 
     /// The memory that is resident now, bytes.
-    public var residentBytes: UInt64? {
+    package var residentBytes: UInt64? {
         if statm < 0 { statm = open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC) }
         guard statm >= 0 else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { buffer in
@@ -92,7 +92,7 @@ public final class ChildProcess {
     }
 
     /// The most memory that was ever resident, bytes.
-    public var peakResidentBytes: UInt64? {
+    package var peakResidentBytes: UInt64? {
         guard let status = readFile("/proc/\(pid)/status", bytesMax: 4096) else { return nil }
         let key = Array("VmHWM:".utf8)
         for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: key) {
@@ -103,7 +103,7 @@ public final class ChildProcess {
     }
 
     /// How many processes live in the child's tree, itself included, counted up to `limit` + 1.
-    public func countTree(limit: Int) -> Int {
+    package func countTree(limit: Int) -> Int {
         var count = 0
         var open = [pid]
         while let next = open.popLast(), count <= limit {
@@ -115,7 +115,7 @@ public final class ChildProcess {
 }
 
 /// The children of a process, over all of its threads.
-public func childPIDs(of pid: Int32) -> [Int32] {
+package func childPIDs(of pid: Int32) -> [Int32] {
     guard let directory = opendir("/proc/\(pid)/task") else { return [] }
     defer { closedir(directory) }
     var found: [Int32] = []

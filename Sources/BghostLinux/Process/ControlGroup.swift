@@ -4,13 +4,13 @@ internal import Glibc
 
 /// A folder of the cgroup v2 hierarchy in which the daemon may make groups, one for each worker, so
 /// that all that a worker started can be killed at once, whatever it did to leave its process group.
-public struct ControlGroup: Sendable {
+package struct ControlGroup: Sendable {
     /// The daemon's own folder for its workers.
-    public let path: String
+    package let path: String
 
     /// Looks for a place to make groups in and makes the daemon's folder there; `nil` where the
     /// system has no cgroup v2 or lets this user make no group.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let mount = Self.mountPoint(),
             let own = readFile("/proc/self/cgroup", bytesMax: 64 << 10)
         else { return nil }
@@ -34,7 +34,7 @@ public struct ControlGroup: Sendable {
     /// Makes a group and moves a process into it. The process must not have children yet.
     ///
     /// - Returns: the group's path, or `nil` if that did not work.
-    public func adopt(pid: Int32) -> String? {
+    package func adopt(pid: Int32) -> String? {
         let group = "\(path)/w\(pid)"
         guard mkdir(group, 0o700) == 0 || errno == EEXIST else { return nil }
         guard writeFile(group + "/cgroup.procs", String(pid)) else {
@@ -45,14 +45,14 @@ public struct ControlGroup: Sendable {
     }
 
     /// Removes a worker's group. It fails as long as a process is in it.
-    public static func remove(_ group: String) -> Bool {
+    package static func remove(_ group: String) -> Bool {
         rmdir(group) == 0 || errno == ENOENT
     }
 
     /// Removes a worker's group once what was killed in it is gone. The kernel tears processes down
     /// after SIGKILL in its own time, so this looks again for up to a second. For the spawner's
     /// thread.
-    public static func removeWhenEmpty(_ group: String) {
+    package static func removeWhenEmpty(_ group: String) {
         for _ in 0..<200 {
             if remove(group) { return }
             writeFile(group + "/cgroup.kill", "1")
@@ -61,7 +61,7 @@ public struct ControlGroup: Sendable {
     }
 
     /// Removes the daemon's folder, which must be empty by then.
-    public func remove() {
+    package func remove() {
         rmdir(path)
     }
 }

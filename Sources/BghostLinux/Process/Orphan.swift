@@ -3,9 +3,9 @@
 internal import CBghostSystem
 
 /// Processes that come to this one because their own parent has ended.
-public enum Orphan {
+package enum Orphan {
     /// Has this process become the parent of its descendants' orphans.
-    public static func adopt() {
+    package static func adopt() {
         _ = bgs_become_subreaper()
     }
 }

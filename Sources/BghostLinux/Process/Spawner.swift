@@ -9,16 +9,16 @@ internal import Synchronization
 /// A child that asks to die with its parent dies with the *thread* that started it, so no Task and no
 /// pool thread may do it. posix_spawn also blocks its caller until the child has called exec, which
 /// the reactor could not afford.
-public final class Spawner: Sendable {
+package final class Spawner: Sendable {
     /// What to start.
-    public struct Order: Sendable {
-        public var path: String
-        public var arguments: [String]
-        public var environment: [String]
+    package struct Order: Sendable {
+        package var path: String
+        package var arguments: [String]
+        package var environment: [String]
         /// Become descriptors 0, 1, 2 … of the child. The caller keeps owning them.
-        public var descriptors: [Int32]
+        package var descriptors: [Int32]
 
-        public init(
+        package init(
             path: String,
             arguments: [String],
             environment: [String],
@@ -32,10 +32,10 @@ public final class Spawner: Sendable {
     }
 
     /// A process that has been started.
-    public struct Spawned: Sendable {
-        public let pid: Int32
+    package struct Spawned: Sendable {
+        package let pid: Int32
         /// Owned by whoever receives this.
-        public let pidfd: Int32
+        package let pidfd: Int32
     }
 
     private typealias Work = @Sendable () -> Void
@@ -44,7 +44,7 @@ public final class Spawner: Sendable {
     private let children = Mutex<Set<Int32>>([])
     private let wakeUp: Int32
 
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         let wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
         self.wakeUp = wakeUp
         var attributes = pthread_attr_t()
@@ -59,7 +59,7 @@ public final class Spawner: Sendable {
     }
 
     /// Starts a process and tells how that went on the spawner's thread.
-    public func spawn(
+    package func spawn(
         _ order: Order,
         then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
     ) {
@@ -77,7 +77,7 @@ public final class Spawner: Sendable {
     /// - Parameter adoptsOrphans: whether children that were not started here are what it left behind,
     ///   to be killed: what leaves its worker's process group comes to the daemon, if that is a
     ///   subreaper.
-    public func collect(_ pid: Int32, adoptsOrphans: Bool) {
+    package func collect(_ pid: Int32, adoptsOrphans: Bool) {
         perform { [self] in
             _ = bgs_collect(pid)
             children.withLock { _ = $0.remove(pid) }
@@ -100,7 +100,7 @@ public final class Spawner: Sendable {
 
     /// Does something on the spawner's thread, in the order of the calls. For small blocking work on
     /// files that belongs to starting a process.
-    public func perform(_ work: @escaping @Sendable () -> Void) {
+    package func perform(_ work: @escaping @Sendable () -> Void) {
         queue.withLock { $0.append(work) }
         _ = bgs_eventfd_signal(wakeUp)
     }
@@ -120,7 +120,7 @@ public final class Spawner: Sendable {
     }
 
     /// Starts a process on the calling thread, with which it ends at the latest.
-    public static func spawnHere(_ order: Order) throws(SystemError) -> Spawned {
+    package static func spawnHere(_ order: Order) throws(SystemError) -> Spawned {
         // The child's numbers must not be taken by what is to become them.
         let floor = Int32(order.descriptors.count)
         var raised: [Int32] = []

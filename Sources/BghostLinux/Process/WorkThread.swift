@@ -4,14 +4,14 @@ internal import CBghostSystem
 internal import Glibc
 
 /// A thread that does one piece of work after the other, in order, and may block in it.
-public final class WorkThread: @unchecked Sendable {
+package final class WorkThread: @unchecked Sendable {
     // @unchecked: guarded by `lock`.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let wanted: UnsafeMutablePointer<pthread_cond_t>
     private var queue: [@Sendable () -> Void] = []
     private var isEnded = false
 
-    public init() {
+    package init() {
         lock = .allocate(capacity: 1)
         wanted = .allocate(capacity: 1)
         pthread_mutex_init(lock, nil)
@@ -36,7 +36,7 @@ public final class WorkThread: @unchecked Sendable {
     }
 
     /// Adds work. Never waits for it.
-    public func perform(_ work: @escaping @Sendable () -> Void) {
+    package func perform(_ work: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         queue.append(work)
         pthread_cond_signal(wanted)
@@ -44,7 +44,7 @@ public final class WorkThread: @unchecked Sendable {
     }
 
     /// Ends the thread once it has done what it has. If it is stuck in that, it stays.
-    public func end() {
+    package func end() {
         pthread_mutex_lock(lock)
         isEnded = true
         pthread_cond_signal(wanted)

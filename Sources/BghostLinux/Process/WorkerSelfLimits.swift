@@ -4,9 +4,9 @@ internal import CBghostSystem
 internal import Glibc
 
 /// What a worker does to itself before it loads foreign code.
-public enum WorkerLimitSetting {
+package enum WorkerLimitSetting {
     /// Limits in the kernel's units; 0 leaves one as it is.
-    public static func apply(
+    package static func apply(
         addressSpaceBytes: UInt64,
         cpuSeconds: UInt32,
         descriptors: UInt32,
@@ -23,10 +23,10 @@ public enum WorkerLimitSetting {
 }
 
 /// Ties a worker to its daemon.
-public enum WorkerTether {
+package enum WorkerTether {
     /// Makes the kernel kill this process when the daemon's spawner thread ends, and ends it at once
     /// if the daemon is gone already or descriptors besides the first `count` are open.
-    public static func attach(parent: Int32, descriptors count: Int32) {
+    package static func attach(parent: Int32, descriptors count: Int32) {
         _ = bgs_die_with_parent()
         // Without this look, a daemon that died before the line above would leave an orphan.
         if getppid() != parent { _exit(0) }

@@ -3,11 +3,11 @@
 internal import CBghostSystem
 
 /// The clock of limits: `CLOCK_MONOTONIC` in nanoseconds, which stands still while the machine sleeps.
-public enum Monotonic {
-    public static var now: UInt64 { bgs_monotonic_ns() }
+package enum Monotonic {
+    package static var now: UInt64 { bgs_monotonic_ns() }
 }
 
 /// The clock of dates: Unix time in nanoseconds.
-public enum WallClock {
-    public static var now: Int64 { bgs_realtime_ns() }
+package enum WallClock {
+    package static var now: Int64 { bgs_realtime_ns() }
 }

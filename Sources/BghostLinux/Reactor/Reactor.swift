@@ -5,18 +5,18 @@ internal import Glibc
 internal import Synchronization
 
 /// What a descriptor is ready for.
-public struct Readiness: OptionSet, Sendable {
-    public let rawValue: UInt32
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    public static let input = Readiness(rawValue: 0x001)
-    public static let output = Readiness(rawValue: 0x004)
-    public static let error = Readiness(rawValue: 0x008)
-    public static let hangup = Readiness(rawValue: 0x010)
+    package static let input = Readiness(rawValue: 0x001)
+    package static let output = Readiness(rawValue: 0x004)
+    package static let error = Readiness(rawValue: 0x008)
+    package static let hangup = Readiness(rawValue: 0x010)
 }
 
 /// The owner of what a reactor watches. Every call comes on the reactor's thread.
-public protocol ReactorClient: AnyObject, Sendable {
+package protocol ReactorClient: AnyObject, Sendable {
     /// A descriptor is ready. Tokens with the top bit set are told first within a turn: what a
     /// process wrote to its pipe before it spoke on its socket is then seen before.
     func ready(_ token: UInt64, _ readiness: Readiness)
@@ -34,7 +34,7 @@ public protocol ReactorClient: AnyObject, Sendable {
 /// Because the thread that reads a worker's reply is the one on which the run's state lives, a reply
 /// resumes its run without a second wake-up. There are no locks on that path: all of the client's
 /// state is confined to this thread by being isolated to this executor.
-public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
     // (`client` also before it starts); the rest is immutable or behind the mutex.
 
@@ -53,15 +53,15 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     /// The next moment at which the client wants `deadlinePassed`, monotonic nanoseconds. Set it on
     /// the reactor's thread only.
-    public var deadline: UInt64 = .max
+    package var deadline: UInt64 = .max
 
     /// The monotonic time at which this turn began. Read it on the reactor's thread only.
-    public private(set) var now: UInt64 = Monotonic.now
+    package private(set) var now: UInt64 = Monotonic.now
 
     private static let wakeUpToken = UInt64.max
     private static let cpuToken = UInt64.max - 1
 
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         epoll = try checked(bgs_epoll_create(), "create an epoll descriptor")
         wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
         try checked(
@@ -74,7 +74,7 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Starts the thread. It ends after `stop`.
-    public func start(client: any ReactorClient) {
+    package func start(client: any ReactorClient) {
         self.client = client
         let box = Unmanaged.passRetained(self).toOpaque()
         pthread_create(&thread, nil, { argument in
@@ -86,36 +86,36 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Ends the thread after the turn under way. From any thread.
-    public func stop() {
+    package func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         _ = bgs_eventfd_signal(wakeUp)
     }
 
     /// Waits until the thread has ended.
-    public func join() {
+    package func join() {
         finished.wait()
     }
 
     /// Whether this is called on the reactor's thread.
-    public var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    package var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
 
     // MARK: Descriptors, on the reactor's thread
 
-    public func watch(_ fd: Int32, for readiness: Readiness, token: UInt64) throws(SystemError) {
+    package func watch(_ fd: Int32, for readiness: Readiness, token: UInt64) throws(SystemError) {
         try checked(bgs_epoll_add(epoll, fd, readiness.rawValue, token), "watch a descriptor")
     }
 
-    public func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
+    package func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
         _ = bgs_epoll_modify(epoll, fd, readiness.rawValue, token)
     }
 
-    public func unwatch(_ fd: Int32) {
+    package func unwatch(_ fd: Int32) {
         _ = bgs_epoll_remove(epoll, fd)
     }
 
     /// Has the client told each time that a process has used `period` nanoseconds more of processor
     /// time. A process that uses none costs nothing.
-    public func watchCPU(ofProcess pid: Int32, every period: Int64, value: Int32) -> CPUTimer? {
+    package func watchCPU(ofProcess pid: Int32, every period: Int64, value: Int32) -> CPUTimer? {
         var timer: UnsafeMutableRawPointer?
         let answer = bgs_cpu_timer(
             pid, threadID, bgs_cpu_timer_signal(), value, period, &timer)
@@ -124,7 +124,7 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Executor
 
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent {
             local.append(job)
@@ -138,11 +138,11 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    public func checkIsolated() {
+    package func checkIsolated() {
         precondition(isCurrent, "not on the reactor's thread")
     }
 
-    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     // MARK: The loop
 
@@ -229,7 +229,7 @@ public final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 }
 
 /// A timer on another process's processor time; it ends with its owner.
-public struct CPUTimer: ~Copyable {
+package struct CPUTimer: ~Copyable {
     private let timer: UnsafeMutableRawPointer?
 
     init(_ timer: UnsafeMutableRawPointer?) {

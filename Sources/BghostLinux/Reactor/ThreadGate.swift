@@ -4,11 +4,11 @@ internal import Glibc
 
 /// A door that is opened once and stays open. For threads, which may block; never wait for it in an
 /// async function.
-public final class ThreadGate: @unchecked Sendable {
+package final class ThreadGate: @unchecked Sendable {
     // @unchecked: guarded by the semaphore, which lives as long as the gate.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
-    public init() {
+    package init() {
         semaphore = .allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
     }
@@ -18,18 +18,18 @@ public final class ThreadGate: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    public func open() {
+    package func open() {
         sem_post(semaphore)
     }
 
     /// Waits until it is open.
-    public func wait() {
+    package func wait() {
         while sem_wait(semaphore) != 0 {}
         sem_post(semaphore)
     }
 
     /// Waits until it is open, for so many seconds at the most.
-    public func wait(seconds: Int) {
+    package func wait(seconds: Int) {
         var limit = timespec()
         clock_gettime(CLOCK_REALTIME, &limit)
         limit.tv_sec += seconds

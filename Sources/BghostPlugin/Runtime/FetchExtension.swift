@@ -72,7 +72,7 @@ extension PluginRuntime {
     }
 
     /// Brings the daemon's answer to whoever asked. Called on a thread that may run plugin code.
-    public func answer(_ number: UInt64, _ answer: HostAnswer) {
+    package func answer(_ number: UInt64, _ answer: HostAnswer) {
         switch calls.take(number) {
         case .none: break
         case .thread(let wait): wait.answer(answer)

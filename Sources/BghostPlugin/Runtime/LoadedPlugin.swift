@@ -4,13 +4,13 @@ internal import CBghost
 internal import Glibc
 
 /// Why a plugin is not used, for its author and its operator.
-public struct PluginRefusal: Error, Equatable, Sendable {
+package struct PluginRefusal: Error, Equatable, Sendable {
     /// A stable word.
-    public let code: String
+    package let code: String
     /// What, where, why and what to do.
-    public let message: String
+    package let message: String
 
-    public init(code: String, message: String) {
+    package init(code: String, message: String) {
         self.code = code
         self.message = message
     }

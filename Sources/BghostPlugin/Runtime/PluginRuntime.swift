@@ -6,21 +6,21 @@ internal import Glibc
 internal import Synchronization
 
 /// What a runtime is told of the run that it is to begin.
-public struct RunStart: Sendable {
+package struct RunStart: Sendable {
     /// Never 0; its lowest `LaneNumber.bits` bits are a lane that is free.
-    public var run: UInt64
+    package var run: UInt64
     /// An index into `PluginRuntime.handlers`.
-    public var handler: Int
-    public var attempt: UInt32
+    package var handler: Int
+    package var attempt: UInt32
     /// `CLOCK_MONOTONIC` nanoseconds.
-    public var deadline: Int64
-    public var graceMilliseconds: UInt32
-    public var resultBytesMax: UInt32
-    public var task: String
+    package var deadline: Int64
+    package var graceMilliseconds: UInt32
+    package var resultBytesMax: UInt32
+    package var task: String
     /// A JSON object.
-    public var parameters: String
+    package var parameters: String
 
-    public init(
+    package init(
         run: UInt64,
         handler: Int,
         attempt: UInt32,
@@ -46,25 +46,25 @@ public struct RunStart: Sendable {
 ///
 /// A runtime lives as long as its process: the plugin may call into its tables at any time from
 /// threads that nobody knows of, so the tables and what they point to are never freed.
-public final class PluginRuntime: @unchecked Sendable {
+package final class PluginRuntime: @unchecked Sendable {
     // @unchecked: `handlers`, `slots`, `table` and `instance` are set before the first run begins and
     // not changed then; the rest is atomic or behind a mutex.
 
     /// How runs are given threads.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// How many runs there may be at once.
-        public var lanes: Int
+        package var lanes: Int
         /// Whether handlers that may block get threads of their own. If not, they have the thread
         /// that calls `start`.
-        public var threadsForBlocking: Bool
-        public var isWorker: Bool
+        package var threadsForBlocking: Bool
+        package var isWorker: Bool
         /// Absolute.
-        public var dataDirectory: String
+        package var dataDirectory: String
         /// A JSON object.
-        public var config: String
-        public var hostVersion: String
+        package var config: String
+        package var hostVersion: String
 
-        public init(
+        package init(
             lanes: Int,
             threadsForBlocking: Bool,
             isWorker: Bool,
@@ -103,7 +103,7 @@ public final class PluginRuntime: @unchecked Sendable {
     }
 
     /// Makes a runtime with nothing loaded. Its memory is never given back.
-    public init(options: Options, voice: any RuntimeVoice) {
+    package init(options: Options, voice: any RuntimeVoice) {
         self.options = options
         self.voice = voice
         slots = (0..<options.lanes).map { _ in RunSlot() }
@@ -121,7 +121,7 @@ public final class PluginRuntime: @unchecked Sendable {
     // MARK: Loading
 
     /// Loads a plugin after reading its note, checks its descriptor, and opens it.
-    public func load(path: String) throws(PluginRefusal) {
+    package func load(path: String) throws(PluginRefusal) {
         let plugin = try PluginLoader.load(path: path, host: table)
         var instance: UnsafeMutableRawPointer?
         if let open = plugin.open {
@@ -153,7 +153,7 @@ public final class PluginRuntime: @unchecked Sendable {
     /// One thread calls this, and it must not be one of a pool that others wait for.
     ///
     /// - Returns: `false` if the lane is taken or the handler does not exist; nothing happened then.
-    public func start(_ start: RunStart) -> Bool {
+    package func start(_ start: RunStart) -> Bool {
         let lane = LaneNumber.of(start.run)
         guard lane < slots.count, slots[lane].word.load(ordering: .acquiring) == 0 else {
             return false
@@ -271,7 +271,7 @@ public final class PluginRuntime: @unchecked Sendable {
 
     /// Asks a run to stop. Called on a thread that may run plugin code, other than the one that calls
     /// `start`. A run that is over is left alone; one that has not begun is remembered.
-    public func cancel(run: UInt64, why: UInt32) {
+    package func cancel(run: UInt64, why: UInt32) {
         let lane = LaneNumber.of(run)
         guard lane < slots.count else { return }
         let slot = slots[lane]
@@ -357,13 +357,13 @@ public final class PluginRuntime: @unchecked Sendable {
     // MARK: The end of the plugin
 
     /// Tells the plugin to begin nothing new. The caller has cancelled its runs.
-    public func drain() {
+    package func drain() {
         guard case .plugin(let plugin, let instance) = program else { return }
         plugin.drain?(instance)
     }
 
     /// Closes the plugin, which must have no run. What it still calls is answered `BG_E_CLOSED`.
-    public func close() {
+    package func close() {
         if case .plugin(let plugin, let instance) = program { plugin.close?(instance) }
         isClosed.store(true, ordering: .sequentiallyConsistent)
         calls.abandonAll()

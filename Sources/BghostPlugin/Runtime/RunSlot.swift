@@ -41,9 +41,9 @@ struct RunWord: Equatable {
 }
 
 /// The lane of a run is in the lowest bits of its number.
-public enum LaneNumber {
-    public static let bits: UInt64 = 10
-    public static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
+package enum LaneNumber {
+    package static let bits: UInt64 = 10
+    package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
 /// One lane's place for a run. It is made once and serves one run after the other.

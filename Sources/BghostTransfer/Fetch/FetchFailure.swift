@@ -4,7 +4,7 @@
 ///
 /// Texts name hosts and ports, never paths, queries or header values: those may hold secrets, and
 /// the texts end up in logs.
-public enum FetchFailure: Error, Equatable, Sendable {
+package enum FetchFailure: Error, Equatable, Sendable {
     case badURL(reason: String)
     case badMethod(String)
     case badHeader(name: String, reason: String)
@@ -31,7 +31,7 @@ public enum FetchFailure: Error, Equatable, Sendable {
 
 extension FetchFailure: CustomStringConvertible {
     /// A sentence: what happened, where, why, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .badURL(let reason):
             "the fetch has no usable URL: \(reason)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Carries out HTTP exchanges on behalf of plugins, within what each may reach.
-public protocol Fetching: Sendable {
+package protocol Fetching: Sendable {
     /// Sends one request, follows its redirects and collects the answer.
     ///
     /// Any HTTP answer is a success, whatever its status. May be called from any task, any number of
@@ -17,27 +17,27 @@ public protocol Fetching: Sendable {
 }
 
 /// What to send, and how much time and answer to allow.
-public struct FetchRequest: Sendable {
+package struct FetchRequest: Sendable {
     /// An absolute `http` or `https` URL, without a user or password in it.
-    public var url: String
+    package var url: String
     /// The HTTP method in any case; "" is GET.
-    public var method: String
+    package var method: String
     /// Names and values in the order in which they are sent.
     ///
     /// Those that decide where a message
     /// begins, ends or goes, such as `Host` and `Content-Length`, are refused.
-    public var headers: [(String, String)]
+    package var headers: [(String, String)]
     /// What is sent after the headers.
-    public var body: FetchBody
+    package var body: FetchBody
     /// Whether to add `Repr-Digest: sha-256=...` (RFC 9530) of the body.
-    public var sendsDigest: Bool
+    package var sendsDigest: Bool
     /// The most bytes of the answer's body, as they come over the wire: nothing is decompressed.
-    public var bytesMax: Int
+    package var bytesMax: Int
     /// Covers everything: name lookup, redirects, the upload and the last byte of the answer.
-    public var timeout: Duration
+    package var timeout: Duration
 
     /// A request with the defaults of the C ABI.
-    public init(
+    package init(
         url: String,
         method: String = "",
         headers: [(String, String)] = [],
@@ -57,7 +57,7 @@ public struct FetchRequest: Sendable {
 }
 
 /// The body of a request.
-public enum FetchBody: Sendable {
+package enum FetchBody: Sendable {
     case none
     case bytes([UInt8])
     /// Streamed from a file, which is read again for each redirect that repeats the body.
@@ -65,16 +65,16 @@ public enum FetchBody: Sendable {
 }
 
 /// An HTTP answer.
-public struct FetchResponse: Sendable {
+package struct FetchResponse: Sendable {
     /// The HTTP status, such as 200.
-    public var status: Int
+    package var status: Int
     /// Names, in lower case, and values in the order of their arrival; at most 32 KiB.
-    public var headers: [(String, String)]
+    package var headers: [(String, String)]
     /// The body, complete.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// An answer as it came.
-    public init(status: Int, headers: [(String, String)], body: [UInt8]) {
+    package init(status: Int, headers: [(String, String)], body: [UInt8]) {
         self.status = status
         self.headers = headers
         self.body = body

@@ -6,15 +6,15 @@ internal import AsyncHTTPClient
 ///
 /// Nothing is started before the first fetch. One is enough for a whole daemon: fetches run side by
 /// side and share connections. Call `shutDown()` when it is no longer needed.
-public final class HTTPFetcher: Fetching {
+package final class HTTPFetcher: Fetching {
     private let clients = ClientPool()
     private let names: NameLookup
 
     /// How many redirects are followed.
-    public static let redirectsMax = 5
+    package static let redirectsMax = 5
 
     /// Looks names up as the system does.
-    public convenience init() {
+    package convenience init() {
         self.init(names: .system)
     }
 
@@ -24,7 +24,7 @@ public final class HTTPFetcher: Fetching {
     }
 
     /// Sends one request, follows its redirects and collects the answer.
-    public func fetch(
+    package func fetch(
         _ request: FetchRequest,
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
     ) async throws(FetchFailure) -> FetchResponse {
@@ -42,7 +42,7 @@ public final class HTTPFetcher: Fetching {
     /// Ends every fetch and closes every connection.
     ///
     /// Later fetches fail with `shutDown`.
-    public func shutDown() async {
+    package func shutDown() async {
         await clients.shutDown()
     }
 

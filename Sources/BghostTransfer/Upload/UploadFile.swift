@@ -9,16 +9,16 @@ internal import NIOPosix
 /// Whoever opens it decides whether the plugin may read it; from then on only the descriptor is
 /// used, so a path that is replaced meanwhile changes nothing. Read by position: the descriptor's
 /// own offset is neither used nor moved, and several readers may share one `UploadFile`.
-public final class UploadFile: Sendable {
+package final class UploadFile: Sendable {
     /// The length of the body, bytes.
-    public let size: Int
+    package let size: Int
     private let descriptor: Int32
     private let stamp: Stamp
 
     /// Takes over a descriptor that is open for reading.
     ///
     /// The descriptor is closed with this object, and also if this fails.
-    public init(owning descriptor: Int32) throws(FetchFailure) {
+    package init(owning descriptor: Int32) throws(FetchFailure) {
         do {
             stamp = try Stamp(of: descriptor)
         } catch {

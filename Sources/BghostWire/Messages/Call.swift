@@ -2,12 +2,12 @@
 
 /// A plugin asks something of the daemon. The frame's subject is the number of the call, which the
 /// worker chooses and the reply repeats.
-public struct Call: Equatable, Sendable {
-    public static let urlBytesMax = 8 << 10
-    public static let headerBytesMax = 32 << 10
-    public static let bodyBytesMax = 64 << 10
+package struct Call: Equatable, Sendable {
+    package static let urlBytesMax = 8 << 10
+    package static let headerBytesMax = 32 << 10
+    package static let bodyBytesMax = 64 << 10
 
-    public enum Operation: Equatable, Sendable {
+    package enum Operation: Equatable, Sendable {
         case submit(
             task: String, parameters: String, kind: UInt32, earliestUnixMilliseconds: Int64,
             needs: UInt32)
@@ -19,18 +19,18 @@ public struct Call: Equatable, Sendable {
         case cancelFetch(call: UInt64)
     }
 
-    public var number: UInt64
+    package var number: UInt64
     /// The run on whose behalf it asks; 0 where it asks for the plugin as a whole.
-    public var run: UInt64
-    public var operation: Operation
+    package var run: UInt64
+    package var operation: Operation
 
-    public init(number: UInt64, run: UInt64, operation: Operation) {
+    package init(number: UInt64, run: UInt64, operation: Operation) {
         self.number = number
         self.run = run
         self.operation = operation
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.call, flags: operation.code, subject: number) { fields in
             fields.integer(run)
             switch operation {
@@ -48,7 +48,7 @@ public struct Call: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         number = frame.subject
         run = try fields.integer()
@@ -84,19 +84,19 @@ extension Call.Operation {
 }
 
 /// An HTTP request that the daemon is to carry out.
-public struct FetchCall: Equatable, Sendable {
-    public var url: String
-    public var method: String
+package struct FetchCall: Equatable, Sendable {
+    package var url: String
+    package var method: String
     /// Lines `Name: value\n`.
-    public var headers: String
-    public var body: [UInt8]
+    package var headers: String
+    package var body: [UInt8]
     /// The path of a file to send as the body, or "".
-    public var bodyFile: String
-    public var sendsDigest: Bool
-    public var bytesMax: Int64
-    public var timeoutMilliseconds: Int64
+    package var bodyFile: String
+    package var sendsDigest: Bool
+    package var bytesMax: Int64
+    package var timeoutMilliseconds: Int64
 
-    public init(
+    package init(
         url: String,
         method: String,
         headers: String,

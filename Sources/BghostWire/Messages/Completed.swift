@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A run has ended in its handler's own words. The frame's subject is the run's number.
-public struct Completed: Equatable, Sendable {
-    public static let messageBytesMax = 8 << 10
+package struct Completed: Equatable, Sendable {
+    package static let messageBytesMax = 8 << 10
 
-    public var run: UInt64
+    package var run: UInt64
     /// Zero or below.
-    public var status: Int32
-    public var retryAfterMilliseconds: Int64
-    public var message: String
+    package var status: Int32
+    package var retryAfterMilliseconds: Int64
+    package var message: String
     /// JSON or "".
-    public var payload: String
+    package var payload: String
     /// Whether the handler has also let go of the run, so that its lane is free.
-    public var isReleased: Bool
+    package var isReleased: Bool
 
-    public init(
+    package init(
         run: UInt64,
         status: Int32,
         retryAfterMilliseconds: Int64 = 0,
@@ -30,7 +30,7 @@ public struct Completed: Equatable, Sendable {
         self.isReleased = isReleased
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.completed, flags: isReleased ? 1 : 0, subject: run) { fields in
             fields.integer(retryAfterMilliseconds)
             fields.integer(status)
@@ -40,7 +40,7 @@ public struct Completed: Equatable, Sendable {
     }
 
     /// - Parameter payloadBytesMax: the limit that the run was given.
-    public init(_ frame: borrowing Frame, payloadBytesMax: Int) throws(WireError) {
+    package init(_ frame: borrowing Frame, payloadBytesMax: Int) throws(WireError) {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         isReleased = frame.flags & 1 != 0
@@ -54,22 +54,22 @@ public struct Completed: Equatable, Sendable {
 }
 
 /// How far a run is. The frame's subject is the run's number.
-public struct Progress: Equatable, Sendable {
-    public static let phaseBytesMax = 256
+package struct Progress: Equatable, Sendable {
+    package static let phaseBytesMax = 256
 
-    public var run: UInt64
-    public var done: UInt64
-    public var total: UInt64
-    public var phase: String
+    package var run: UInt64
+    package var done: UInt64
+    package var total: UInt64
+    package var phase: String
 
-    public init(run: UInt64, done: UInt64, total: UInt64, phase: String) {
+    package init(run: UInt64, done: UInt64, total: UInt64, phase: String) {
         self.run = run
         self.done = done
         self.total = total
         self.phase = phase
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.progress, subject: run) { fields in
             fields.integer(done)
             fields.integer(total)
@@ -77,7 +77,7 @@ public struct Progress: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         done = try fields.integer()
@@ -88,31 +88,31 @@ public struct Progress: Equatable, Sendable {
 }
 
 /// One line of a handler's log. The frame's subject is the run's number, or 0.
-public struct LogLine: Equatable, Sendable {
-    public static let textBytesMax = 8 << 10
+package struct LogLine: Equatable, Sendable {
+    package static let textBytesMax = 8 << 10
 
-    public var run: UInt64
+    package var run: UInt64
     /// 0 trace to 5 fault.
-    public var level: UInt8
+    package var level: UInt8
     /// How many lines the worker dropped before this one, because they came too fast.
-    public var dropped: UInt32
-    public var text: String
+    package var dropped: UInt32
+    package var text: String
 
-    public init(run: UInt64, level: UInt8, dropped: UInt32, text: String) {
+    package init(run: UInt64, level: UInt8, dropped: UInt32, text: String) {
         self.run = run
         self.level = level
         self.dropped = dropped
         self.text = text
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.log, flags: UInt16(level), subject: run) { fields in
             fields.integer(dropped)
             fields.text(text)
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         guard frame.flags <= 5 else { throw .valueOutOfRange }

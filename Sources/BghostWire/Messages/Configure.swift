@@ -2,25 +2,25 @@
 
 /// The first frame that a worker gets: what to load and within which limits. Sent by the daemon,
 /// which is trusted, but read with the same care.
-public struct Configure: Equatable, Sendable {
-    public enum Code: Equatable, Sendable {
+package struct Configure: Equatable, Sendable {
+    package enum Code: Equatable, Sendable {
         /// A plugin of the ABI.
         case plugin(path: String)
         case function(library: String, symbol: String, signature: String)
     }
 
-    public var name: String
-    public var code: Code
-    public var dataDirectory: String
+    package var name: String
+    package var code: Code
+    package var dataDirectory: String
     /// A JSON object.
-    public var config: String
-    public var lanes: UInt16
-    public var limits: WorkerRlimits
+    package var config: String
+    package var lanes: UInt16
+    package var limits: WorkerRlimits
     /// Handle the plugin like any other, but load it only to say what it is.
-    public var isProbe: Bool
-    public var hostVersion: String
+    package var isProbe: Bool
+    package var hostVersion: String
 
-    public init(
+    package init(
         name: String,
         code: Code,
         dataDirectory: String,
@@ -40,7 +40,7 @@ public struct Configure: Equatable, Sendable {
         self.hostVersion = hostVersion
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.configure, flags: isProbe ? 1 : 0, subject: 0) { fields in
             fields.text(name)
             switch code {
@@ -64,7 +64,7 @@ public struct Configure: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         name = try fields.text(bytesMax: 256)
         switch try fields.integer(UInt8.self) {
@@ -90,15 +90,15 @@ public struct Configure: Equatable, Sendable {
 }
 
 /// The limits that a worker sets on itself before it loads anything. 0 is "none".
-public struct WorkerRlimits: Equatable, Sendable {
+package struct WorkerRlimits: Equatable, Sendable {
     /// A backstop behind the daemon's watch over resident memory.
-    public var addressSpaceBytes: UInt64
+    package var addressSpaceBytes: UInt64
     /// A backstop behind the daemon's watch over processor time.
-    public var cpuSeconds: UInt32
-    public var descriptors: UInt32
-    public var processes: UInt32
+    package var cpuSeconds: UInt32
+    package var descriptors: UInt32
+    package var processes: UInt32
 
-    public init(
+    package init(
         addressSpaceBytes: UInt64,
         cpuSeconds: UInt32,
         descriptors: UInt32,
@@ -112,16 +112,16 @@ public struct WorkerRlimits: Equatable, Sendable {
 }
 
 /// The descriptors that a worker begins with, besides 0 to 2.
-public enum WorkerDescriptors {
-    public static let work: Int32 = 3
-    public static let control: Int32 = 4
+package enum WorkerDescriptors {
+    package static let work: Int32 = 3
+    package static let control: Int32 = 4
 }
 
 /// Where in a worker a run is: workers have as many lanes as they may have runs at once, and the
 /// lowest 10 bits of a run's number are its lane.
-public enum Lane {
-    public static let bits: UInt64 = 10
-    public static let max: UInt16 = 1 << 10
+package enum Lane {
+    package static let bits: UInt64 = 10
+    package static let max: UInt16 = 1 << 10
 
-    public static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
+    package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }

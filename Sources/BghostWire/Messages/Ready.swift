@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A worker has loaded its plugin and can take runs.
-public struct Ready: Equatable, Sendable {
-    public struct Handler: Equatable, Sendable {
-        public var name: String
+package struct Ready: Equatable, Sendable {
+    package struct Handler: Equatable, Sendable {
+        package var name: String
         /// `BG_TASK_*`.
-        public var flags: UInt32
+        package var flags: UInt32
 
-        public init(name: String, flags: UInt32) {
+        package init(name: String, flags: UInt32) {
             self.name = name
             self.flags = flags
         }
     }
 
-    public var id: String
-    public var version: String
-    public var vendor: String
-    public var handlers: [Handler]
+    package var id: String
+    package var version: String
+    package var vendor: String
+    package var handlers: [Handler]
 
-    public init(id: String, version: String, vendor: String, handlers: [Handler]) {
+    package init(id: String, version: String, vendor: String, handlers: [Handler]) {
         self.id = id
         self.version = version
         self.vendor = vendor
         self.handlers = handlers
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.ready, subject: 0) { fields in
             fields.text(id)
             fields.text(version)
@@ -38,7 +38,7 @@ public struct Ready: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         id = try fields.text(bytesMax: 1024)
         version = try fields.text(bytesMax: 1024)
@@ -56,24 +56,24 @@ public struct Ready: Equatable, Sendable {
 }
 
 /// A worker cannot use its plugin, and ends.
-public struct Refused: Equatable, Sendable {
+package struct Refused: Equatable, Sendable {
     /// A stable word such as `abi-major`.
-    public var code: String
-    public var message: String
+    package var code: String
+    package var message: String
 
-    public init(code: String, message: String) {
+    package init(code: String, message: String) {
         self.code = code
         self.message = message
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.refused, subject: 0) { fields in
             fields.text(code)
             fields.text(message)
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         code = try fields.text(bytesMax: 64)
         message = try fields.text(bytesMax: 4096)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The daemon's answer to a call, on the control socket. The frame's subject is the call's number.
-public struct Reply: Equatable, Sendable {
-    public enum Body: Equatable, Sendable {
+package struct Reply: Equatable, Sendable {
+    package enum Body: Equatable, Sendable {
         /// The status says it all.
         case none
         /// A page of the plugin's pending requests.
@@ -13,26 +13,26 @@ public struct Reply: Equatable, Sendable {
 
     /// Where a fetched body is. Short ones ride in the frame; longer ones come as the descriptor of
     /// a sealed memory file, passed with the packet, so that no frame needs more than its limit.
-    public enum FetchedBody: Equatable, Sendable {
+    package enum FetchedBody: Equatable, Sendable {
         case inline([UInt8])
         case descriptor(bytes: UInt64)
     }
 
     /// The longest body that rides in the frame.
-    public static let inlineBodyBytesMax = 32 << 10
+    package static let inlineBodyBytesMax = 32 << 10
 
-    public var call: UInt64
+    package var call: UInt64
     /// A `BG_OK` or `BG_E_*`.
-    public var status: Int32
-    public var body: Body
+    package var status: Int32
+    package var body: Body
 
-    public init(call: UInt64, status: Int32, body: Body = .none) {
+    package init(call: UInt64, status: Int32, body: Body = .none) {
         self.call = call
         self.status = status
         self.body = body
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.reply, subject: call) { fields in
             fields.integer(status)
             switch body {
@@ -62,7 +62,7 @@ public struct Reply: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         call = frame.subject
         status = try fields.integer()
@@ -96,13 +96,13 @@ public struct Reply: Equatable, Sendable {
 }
 
 /// One pending request, as its plugin sees it.
-public struct PendingEntry: Equatable, Sendable {
-    public var task: String
+package struct PendingEntry: Equatable, Sendable {
+    package var task: String
     /// `BG_KIND_*`.
-    public var kind: UInt32
-    public var earliestUnixMilliseconds: Int64
+    package var kind: UInt32
+    package var earliestUnixMilliseconds: Int64
 
-    public init(task: String, kind: UInt32, earliestUnixMilliseconds: Int64) {
+    package init(task: String, kind: UInt32, earliestUnixMilliseconds: Int64) {
         self.task = task
         self.kind = kind
         self.earliestUnixMilliseconds = earliestUnixMilliseconds

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Begins a run. The frame's subject is the run's number.
-public struct Start: Equatable, Sendable {
-    public var run: UInt64
+package struct Start: Equatable, Sendable {
+    package var run: UInt64
     /// The handler's index in `Ready.handlers`.
-    public var handler: UInt16
-    public var attempt: UInt32
+    package var handler: UInt16
+    package var attempt: UInt32
     /// `CLOCK_MONOTONIC`, nanoseconds.
-    public var deadline: Int64
-    public var graceMilliseconds: UInt32
-    public var resultBytesMax: UInt32
-    public var task: String
+    package var deadline: Int64
+    package var graceMilliseconds: UInt32
+    package var resultBytesMax: UInt32
+    package var task: String
     /// A JSON object.
-    public var parameters: String
+    package var parameters: String
 
-    public init(
+    package init(
         run: UInt64,
         handler: UInt16,
         attempt: UInt32,
@@ -34,7 +34,7 @@ public struct Start: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.start, flags: handler, subject: run) { fields in
             fields.integer(deadline)
             fields.integer(attempt)
@@ -45,7 +45,7 @@ public struct Start: Equatable, Sendable {
         }
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         handler = frame.flags
@@ -60,20 +60,20 @@ public struct Start: Equatable, Sendable {
 }
 
 /// Asks a run to stop. The frame's subject is the run's number, its flags the `BG_WHY_*`.
-public struct Cancel: Equatable, Sendable {
-    public var run: UInt64
-    public var why: UInt32
+package struct Cancel: Equatable, Sendable {
+    package var run: UInt64
+    package var why: UInt32
 
-    public init(run: UInt64, why: UInt32) {
+    package init(run: UInt64, why: UInt32) {
         self.run = run
         self.why = why
     }
 
-    public func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(.cancel, flags: UInt16(truncatingIfNeeded: why), subject: run)
     }
 
-    public init(_ frame: borrowing Frame) throws(WireError) {
+    package init(_ frame: borrowing Frame) throws(WireError) {
         run = frame.subject
         why = UInt32(frame.flags)
         guard frame.payload.isEmpty else { throw .trailingBytes }
