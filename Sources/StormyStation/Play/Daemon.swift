@@ -31,7 +31,9 @@ struct Daemon: Sendable {
         options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: drainMax)]
         let result = try await Subprocess.run(
             .path(FilePath(executable)),
-            arguments: ["--config", config, "--state-dir", stateDirectory],
+            arguments: [
+                "--config", config, "--state-dir", stateDirectory, "--log-format", "text",
+            ],
             platformOptions: options,
             input: .none,
             output: .sequence,
