@@ -30,8 +30,9 @@ struct Photo {
             let path = folder + "/" + name
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             guard attributes[.type] as? FileAttributeType == .typeRegular,
-                // UInt without full Foundation in the process, and a number of it otherwise.
-                let size = (attributes[.size] as? any BinaryInteger).flatMap({ Int(exactly: $0) }),
+                // A UInt, unless full Foundation is in the process, which makes it a number object.
+                let size = attributes[.size] as? Int
+                    ?? (attributes[.size] as? UInt).flatMap(Int.init(exactly:)),
                 let modified = attributes[.modificationDate] as? Date
             else { return nil }
             let milliseconds = Int64((modified.timeIntervalSince1970 * 1000).rounded())

@@ -109,7 +109,15 @@ package actor Host {
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }
         await waitUntilDrained()
-        controlGroup?.remove()
+        // Behind the removal of the workers' own groups, which is on its way there.
+        if let controlGroup {
+            await withCheckedContinuation { continuation in
+                spawner.perform {
+                    controlGroup.remove()
+                    continuation.resume()
+                }
+            }
+        }
         if lockFile >= 0 { close(lockFile) }
         lockFile = -1
         log.write(.info, "host.stopped", "no run and no worker is left")

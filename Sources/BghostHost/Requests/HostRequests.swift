@@ -126,10 +126,14 @@ extension Host {
 
     func submitAtStart() {
         for (index, task) in configuration.manifest.tasks.enumerated()
-        where task.submitAtStart && !task.identifier.isFamily {
+        where !task.identifier.isFamily {
             let entry = entry(for: task.identifier.description, definition: index)
             guard book.entries[entry].pending == nil else { continue }
-            submitOwn(task.identifier.description, index, entry, earliest: nil)
+            if task.submitAtStart {
+                submitOwn(task.identifier.description, index, entry, earliest: nil)
+            } else {
+                submitNext(index, entry: entry)
+            }
         }
         dispatch()
     }

@@ -32,7 +32,11 @@ extension Host {
             endUnbegun(record, entry: entry)
             return
         }
-        guard let lane = carrier.takeLane() else { return }
+        guard let lane = carrier.takeLane() else {
+            record.message = "`\(plugin.name)` has no free lane"
+            endUnbegun(record, entry: entry)
+            return
+        }
         let machine = RunMachine(
             limits: task.limits, isKillable: plugin.isolation == .worker)
         record.pid = carrier.pid
@@ -41,6 +45,8 @@ extension Host {
             carrier: carrier, handler: definition, dispatchedAt: now)
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
+            record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
+            endUnbegun(record, entry: entry)
             return
         }
         carrier.lanes[lane] = number

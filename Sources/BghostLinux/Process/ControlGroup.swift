@@ -12,14 +12,44 @@ package struct ControlGroup: Sendable {
     /// system has no cgroup v2 or lets this user make no group.
     package init?(name: String) {
         guard let mount = Self.mountPoint(),
-            let own = readFile("/proc/self/cgroup", bytesMax: 64 << 10)
+            let groups = readFile("/proc/self/cgroup", bytesMax: 64 << 10)
         else { return nil }
-        let relative = String(decoding: own, as: UTF8.self).split(separator: "\n")
+        let relative = String(decoding: groups, as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix("0::") }.map { $0.dropFirst(3) }
         guard let relative else { return nil }
-        let path = mount + (relative == "/" ? "" : relative) + "/" + name
+        let own = mount + (relative == "/" ? "" : relative)
+        Self.removeAbandoned(in: own)
+        let path = own + "/" + name
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
         self.path = path
+    }
+
+    /// Ends and removes the groups of daemons that were killed: their names end in a process id that
+    /// nobody has.
+    private static func removeAbandoned(in folder: String) {
+        for name in entries(of: folder) where name.hasPrefix("bghost-") {
+            guard let pid = Int32(name.dropFirst(7)), pid > 0, kill(pid, 0) != 0, errno == ESRCH
+            else { continue }
+            let group = "\(folder)/\(name)"
+            writeFile(group + "/cgroup.kill", "1")
+            for worker in entries(of: group) where worker.hasPrefix("w") {
+                rmdir("\(group)/\(worker)")
+            }
+            rmdir(group)
+        }
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
     }
 
     private static func mountPoint() -> String? {

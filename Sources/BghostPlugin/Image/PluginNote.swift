@@ -51,8 +51,8 @@ package struct PluginNote: Equatable, Sendable {
         else {
             return .failure(NoteFault("abi is \(Quoted(abi.utf8)), not MAJOR.MINOR"))
         }
-        let id = values["id"] ?? ""
-        guard id.isEmpty || IdentifierPattern.isValid(String(id)) else {
+        let id = values["id"]
+        if let id, !IdentifierPattern.isValid(String(id)) {
             return .failure(NoteFault("id is \(Quoted(id.utf8)), not like org.example.name"))
         }
         let runtime = values["runtime"] ?? ""
@@ -63,7 +63,7 @@ package struct PluginNote: Equatable, Sendable {
             PluginNote(
                 abiMajor: major,
                 abiMinor: minor,
-                id: String(id),
+                id: id.map(String.init) ?? "",
                 runtime: String(runtime)
             )
         )
