@@ -4,7 +4,9 @@ package import BghostCore
 internal import Synchronization
 
 /// A store that lasts as long as its process: for tests, and for a daemon that is told to keep
-/// nothing. It keeps the last `historyMax` runs.
+/// nothing.
+///
+/// It keeps the last `historyMax` runs.
 package final class MemoryStore: Store {
     private struct State {
         var pending: [RunID: Request] = [:]

@@ -2,7 +2,9 @@
 
 package import BghostCore
 
-/// One step of the daemon's memory. A transaction is a list of these, kept as a whole or not at all.
+/// One step of the daemon's memory.
+///
+/// A transaction is a list of these, kept as a whole or not at all.
 package enum StoreChange: Sendable {
     /// A request was accepted. It takes the place of an older pending one, if there is one.
     case accepted(Request, replacing: RunID?)

@@ -21,7 +21,9 @@ package enum FrameLayout {
     package static let packetBytesMax = 128 << 10
 }
 
-/// What a frame says. Numbers are never reused.
+/// What a frame says.
+///
+/// Numbers are never reused.
 package enum FrameKind: UInt8, Sendable, CaseIterable {
     // To the worker, on the work socket.
     case configure = 0x01
@@ -40,7 +42,9 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case call = 0x87
 }
 
-/// A frame that cannot be what it claims to be. The sender is not to be trusted any further.
+/// A frame that cannot be what it claims to be.
+///
+/// The sender is not to be trusted any further.
 ///
 /// The raw value appears in the outcome `killed(protocolFault(n))` and is never reused.
 package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a packet apart into frames. Every byte is hostile until checked; nothing here traps.
+/// Takes a packet apart into frames.
+///
+/// Every byte is hostile until checked; nothing here traps.
 package struct PacketReader: ~Escapable {
     private var rest: RawSpan
 
@@ -25,10 +27,13 @@ package struct PacketReader: ~Escapable {
         let frame = Frame(
             kind: kind,
             flags: UInt16(
-                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self)),
+                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self)
+            ),
             subject: UInt64(
-                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-            payload: rest.extracting(FrameLayout.headerBytes..<length))
+                littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            ),
+            payload: rest.extracting(FrameLayout.headerBytes..<length)
+        )
         rest = rest.extracting(droppingFirst: length)
         return frame
     }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects frames into packets. One writer per socket; it keeps its memory from packet to packet.
+/// Collects frames into packets.
+///
+/// One writer per socket; it keeps its memory from packet to packet.
 package struct PacketWriter {
-    /// What has been written, ready to be sent. Whole packets, one behind the other.
+    /// What has been written, ready to be sent.
+    ///
+    /// Whole packets, one behind the other.
     package private(set) var bytes: [UInt8] = []
     /// The end of each packet but the last within `bytes`.
     private var boundaries: [Int] = []
@@ -22,8 +26,9 @@ package struct PacketWriter {
         packetStart = 0
     }
 
-    /// Sends each packet in turn by `send`, which answers whether it was taken. What was not stays,
-    /// in order, for the next time.
+    /// Sends each packet in turn by `send`, which answers whether it was taken.
+    ///
+    /// What was not stays, in order, for the next time.
     ///
     /// - Returns: whether everything was taken.
     package mutating func drain(_ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
@@ -82,7 +87,10 @@ package struct PacketWriter {
         }
         bytes.withUnsafeMutableBytes {
             $0.storeBytes(
-                of: UInt32(length).littleEndian, toByteOffset: start, as: UInt32.self)
+                of: UInt32(length).littleEndian,
+                toByteOffset: start,
+                as: UInt32.self
+            )
         }
         if bytes.count - packetStart > FrameLayout.packetBytesMax {
             boundaries.append(start)

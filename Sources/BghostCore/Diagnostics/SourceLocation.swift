@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a manifest. Lines and columns count from 1; columns count characters.
+/// A place in a manifest.
+///
+/// Lines and columns count from 1; columns count characters.
 package struct SourceLocation: Equatable, Hashable, Sendable {
     package var file: String
     package var line: Int

@@ -39,7 +39,9 @@ package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringCon
         return previous != UInt8(ascii: ".")
     }
 
-    /// Whether an identifier is this one or of this family. Case matters.
+    /// Whether an identifier is this one or of this family.
+    ///
+    /// Case matters.
     package func matches(_ identifier: String) -> Bool {
         guard isFamily else { return identifier == stem }
         return identifier.utf8.count > stem.utf8.count && identifier.hasPrefix(stem)

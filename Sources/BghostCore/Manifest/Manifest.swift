@@ -92,7 +92,7 @@ package struct FunctionDefinition: Equatable, Sendable {
     package var name: String
     package var library: String
     package var symbol: String
-    /// As written, e.g. `ulong(ulong, bytes, uint)`; `FunctionSignature` reads it.
+    /// Such as `ulong(ulong, bytes, uint)`, as written; `FunctionSignature` reads it.
     package var signature: String
     package var limits: WorkerLimits
     package var origin: SourceLocation
@@ -148,7 +148,9 @@ package struct Permissions: Equatable, Sendable {
 /// A host and port that a plugin may reach, such as `api.open-meteo.com:443`, `*.example.org:443`
 /// or `[::1]:8080`.
 package struct NetworkGrant: Equatable, Hashable, Sendable {
-    /// In lower case, without brackets. A leading `*.` stands for one or more labels.
+    /// In lower case, without brackets.
+    ///
+    /// A leading `*.` stands for one or more labels.
     package var host: String
     package var port: UInt16
 
@@ -166,7 +168,9 @@ package struct NetworkGrant: Equatable, Hashable, Sendable {
     }
 }
 
-/// What a worker may use. `nil` is no limit of ours.
+/// What a worker may use.
+///
+/// `nil` is no limit of ours.
 package struct WorkerLimits: Equatable, Sendable {
     /// Resident memory of the worker, bytes.
     package var memoryBytes: UInt64?

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the daemon offers to those who steer it. The control API speaks to this and to nothing else
-/// of the host.
+/// What the daemon offers to those who steer it.
+///
+/// The control API speaks to this and to nothing else of the host.
 package protocol HostControl: Sendable {
     func status() async -> HostStatus
 
@@ -41,7 +42,9 @@ package protocol HostControl: Sendable {
     func followLogs(matching filter: LogFilter, limit: Int) async -> AsyncStream<LogEntry>
 }
 
-/// Which lines of the log are wanted. `nil` is no condition.
+/// Which lines of the log are wanted.
+///
+/// `nil` is no condition.
 package struct LogFilter: Equatable, Sendable {
     package var task: String?
     package var run: RunID?

@@ -12,7 +12,9 @@ package enum RunState: String, Equatable, Sendable, CaseIterable {
     case ended
 }
 
-/// All that is kept of one run. Times are Unix nanoseconds; durations are monotonic.
+/// All that is kept of one run.
+///
+/// Times are Unix nanoseconds; durations are monotonic.
 package struct RunRecord: Equatable, Sendable {
     package var id: RunID
     package var request: RunID
@@ -95,8 +97,9 @@ package struct RunProgress: Equatable, Sendable {
     }
 }
 
-/// What a run used, as the kernel tells it. `nil` where the run was too short to be measured or ran
-/// inside the daemon.
+/// What a run used, as the kernel tells it.
+///
+/// `nil` where the run was too short to be measured or ran inside the daemon.
 package struct RunUsage: Equatable, Sendable {
     /// Processor time of the worker during the run.
     package var cpu: Duration?

@@ -36,7 +36,9 @@ package struct Request: Equatable, Sendable {
     }
 }
 
-/// Which request runs next, and what stands in the way of the others. Pure: it knows no clock.
+/// Which request runs next, and what stands in the way of the others.
+///
+/// Pure: it knows no clock.
 ///
 /// At most one request that is not simulated is pending for an identifier; a newer one replaces it.
 /// A request is taken out in the same step that begins its run.
@@ -84,7 +86,8 @@ package struct RequestBook: Sendable {
     ) -> Int {
         if let known = byIdentifier[identifier] { return known }
         entries.append(
-            Entry(identifier: identifier, definition: definition(), overlap: overlap()))
+            Entry(identifier: identifier, definition: definition(), overlap: overlap())
+        )
         byIdentifier[identifier] = entries.count - 1
         return entries.count - 1
     }
@@ -130,8 +133,9 @@ package struct RequestBook: Sendable {
     /// Makes ready what has come due.
     package mutating func becomeDue(now: Int64) {
         while let token = waiting.popDue(
-            now: UInt64(max(0, now)), isLive: { _, _ in true })
-        {
+            now: UInt64(max(0, now)),
+            isLive: { _, _ in true }
+        ) {
             let entry = Int(token)
             guard let request = entries[entry].pending else { continue }
             // The deadline may be that of a request that this one has replaced.
@@ -204,7 +208,9 @@ package struct RequestBook: Sendable {
         ready.insert(
             TicketHeap.Ticket(
                 rank: UInt64(1000 - min(1000, max(0, priority))) << 48 | sequence,
-                entry: UInt32(entry)))
+                entry: UInt32(entry)
+            )
+        )
     }
 }
 

@@ -23,8 +23,9 @@ package struct Submission: Equatable, Sendable {
     }
 }
 
-/// Why a submission is not accepted. The first four raw values are those of
-/// `BGTaskSchedulerErrorCode`; ours begin at 100.
+/// Why a submission is not accepted.
+///
+/// The first four raw values are those of `BGTaskSchedulerErrorCode`; ours begin at 100.
 package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case unavailable = 1
     case tooManyPendingTaskRequests = 2

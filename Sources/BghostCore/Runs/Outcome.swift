@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a run was asked to stop before it ended by itself. Raw values are those of `BG_WHY_*`.
+/// Why a run was asked to stop before it ended by itself.
+///
+/// Raw values are those of `BG_WHY_*`.
 package enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
     /// Its runtime was used up.
     case expired = 1
@@ -35,7 +37,9 @@ package enum ProcessEnd: Equatable, Hashable, Sendable {
     case signalled(Int32)
 }
 
-/// How a run ended. Each run has exactly one.
+/// How a run ended.
+///
+/// Each run has exactly one.
 package enum Outcome: Equatable, Hashable, Sendable {
     case succeeded
     /// The handler said so, or could not be called.

@@ -76,7 +76,9 @@ package struct RunMachine: Equatable, Sendable {
         effects.append(.arm(now &+ Self.startLimit))
     }
 
-    /// Takes one event. Events that come too late change nothing: the first end counts.
+    /// Takes one event.
+    ///
+    /// Events that come too late change nothing: the first end counts.
     package mutating func handle(_ event: Event, now: UInt64, _ effects: inout [Effect]) {
         switch (state, event) {
         case (.ended, _): break

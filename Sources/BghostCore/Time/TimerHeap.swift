@@ -23,14 +23,17 @@ package struct TimerHeap: Sendable {
     /// The earliest deadline, which may be a forgotten one; `nil` if there is none.
     package var next: UInt64? { entries.first?.deadline }
 
-    /// Arms a deadline. Any unit will do, as long as it is always the same one.
+    /// Arms a deadline.
+    ///
+    /// Any unit will do, as long as it is always the same one.
     package mutating func insert(deadline: UInt64, token: UInt64) {
         entries.append(Entry(deadline: deadline, token: token))
         siftUp(entries.count - 1)
     }
 
-    /// Says that one armed token is no longer of interest. `isLive` must answer `false` for it from
-    /// now on.
+    /// Says that one armed token is no longer of interest.
+    ///
+    /// `isLive` must answer `false` for it from now on.
     package mutating func forget(isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool) {
         forgotten += 1
         guard forgotten > 1024, forgotten > entries.count / 2 else { return }

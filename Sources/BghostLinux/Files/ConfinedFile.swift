@@ -5,7 +5,9 @@ internal import Glibc
 
 /// Opening files at paths that somebody else chose.
 package enum ConfinedFile {
-    /// Opens a path below a folder for reading. Links, `..` and mounts cannot lead out of it.
+    /// Opens a path below a folder for reading.
+    ///
+    /// Neither links nor `..` can lead out of it.
     package static func open(_ path: String, below folder: String) -> Result<Int32, SystemError> {
         let fd = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard fd >= 0 else { return .failure(SystemError("open", folder, code: errno)) }

@@ -19,7 +19,9 @@ package enum PacketSocket {
         return sent < 0 ? Int32(0 - sent) : 0
     }
 
-    /// Sends one packet and with it a copy of a descriptor. Does not wait.
+    /// Sends one packet and with it a copy of a descriptor.
+    ///
+    /// Does not wait.
     package static func send(
         _ fd: Int32,
         _ bytes: UnsafeRawBufferPointer,

@@ -38,7 +38,9 @@ package func writeFile(_ path: String, _ text: String) -> Bool {
 
 /// Files that people write, read whole.
 package enum SmallFile {
-    /// The first `bytesMax` bytes of a regular file. Never waits, as a FIFO would have it.
+    /// The first `bytesMax` bytes of a regular file.
+    ///
+    /// Never waits, as a FIFO would have it.
     package static func read(_ path: String, bytesMax: Int) -> Result<[UInt8], SystemError> {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { return .failure(SystemError("read", path, code: errno)) }

@@ -34,8 +34,9 @@ package final class ChildProcess {
         if statm >= 0 { close(statm) }
     }
 
-    /// Sends SIGKILL to the child, to its process group and to its cgroup. Does nothing once it has
-    /// been handed over to be collected.
+    /// Sends SIGKILL to the child, to its process group and to its cgroup.
+    ///
+    /// Does nothing once it has been handed over to be collected.
     package func kill() {
         guard !isGivenUp else { return }
         // A victim that never gets a processor cannot die: with every core busy, or with a niced
@@ -61,15 +62,20 @@ package final class ChildProcess {
         _ = bgs_collect(pid)
     }
 
-    /// How the child ended, if it has. It is not collected by that: the kernel then takes its entries
-    /// out of /proc in a loop that waits for the child's last threads without sleeping, which a
-    /// real-time thread would win against those very threads, for as long as it is allowed to run.
+    /// How the child ended, if it has.
+    ///
+    /// It is not collected by that: the kernel then takes its entries out of /proc in a loop that
+    /// waits for the child's last threads without sleeping, which a real-time thread would win
+    /// against those very threads, for as long as it is allowed to run.
     package var exit: ProcessExit? {
         var end = bgs_exit()
         guard bgs_exit_of(pidfd, &end) == 1 else { return nil }
         return ProcessExit(
-            exited: end.exited != 0, code: end.code, cpuNanoseconds: end.cpu_ns,
-            peakMemoryBytes: end.peak_bytes)
+            exited: end.exited != 0,
+            code: end.code,
+            cpuNanoseconds: end.cpu_ns,
+            peakMemoryBytes: end.peak_bytes
+        )
     }
 
     /// The processor time used so far, nanoseconds; `nil` once it is gone.

@@ -47,7 +47,8 @@ package struct ControlGroup: Sendable {
             names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
+                }
+            )
         }
         return names
     }
@@ -61,7 +62,9 @@ package struct ControlGroup: Sendable {
         return nil
     }
 
-    /// Makes a group and moves a process into it. The process must not have children yet.
+    /// Makes a group and moves a process into it.
+    ///
+    /// The process must not have children yet.
     ///
     /// - Returns: the group's path, or `nil` if that did not work.
     package func adopt(pid: Int32) -> String? {
@@ -74,14 +77,17 @@ package struct ControlGroup: Sendable {
         return group
     }
 
-    /// Removes a worker's group. It fails as long as a process is in it.
+    /// Removes a worker's group.
+    ///
+    /// It fails as long as a process is in it.
     package static func remove(_ group: String) -> Bool {
         rmdir(group) == 0 || errno == ENOENT
     }
 
-    /// Removes a worker's group once what was killed in it is gone. The kernel tears processes down
-    /// after SIGKILL in its own time, so this looks again for up to a second. For the spawner's
-    /// thread.
+    /// Removes a worker's group once what was killed in it is gone.
+    ///
+    /// The kernel tears processes down after SIGKILL in its own time, so this looks again for up to
+    /// a second. For the spawner's thread.
     package static func removeWhenEmpty(_ group: String) {
         for _ in 0..<200 {
             if remove(group) { return }

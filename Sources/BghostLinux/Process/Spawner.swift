@@ -15,7 +15,9 @@ package final class Spawner: Sendable {
         package var path: String
         package var arguments: [String]
         package var environment: [String]
-        /// Become descriptors 0, 1, 2 … of the child. The caller keeps owning them.
+        /// Become descriptors 0, 1, 2 … of the child.
+        ///
+        /// The caller keeps owning them.
         package var descriptors: [Int32]
 
         package init(
@@ -40,7 +42,9 @@ package final class Spawner: Sendable {
 
     private typealias Work = @Sendable () -> Void
     private let queue = Mutex<[Work]>([])
-    /// Children that have been started and not been collected. Used on the spawner's thread only.
+    /// Children that have been started and not been collected.
+    ///
+    /// Used on the spawner's thread only.
     private let children = Mutex<Set<Int32>>([])
     private let wakeUp: Int32
 
@@ -51,10 +55,15 @@ package final class Spawner: Sendable {
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
-        pthread_create(&thread, &attributes, { argument in
-            guard let argument else { return nil }
-            Unmanaged<Spawner>.fromOpaque(argument).takeRetainedValue().run()
-        }, Unmanaged.passRetained(self).toOpaque())
+        pthread_create(
+            &thread,
+            &attributes,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Spawner>.fromOpaque(argument).takeRetainedValue().run()
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
         pthread_attr_destroy(&attributes)
     }
 
@@ -85,9 +94,11 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Kills and collects children that nobody started here. A child of an orphan becomes an orphan in
-    /// its turn, and the dead take a moment to die, so this looks again, for a tenth of a second at
-    /// most; what is left then is found when the next worker ends.
+    /// Kills and collects children that nobody started here.
+    ///
+    /// A child of an orphan becomes an orphan in its turn, and the dead take a moment to die, so
+    /// this looks again, for a tenth of a second at most; what is left then is found when the next
+    /// worker ends.
     private func endOrphans() {
         for _ in 0..<50 {
             let known = children.withLock { $0 }
@@ -98,8 +109,9 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Does something on the spawner's thread, in the order of the calls. For small blocking work on
-    /// files that belongs to starting a process.
+    /// Does something on the spawner's thread, in the order of the calls.
+    ///
+    /// For small blocking work on files that belongs to starting a process.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         queue.withLock { $0.append(work) }
         _ = bgs_eventfd_signal(wakeUp)

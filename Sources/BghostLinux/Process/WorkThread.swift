@@ -21,11 +21,16 @@ package final class WorkThread: @unchecked Sendable {
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
         var thread = pthread_t()
-        pthread_create(&thread, &attributes, { argument in
-            guard let argument else { return nil }
-            Unmanaged<WorkThread>.fromOpaque(argument).takeRetainedValue().run()
-            return nil
-        }, Unmanaged.passRetained(self).toOpaque())
+        pthread_create(
+            &thread,
+            &attributes,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<WorkThread>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
     }
 
     deinit {
@@ -35,7 +40,9 @@ package final class WorkThread: @unchecked Sendable {
         wanted.deallocate()
     }
 
-    /// Adds work. Never waits for it.
+    /// Adds work.
+    ///
+    /// Never waits for it.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         queue.append(work)
@@ -43,7 +50,9 @@ package final class WorkThread: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
-    /// Ends the thread once it has done what it has. If it is stuck in that, it stays.
+    /// Ends the thread once it has done what it has.
+    ///
+    /// If it is stuck in that, it stays.
     package func end() {
         pthread_mutex_lock(lock)
         isEnded = true

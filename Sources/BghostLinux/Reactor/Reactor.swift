@@ -15,7 +15,9 @@ package struct Readiness: OptionSet, Sendable {
     package static let hangup = Readiness(rawValue: 0x010)
 }
 
-/// The owner of what a reactor watches. Every call comes on the reactor's thread.
+/// The owner of what a reactor watches.
+///
+/// Every call comes on the reactor's thread.
 package protocol ReactorClient: AnyObject, Sendable {
     /// A descriptor is ready. Tokens with the top bit set are told first within a turn: what a
     /// process wrote to its pipe before it spoke on its socket is then seen before.
@@ -51,11 +53,14 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let started = ThreadGate()
     private let finished = ThreadGate()
 
-    /// The next moment at which the client wants `deadlinePassed`, monotonic nanoseconds. Set it on
-    /// the reactor's thread only.
+    /// The next moment at which the client wants `deadlinePassed`, monotonic nanoseconds.
+    ///
+    /// Set it on the reactor's thread only.
     package var deadline: UInt64 = .max
 
-    /// The monotonic time at which this turn began. Read it on the reactor's thread only.
+    /// The monotonic time at which this turn began.
+    ///
+    /// Read it on the reactor's thread only.
     package private(set) var now: UInt64 = Monotonic.now
 
     private static let wakeUpToken = UInt64.max
@@ -65,7 +70,9 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         epoll = try checked(bgs_epoll_create(), "create an epoll descriptor")
         wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
         try checked(
-            bgs_epoll_add(epoll, wakeUp, BGS_IN, Self.wakeUpToken), "watch the event descriptor")
+            bgs_epoll_add(epoll, wakeUp, BGS_IN, Self.wakeUpToken),
+            "watch the event descriptor"
+        )
     }
 
     deinit {
@@ -73,19 +80,28 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         close(wakeUp)
     }
 
-    /// Starts the thread. It ends after `stop`.
+    /// Starts the thread.
+    ///
+    /// It ends after `stop`.
     package func start(client: any ReactorClient) {
         self.client = client
         let box = Unmanaged.passRetained(self).toOpaque()
-        pthread_create(&thread, nil, { argument in
-            guard let argument else { return nil }
-            Unmanaged<Reactor>.fromOpaque(argument).takeRetainedValue().run()
-            return nil
-        }, box)
+        pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Reactor>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            box
+        )
         started.wait()
     }
 
-    /// Ends the thread after the turn under way. From any thread.
+    /// Ends the thread after the turn under way.
+    ///
+    /// From any thread.
     package func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         _ = bgs_eventfd_signal(wakeUp)
@@ -114,11 +130,19 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Has the client told each time that a process has used `period` nanoseconds more of processor
-    /// time. A process that uses none costs nothing.
+    /// time.
+    ///
+    /// A process that uses none costs nothing.
     package func watchCPU(ofProcess pid: Int32, every period: Int64, value: Int32) -> CPUTimer? {
         var timer: UnsafeMutableRawPointer?
         let answer = bgs_cpu_timer(
-            pid, threadID, bgs_cpu_timer_signal(), value, period, &timer)
+            pid,
+            threadID,
+            bgs_cpu_timer_signal(),
+            value,
+            period,
+            &timer
+        )
         return answer == 0 ? CPUTimer(timer) : nil
     }
 

@@ -2,8 +2,9 @@
 
 internal import Glibc
 
-/// A door that is opened once and stays open. For threads, which may block; never wait for it in an
-/// async function.
+/// A door that is opened once and stays open.
+///
+/// For threads, which may block; never wait for it in an async function.
 package final class ThreadGate: @unchecked Sendable {
     // @unchecked: guarded by the semaphore, which lives as long as the gate.
     private let semaphore: UnsafeMutablePointer<sem_t>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A plugin asks something of the daemon. The frame's subject is the number of the call, which the
-/// worker chooses and the reply repeats.
+/// A plugin asks something of the daemon.
+///
+/// The frame's subject is the number of the call, which the worker chooses and the reply repeats.
 package struct Call: Equatable, Sendable {
     package static let urlBytesMax = 8 << 10
     package static let headerBytesMax = 32 << 10
@@ -9,8 +10,12 @@ package struct Call: Equatable, Sendable {
 
     package enum Operation: Equatable, Sendable {
         case submit(
-            task: String, parameters: String, kind: UInt32, earliestUnixMilliseconds: Int64,
-            needs: UInt32)
+            task: String,
+            parameters: String,
+            kind: UInt32,
+            earliestUnixMilliseconds: Int64,
+            needs: UInt32
+        )
         case cancelPending(task: String)
         case cancelAllPending
         case pending
@@ -57,8 +62,10 @@ package struct Call: Equatable, Sendable {
             operation = .submit(
                 task: try fields.text(bytesMax: 1024),
                 parameters: try fields.text(bytesMax: FrameLayout.packetBytesMax),
-                kind: try fields.integer(), earliestUnixMilliseconds: try fields.integer(),
-                needs: try fields.integer())
+                kind: try fields.integer(),
+                earliestUnixMilliseconds: try fields.integer(),
+                needs: try fields.integer()
+            )
         case 2: operation = .cancelPending(task: try fields.text(bytesMax: 1024))
         case 3: operation = .cancelAllPending
         case 4: operation = .pending

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run has ended in its handler's own words. The frame's subject is the run's number.
+/// A run has ended in its handler's own words.
+///
+/// The frame's subject is the run's number.
 package struct Completed: Equatable, Sendable {
     package static let messageBytesMax = 8 << 10
 
@@ -53,7 +55,9 @@ package struct Completed: Equatable, Sendable {
     }
 }
 
-/// How far a run is. The frame's subject is the run's number.
+/// How far a run is.
+///
+/// The frame's subject is the run's number.
 package struct Progress: Equatable, Sendable {
     package static let phaseBytesMax = 256
 
@@ -87,7 +91,9 @@ package struct Progress: Equatable, Sendable {
     }
 }
 
-/// One line of a handler's log. The frame's subject is the run's number, or 0.
+/// One line of a handler's log.
+///
+/// The frame's subject is the run's number, or 0.
 package struct LogLine: Equatable, Sendable {
     package static let textBytesMax = 8 << 10
 

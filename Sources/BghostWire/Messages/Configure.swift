@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first frame that a worker gets: what to load and within which limits. Sent by the daemon,
-/// which is trusted, but read with the same care.
+/// The first frame that a worker gets: what to load and within which limits.
+///
+/// Sent by the daemon, which is trusted, but read with the same care.
 package struct Configure: Equatable, Sendable {
     package enum Code: Equatable, Sendable {
         /// A plugin of the ABI.
@@ -72,16 +73,21 @@ package struct Configure: Equatable, Sendable {
             code = .plugin(path: try fields.text(bytesMax: 4096))
         case 1:
             code = .function(
-                library: try fields.text(bytesMax: 4096), symbol: try fields.text(bytesMax: 1024),
-                signature: try fields.text(bytesMax: 16 << 10))
+                library: try fields.text(bytesMax: 4096),
+                symbol: try fields.text(bytesMax: 1024),
+                signature: try fields.text(bytesMax: 16 << 10)
+            )
         default: throw .valueOutOfRange
         }
         dataDirectory = try fields.text(bytesMax: 4096)
         config = try fields.text(bytesMax: FrameLayout.packetBytesMax)
         lanes = try fields.integer()
         limits = WorkerRlimits(
-            addressSpaceBytes: try fields.integer(), cpuSeconds: try fields.integer(),
-            descriptors: try fields.integer(), processes: try fields.integer())
+            addressSpaceBytes: try fields.integer(),
+            cpuSeconds: try fields.integer(),
+            descriptors: try fields.integer(),
+            processes: try fields.integer()
+        )
         hostVersion = try fields.text(bytesMax: 64)
         isProbe = frame.flags & 1 != 0
         try fields.end()
@@ -89,7 +95,9 @@ package struct Configure: Equatable, Sendable {
     }
 }
 
-/// The limits that a worker sets on itself before it loads anything. 0 is "none".
+/// The limits that a worker sets on itself before it loads anything.
+///
+/// 0 is "none".
 package struct WorkerRlimits: Equatable, Sendable {
     /// A backstop behind the daemon's watch over resident memory.
     package var addressSpaceBytes: UInt64

@@ -49,7 +49,10 @@ package struct Ready: Equatable, Sendable {
         for _ in 0..<count {
             handlers.append(
                 Handler(
-                    name: try fields.text(bytesMax: 128), flags: try fields.integer()))
+                    name: try fields.text(bytesMax: 128),
+                    flags: try fields.integer()
+                )
+            )
         }
         try fields.end()
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The daemon's answer to a call, on the control socket. The frame's subject is the call's number.
+/// The daemon's answer to a call, on the control socket.
+///
+/// The frame's subject is the call's number.
 package struct Reply: Equatable, Sendable {
     package enum Body: Equatable, Sendable {
         /// The status says it all.
@@ -11,8 +13,10 @@ package struct Reply: Equatable, Sendable {
         case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
     }
 
-    /// Where a fetched body is. Short ones ride in the frame; longer ones come as the descriptor of
-    /// a sealed memory file, passed with the packet, so that no frame needs more than its limit.
+    /// Where a fetched body is.
+    ///
+    /// Short ones ride in the frame; longer ones come as the descriptor of a sealed memory file,
+    /// passed with the packet, so that no frame needs more than its limit.
     package enum FetchedBody: Equatable, Sendable {
         case inline([UInt8])
         case descriptor(bytes: UInt64)
@@ -75,8 +79,11 @@ package struct Reply: Equatable, Sendable {
             for _ in 0..<count {
                 entries.append(
                     PendingEntry(
-                        task: try fields.text(bytesMax: 128), kind: try fields.integer(),
-                        earliestUnixMilliseconds: try fields.integer()))
+                        task: try fields.text(bytesMax: 128),
+                        kind: try fields.integer(),
+                        earliestUnixMilliseconds: try fields.integer()
+                    )
+                )
             }
             body = .pending(entries)
         case 2:

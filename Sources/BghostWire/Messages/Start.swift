@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Begins a run. The frame's subject is the run's number.
+/// Begins a run.
+///
+/// The frame's subject is the run's number.
 package struct Start: Equatable, Sendable {
     package var run: UInt64
     /// The handler's index in `Ready.handlers`.
@@ -59,7 +61,9 @@ package struct Start: Equatable, Sendable {
     }
 }
 
-/// Asks a run to stop. The frame's subject is the run's number, its flags the `BG_WHY_*`.
+/// Asks a run to stop.
+///
+/// The frame's subject is the run's number, its flags the `BG_WHY_*`.
 package struct Cancel: Equatable, Sendable {
     package var run: UInt64
     package var why: UInt32
