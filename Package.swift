@@ -204,6 +204,12 @@ let package = Package(
             ],
             swiftSettings: swift),
         .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker", "stormy-station",
+            ],
+            swiftSettings: swift),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "BghostHost", "BghostControl", "BghostTestSupport", "bghost", "bghost-worker",

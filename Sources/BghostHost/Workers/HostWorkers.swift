@@ -67,7 +67,6 @@ extension Host {
                 control: control, output: output, error: error)
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             childEnds.append(null)
-            try watch(worker, [.work, .output, .error])
             spawn(worker, [null, childOutput, childError, childWork, childControl])
             childEnds = []
         } catch {
@@ -146,7 +145,8 @@ extension Host {
             worker.group = group
             process.groupKillPath = group.map { $0 + "/cgroup.kill" }
             do {
-                try watch(worker, [.end])
+                // Not before: what a quick worker says must find its process known.
+                try watch(worker, Worker.Channel.allCases.filter { $0 != .control })
             } catch {
                 process.kill()
             }
@@ -165,12 +165,14 @@ extension Host {
         carrier.state = .live
         carrier.handlers = ready.handlers
         carrier.plugin.loadFailures = 0
+        noteHandlers(of: carrier.plugin, ready.handlers)
         log.write(
             .debug, "worker.ready",
             "pid \(carrier.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
             plugin: carrier.plugin.name)
         for number in carrier.runs { start(number) }
         if carrier.isIdle { becameIdle(carrier) }
+        dispatch()
     }
 
     // MARK: Reuse
@@ -190,7 +192,7 @@ extension Host {
             laneFreed(carrier, lane)
         } else if carrier.state != .ending {
             carrier.unreleased += 1
-            setDeadline(carrier, now &+ HostLimits.releaseLimit)
+            setDeadline(carrier, now &+ patience.release)
         }
     }
 
@@ -223,7 +225,7 @@ extension Host {
         list(carrier)
         // Re-armed lazily: the timer that stands is moved on when it comes.
         worker.idleSince = now
-        if worker.deadline == .max { setDeadline(worker, now &+ HostLimits.idleLimit) }
+        if worker.deadline == .max { setDeadline(worker, now &+ patience.idle) }
     }
 
     func setDeadline(_ carrier: Carrier, _ deadline: UInt64) {
@@ -249,7 +251,7 @@ extension Host {
             return
         }
         guard carrier.isIdle, let worker = carrier as? Worker else { return }
-        let due = worker.idleSince &+ HostLimits.idleLimit
+        let due = worker.idleSince &+ patience.idle
         if due <= now { retire(carrier) } else { setDeadline(carrier, due) }
     }
 
@@ -263,7 +265,7 @@ extension Host {
         carrier.state = .retiring
         guard carrier.isIdle else { return }
         carrier.state = .ending
-        setDeadline(carrier, now &+ HostLimits.finishLimit)
+        setDeadline(carrier, now &+ patience.finish)
         if let worker = carrier as? Worker {
             worker.outbox.frame(.finish, subject: 0)
             markDirty(worker)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import CBghostSystem
+import Glibc
+import Testing
+
+/// The daemon as a process: how it starts, how it ends, and what it leaves behind.
+@Suite struct DaemonTests {
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    /// A manifest with the plugin that ignores its cancel.
+    private func overrunning(runtime: String = "60s", grace: String = "200ms") throws -> String {
+        try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"overrun": {"library": "libOverrun.so"}},
+             "tasks": {"a": {"plugin": "overrun", "handler": "overrun.ignore-cancel",
+                             "limits": {"runtime": "\(runtime)", "grace": "\(grace)"}}}}
+            """, to: "tasks.json")
+    }
+
+    /// Has a run begin and waits until its handler does something.
+    private func beginRun(_ daemon: TestDaemon) throws -> [pid_t] {
+        let triggered = try daemon.command(["trigger", "a"])
+        try #require(triggered.exitCode == 0, "\(triggered.error)")
+        try #require(daemon.program.line(containing: "in worker") != nil)
+        return descendants(of: daemon.program.pid)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A daemon that is killed leaves no worker behind`() throws {
+        let daemon = try TestDaemon(
+            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+        let workers = try beginRun(daemon)
+        try #require(!workers.isEmpty)
+        let handles = workers.map { bgs_pidfd_open($0) }
+        daemon.program.signal(SIGKILL)
+        #expect(daemon.program.end() == -SIGKILL)
+        for handle in handles where handle >= 0 {
+            var ended = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&ended, 1, 5000) == 1, "a worker lives on without its daemon")
+            close(handle)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT])
+    func `A daemon that is asked to stop drains its runs and exits 0`(signal: Int32) throws {
+        let daemon = try TestDaemon(
+            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+        let workers = try beginRun(daemon)
+        daemon.program.signal(signal)
+        #expect(daemon.program.line(containing: "asked to stop (drain)") != nil)
+        #expect(daemon.program.line(containing: "killed(graceExceeded)") != nil)
+        #expect(daemon.program.end() == 0)
+        for worker in workers { #expect(kill(worker, 0) != 0) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A second daemon on one state directory is refused and names the first`() throws {
+        let manifest = try overrunning()
+        let first = try TestDaemon(manifest: manifest, folder: folder)
+        let second = try Command.run([
+            Artifact.path("bghost"), "--config", manifest, "--state-dir", first.state,
+        ])
+        #expect(second.exitCode == 73)
+        #expect(second.error.contains("pid \(first.program.pid)"), "\(second.error)")
+        #expect(first.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A state directory that is a file is refused`() throws {
+        let file = try folder.write("x", to: "state")
+        let result = try Command.run([
+            Artifact.path("bghost"), "--config", try overrunning(), "--state-dir", file,
+        ])
+        #expect(result.exitCode == 73)
+        #expect(result.error.contains("--state-dir"), "\(result.error)")
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("", "BG1003"), ("{\"version\": 1,", "BG1006"), ("{\"version\": 1, \"tusks\": {}}", "BG1021"),
+        ])
+    func `A manifest that is wrong keeps the daemon from starting`(
+        text: String,
+        code: String
+    ) throws {
+        let manifest = try folder.write(text, to: "tasks.json")
+        let result = try Command.run([
+            Artifact.path("bghost"), "--config", manifest, "--state-dir", folder.file("state"),
+        ])
+        #expect(result.exitCode == 78)
+        #expect(result.error.contains("error[\(code)]"), "\(result.error)")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A plugin that is not there does not keep the daemon from starting`() throws {
+        let manifest = try folder.write(
+            """
+            {"version": 1, "plugins": {"p": {"library": "libNowhere.so"}},
+             "tasks": {"a": {"plugin": "p"}}}
+            """, to: "tasks.json")
+        let daemon = try TestDaemon(manifest: manifest, folder: folder)
+        let triggered = try daemon.command(["trigger", "a", "--wait"])
+        #expect(triggered.exitCode == 75)
+        #expect(triggered.error.contains("libNowhere.so"), "\(triggered.error)")
+        let submitted = try daemon.command(["submit", "a"])
+        #expect(submitted.exitCode == 0)
+        let status = try daemon.command(["status"])
+        #expect(status.output.contains("libNowhere.so"), "\(status.output)")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `expire ends a run as its runtime would`() throws {
+        let daemon = try TestDaemon(
+            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+        _ = try beginRun(daemon)
+        let runs = try daemon.command(["runs", "--json"]).output
+        let start = try #require(runs.range(of: "\"id\":\""))
+        let id = String(runs[start.upperBound...].prefix(26))
+        let expired = try daemon.command(["expire", id])
+        #expect(expired.exitCode == 0, "\(expired.error)")
+        #expect(daemon.program.line(containing: "asked to stop (expired)") != nil)
+        #expect(daemon.program.line(containing: "killed(graceExceeded)") != nil)
+        #expect(daemon.stop() == 0)
+    }
+}
+
+extension String {
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].hasPrefix(text) {
+                return index..<self.index(index, offsetBy: text.count)
+            }
+            index = self.index(after: index)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Glibc
+
+/// A program that runs beside the test, with its stderr as lines to wait for.
+final class RunningProgram {
+    let pid: pid_t
+    private let error: Int32
+    private var rest: [UInt8] = []
+    private(set) var lines: [String] = []
+    private var isCollected = false
+
+    /// Starts a build product.
+    init(_ name: String, _ arguments: [String], environment: [String] = []) throws {
+        var fds: [Int32] = [0, 0]
+        guard pipe(&fds) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
+        _ = fcntl(fds[0], F_SETFD, FD_CLOEXEC)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, fds[1], 2)
+        posix_spawn_file_actions_addclose(&actions, fds[1])
+        let path = Artifact.path(name)
+        var argv = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { argv.forEach { free($0) } }
+        var envp = (["PATH=/usr/bin:/bin", "HOME=/nonexistent"] + environment).map { strdup($0) } + [nil]
+        defer { envp.forEach { free($0) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, path, &actions, nil, &argv, &envp)
+        close(fds[1])
+        guard code == 0 else {
+            close(fds[0])
+            throw SystemCallError(call: "start \(path)", code: code)
+        }
+        pid = started
+        error = fds[0]
+    }
+
+    deinit {
+        if !isCollected {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+        }
+        close(error)
+    }
+
+    /// Reads stderr until a line contains the text.
+    ///
+    /// - Returns: the line, or `nil` if the program closed its stderr or was silent for 20 s first.
+    func line(containing text: String) -> String? {
+        var index = 0
+        while true {
+            while index < lines.count {
+                if lines[index].contains(text) { return lines[index] }
+                index += 1
+            }
+            guard readMore() else { return nil }
+        }
+    }
+
+    private func readMore() -> Bool {
+        // A line that does not come within this time never will.
+        var wanted = pollfd(fd: error, events: Int16(POLLIN), revents: 0)
+        guard poll(&wanted, 1, 20_000) == 1 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(error, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        rest += buffer[..<count]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(String(decoding: rest[..<end], as: UTF8.self))
+            rest.removeFirst(end + 1)
+        }
+        return true
+    }
+
+    func signal(_ number: Int32) {
+        kill(pid, number)
+    }
+
+    /// Waits for the end.
+    ///
+    /// - Returns: the exit code, or minus the signal.
+    func end() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        isCollected = true
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    }
+}
+
+/// The children of a process and theirs.
+func descendants(of pid: pid_t) -> [pid_t] {
+    var found: [pid_t] = []
+    var open = [pid]
+    while let next = open.popLast() {
+        for thread in (try? File.list("/proc/\(next)/task")) ?? [] {
+            let path = "/proc/\(next)/task/\(thread)/children"
+            guard let bytes = try? File.read(path) else { continue }
+            let children = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+                .compactMap { pid_t($0) }
+            found += children
+            open += children
+        }
+    }
+    return found
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Testing
+
+/// What `make run` plays, with the programs of this build.
+@Suite struct SampleAppTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `The sample app plays to its end, and both sides agree`() throws {
+        let result = try Command.run([
+            Artifact.path("stormy-station"), "play", "--bghost", Artifact.path("bghost"),
+            "--config", PackageRoot.path + "/Config/tasks.json",
+        ])
+        #expect(result.exitCode == 0, "\(result.output)\n\(result.error)")
+        #expect(result.output.contains("killed(graceExceeded)"))
+        #expect(result.output.contains("digest verified"))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `The sample manifest passes the check`() throws {
+        let result = try Command.run([
+            Artifact.path("bghost"), "check", "--config", PackageRoot.path + "/Config/tasks.json",
+        ])
+        #expect(result.exitCode == 0, "\(result.output)")
+        #expect(result.output.contains("org.bghost.sample.weather-check"))
+    }
+
+    /// Release plugins carry the Swift runtime inside. The flag for it does not reach libraries in a
+    /// debug build, so the plugin's own objects are linked once more here.
+    @Test(.timeLimit(.minutes(2)))
+    func `A plugin with the Swift runtime inside runs like one without`() throws {
+        let folder = try TemporaryDirectory()
+        let library = folder.file("libOverrunStatic.so")
+        let objects = ["Overrun", "BackgroundTasks"].flatMap { target in
+            let build = Artifact.path("\(target).build")
+            return ((try? File.list(build)) ?? []).filter { $0.hasSuffix(".swift.o") }
+                .map { "\(build)/\($0)" }
+        }
+        #expect(!objects.isEmpty)
+        let link = try Command.run(
+            ["swiftc", "-emit-library", "-static-stdlib", "-o", library] + objects + [
+                // What the static modules would ask for, had the objects been compiled for them.
+                "-lFoundationEssentials", "-l_FoundationCollections", "-l_FoundationCShims",
+            ])
+        #expect(link.exitCode == 0, "\(link.error)")
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"overrun": {"library": "\(library)"}},
+             "tasks": {"a": {"plugin": "overrun", "handler": "overrun.ignore-cancel",
+                             "limits": {"runtime": "200ms", "grace": "100ms"}}}}
+            """, to: "tasks.json")
+        let needed = try Command.run(["ldd", library])
+        #expect(!needed.output.contains("libswiftCore"))
+        let daemon = try TestDaemon(manifest: manifest, folder: folder)
+        let run = try daemon.command(["trigger", "a", "--wait"])
+        #expect(run.exitCode == 1)
+        let runs = try daemon.command(["runs", "--json"])
+        #expect(runs.output.contains("killed(graceExceeded)"), "\(runs.output)")
+        #expect(daemon.stop() == 0)
+    }
+}
