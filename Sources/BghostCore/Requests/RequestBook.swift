@@ -1,61 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that has been accepted and waits for its run.
-package struct Request: Equatable, Sendable {
-    package var id: RunID
-    package var task: String
-    /// A JSON object, as submitted; the task's own parameters lie beneath it.
-    package var parameters: String
-    /// Unix nanoseconds.
-    package var submittedAt: Int64
-    /// Not before this time, Unix nanoseconds.
-    package var earliestBegin: Int64?
-    package var priority: Int
-    package var attempt: Int
-    /// Made by `trigger`: it does not count as the task's one pending request.
-    package var isSimulated: Bool
-
-    package init(
-        id: RunID,
-        task: String,
-        parameters: String,
-        submittedAt: Int64,
-        earliestBegin: Int64? = nil,
-        priority: Int,
-        attempt: Int = 1,
-        isSimulated: Bool = false
-    ) {
-        self.id = id
-        self.task = task
-        self.parameters = parameters
-        self.submittedAt = submittedAt
-        self.earliestBegin = earliestBegin
-        self.priority = priority
-        self.attempt = attempt
-        self.isSimulated = isSimulated
-    }
-}
-
 /// Which request runs next, and what stands in the way of the others.
 ///
-/// Pure: it knows no clock.
-///
-/// At most one request that is not simulated is pending for an identifier; a newer one replaces it.
-/// A request is taken out in the same step that begins its run.
+/// Pure: it knows no clock. At most one request that is not simulated is pending for an identifier;
+/// a newer one replaces it. A request is taken out in the same step that begins its run.
 package struct RequestBook: Sendable {
     /// An identifier that has been used, and what is known of it.
     package struct Entry: Sendable {
         package let identifier: String
         /// The index of its definition in the manifest.
         package let definition: Int
-        package internal(set) var running = 0
+        package fileprivate(set) var running = 0
         /// The one pending request.
-        package internal(set) var pending: Request?
-        /// Simulated requests, oldest first.
-        var simulated = Queue<Request>()
-        /// How many tickets of this entry are in the ready heap.
-        var tickets = 0
+        package var pending: Request? { waiting?.request }
         package let overlap: Overlap
+
+        fileprivate var waiting: Place?
+        /// Simulated requests, oldest first.
+        fileprivate var simulated = Queue<Place>()
+        /// The rank under which this entry stands in the ready heap.
+        ///
+        /// Others of it there are stale.
+        fileprivate var ticket: UInt64?
+        /// The date for which this entry waits.
+        ///
+        /// Others of it in the heap are stale.
+        fileprivate var alarm: Alarm?
+        fileprivate var alarms: UInt32 = 0
+    }
+
+    fileprivate struct Alarm: Sendable {
+        let token: UInt64
+        let date: UInt64
+    }
+
+    /// A request and its place in the order of acceptance.
+    fileprivate struct Place: Sendable {
+        let request: Request
+        let order: UInt64
+
+        /// The lower goes first: by priority, then by age.
+        var rank: UInt64 {
+            UInt64(1000 - min(1000, max(0, request.priority))) << 48 | order
+        }
     }
 
     /// What `next` found.
@@ -70,7 +57,9 @@ package struct RequestBook: Sendable {
 
     package private(set) var entries: [Entry] = []
     private var byIdentifier: [String: Int] = [:]
-    private var ready = TicketHeap()
+    /// Entries by the rank of the request that they would begin.
+    private var ready = TimerHeap()
+    /// Alarms by date.
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
 
@@ -99,31 +88,35 @@ package struct RequestBook: Sendable {
 
     /// Whether a request of this id waits for its run.
     package func contains(_ id: RunID) -> Bool {
-        entries.contains { $0.pending?.id == id || $0.simulated.contains { $0.id == id } }
+        entries.contains { entry in
+            entry.pending?.id == id || entry.simulated.contains { $0.request.id == id }
+        }
     }
 
     /// Takes a request in.
     ///
     /// - Returns: the pending request that it replaces.
     package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
-        if request.isSimulated {
-            entries[entry].simulated.append(request)
-            ticket(entry, priority: request.priority)
+        sequence += 1
+        let place = Place(request: request, order: sequence)
+        guard !request.isSimulated else {
+            entries[entry].simulated.append(place)
+            line(up: entry, now: now)
             return nil
         }
         let replaced = entries[entry].pending
-        entries[entry].pending = request
+        entries[entry].waiting = place
         if let earliest = request.earliestBegin, earliest > now {
-            waiting.insert(deadline: UInt64(earliest), token: UInt64(entry))
+            setAlarm(entry, at: UInt64(max(1, earliest)))
         } else {
-            ticket(entry, priority: request.priority)
+            line(up: entry, now: now)
         }
         return replaced
     }
 
     /// Withdraws the pending request of an entry.
     package mutating func withdraw(entry: Int) -> Request? {
-        defer { entries[entry].pending = nil }
+        defer { entries[entry].waiting = nil }
         return entries[entry].pending
     }
 
@@ -132,15 +125,9 @@ package struct RequestBook: Sendable {
 
     /// Makes ready what has come due.
     package mutating func becomeDue(now: Int64) {
-        while let token = waiting.popDue(
-            now: UInt64(max(0, now)),
-            isLive: { _, _ in true }
-        ) {
-            let entry = Int(token)
-            guard let request = entries[entry].pending else { continue }
-            // The deadline may be that of a request that this one has replaced.
-            if let earliest = request.earliestBegin, earliest > now { continue }
-            ticket(entry, priority: request.priority)
+        while let entry = popAlarm(now: now) {
+            entries[entry].alarm = nil
+            line(up: entry, now: now)
         }
     }
 
@@ -152,25 +139,29 @@ package struct RequestBook: Sendable {
         now: Int64,
         canStart: (_ definition: Int) -> Bool
     ) -> Decision? {
-        while let ticket = ready.popFirst() {
-            let index = Int(ticket.entry)
-            entries[index].tickets -= 1
-            guard let request = candidate(index, now: now) else { continue }
+        while let index = popTicket() {
+            let rank = entries[index].ticket
+            entries[index].ticket = nil
+            guard let place = candidate(index, now: now), place.rank == rank else {
+                // The request was withdrawn since, or the clock went back to before its date.
+                line(up: index, now: now)
+                continue
+            }
             if entries[index].running > 0 {
                 switch entries[index].overlap {
                 case .allow: break
-                // `finished` gives it a new ticket.
+                // `finished` lines it up again.
                 case .queue: continue
                 case .replace: return .displace(entry: index)
                 case .skip:
-                    take(request, from: index)
-                    return .skipped(request, entry: index)
+                    take(place, from: index, now: now)
+                    return .skipped(place.request, entry: index)
                 }
             }
             guard canStart(entries[index].definition) else { continue }
-            take(request, from: index)
             entries[index].running += 1
-            return .start(request, entry: index)
+            take(place, from: index, now: now)
+            return .start(place.request, entry: index)
         }
         return nil
     }
@@ -183,95 +174,69 @@ package struct RequestBook: Sendable {
 
     /// Something that stood in the way of this entry's requests may have changed.
     package mutating func retry(entry: Int, now: Int64) {
-        guard entries[entry].tickets == 0, let request = candidate(entry, now: now) else { return }
-        ticket(entry, priority: request.priority)
+        line(up: entry, now: now)
     }
 
-    private func candidate(_ index: Int, now: Int64) -> Request? {
+    // MARK: Order
+
+    private func candidate(_ index: Int, now: Int64) -> Place? {
         if let simulated = entries[index].simulated.first { return simulated }
-        guard let pending = entries[index].pending else { return nil }
-        if let earliest = pending.earliestBegin, earliest > now { return nil }
-        return pending
+        guard let waiting = entries[index].waiting else { return nil }
+        if let earliest = waiting.request.earliestBegin, earliest > now { return nil }
+        return waiting
     }
 
-    private mutating func take(_ request: Request, from index: Int) {
-        if request.isSimulated {
+    private mutating func take(_ place: Place, from index: Int, now: Int64) {
+        if place.request.isSimulated {
             entries[index].simulated.removeFirst()
         } else {
-            entries[index].pending = nil
+            entries[index].waiting = nil
         }
+        // Where runs may overlap, the next one need not wait for this one's end.
+        line(up: index, now: now)
     }
 
-    private mutating func ticket(_ entry: Int, priority: Int) {
-        sequence += 1
-        entries[entry].tickets += 1
-        ready.insert(
-            TicketHeap.Ticket(
-                rank: UInt64(1000 - min(1000, max(0, priority))) << 48 | sequence,
-                entry: UInt32(entry)
-            )
-        )
-    }
-}
-
-/// First in, first out, in constant time.
-struct Queue<Element: Sendable>: Sendable {
-    private var elements: [Element?] = []
-    private var head = 0
-
-    var first: Element? { head < elements.count ? elements[head] : nil }
-
-    func contains(where isWanted: (Element) -> Bool) -> Bool {
-        elements[head...].contains { $0.map(isWanted) ?? false }
-    }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func removeFirst() {
-        elements[head] = nil
-        head += 1
-        guard head == elements.count || head > 1024 else { return }
-        elements.removeFirst(head)
-        head = 0
-    }
-}
-
-/// Tickets by rank, the lowest first.
-struct TicketHeap: Sendable {
-    struct Ticket: Sendable {
-        var rank: UInt64
-        var entry: UInt32
-    }
-
-    private var tickets: [Ticket] = []
-
-    mutating func insert(_ ticket: Ticket) {
-        tickets.append(ticket)
-        var index = tickets.count - 1
-        while index > 0 {
-            let parent = (index - 1) / 2
-            guard tickets[index].rank < tickets[parent].rank else { return }
-            tickets.swapAt(index, parent)
-            index = parent
+    /// Puts an entry into the ready heap under the rank of what it would begin, or has it wait for
+    /// its request's date.
+    private mutating func line(up entry: Int, now: Int64) {
+        guard let rank = candidate(entry, now: now)?.rank else {
+            guard let earliest = entries[entry].pending?.earliestBegin else { return }
+            let date = UInt64(max(1, earliest))
+            if date < entries[entry].alarm?.date ?? .max { setAlarm(entry, at: date) }
+            return
         }
+        guard rank != entries[entry].ticket else { return }
+        let isStale = entries[entry].ticket != nil
+        entries[entry].ticket = rank
+        ready.insert(deadline: rank, token: UInt64(entry))
+        guard isStale else { return }
+        let entries = entries
+        ready.forget { entries[Int($0)].ticket == $1 }
     }
 
-    mutating func popFirst() -> Ticket? {
-        guard let first = tickets.first else { return nil }
-        let last = tickets.removeLast()
-        guard !tickets.isEmpty else { return first }
-        tickets[0] = last
-        var index = 0
-        while true {
-            var least = index
-            let left = 2 * index + 1
-            if left < tickets.count, tickets[left].rank < tickets[least].rank { least = left }
-            if left + 1 < tickets.count, tickets[left + 1].rank < tickets[least].rank {
-                least = left + 1
-            }
-            guard least != index else { return first }
-            tickets.swapAt(index, least)
-            index = least
-        }
+    private mutating func popTicket() -> Int? {
+        let entries = entries
+        return ready.popDue(now: .max) { entries[Int($0)].ticket == $1 }.map { Int($0) }
+    }
+
+    // MARK: Dates
+
+    private mutating func setAlarm(_ entry: Int, at date: UInt64) {
+        let isStale = entries[entry].alarm != nil
+        entries[entry].alarms &+= 1
+        // The count tells the alarms of one entry apart, also when they are for the same date.
+        let token = UInt64(entry) << 32 | UInt64(entries[entry].alarms)
+        entries[entry].alarm = Alarm(token: token, date: date)
+        waiting.insert(deadline: date, token: token)
+        guard isStale else { return }
+        let entries = entries
+        waiting.forget { token, _ in entries[Int(token >> 32)].alarm?.token == token }
+    }
+
+    private mutating func popAlarm(now: Int64) -> Int? {
+        let entries = entries
+        return waiting.popDue(now: UInt64(max(0, now))) { token, _ in
+            entries[Int(token >> 32)].alarm?.token == token
+        }.map { Int($0 >> 32) }
     }
 }

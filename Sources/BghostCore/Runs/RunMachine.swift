@@ -72,8 +72,14 @@ package struct RunMachine: Equatable, Sendable {
     }
 
     /// The effects of a run that has just been handed to a worker.
-    package func begin(now: UInt64, _ effects: inout [Effect]) {
-        effects.append(.arm(now &+ Self.startLimit))
+    ///
+    /// - Parameter startLimit: how long it may take until it begins.
+    package func begin(
+        now: UInt64,
+        startLimit: UInt64 = Self.startLimit,
+        _ effects: inout [Effect]
+    ) {
+        effects.append(.arm(now &+ startLimit))
     }
 
     /// Takes one event.
@@ -106,7 +112,9 @@ package struct RunMachine: Equatable, Sendable {
             // is never used again.
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
 
-        case (.killing, .completed), (.killing, .stop), (.killing, .exceeded): break
+        case (.killing, .completed), (.killing, .refused), (.killing, .stop), (.killing, .exceeded):
+            // Its slot is free only once the worker is gone.
+            break
         case (_, .exceeded(let reason)): kill(reason, now: now, &effects)
         case (_, .completed(let status)): end(outcome(of: status), &effects)
         case (_, .refused): end(.failed, &effects)

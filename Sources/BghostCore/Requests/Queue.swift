@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// First in, first out, in constant time.
+struct Queue<Element: Sendable>: Sendable {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var first: Element? { head < elements.count ? elements[head] : nil }
+
+    func contains(where isWanted: (Element) -> Bool) -> Bool {
+        elements[head...].contains { $0.map(isWanted) ?? false }
+    }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func removeFirst() {
+        elements[head] = nil
+        head += 1
+        guard head == elements.count || head > 1024 else { return }
+        elements.removeFirst(head)
+        head = 0
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Testing
+
+@Suite struct RunMachineTests {
+    typealias Event = RunMachine.Event
+    typealias Effect = RunMachine.Effect
+
+    static let runtime: UInt64 = 25_000_000_000
+    static let grace: UInt64 = 5_000_000_000
+    static let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
+
+    // MARK: What the handler's status means
+
+    @Test(arguments: [
+        (Int32(0), Outcome.succeeded), (-1, .failed), (-2, .failed), (-3, .failed),
+        (-100, .failed), (.min, .failed), (1, .failed), (.max, .failed),
+    ])
+    func statusOfARunThatNobodyStopped(status: Int32, outcome: Outcome) {
+        #expect(end(after: [.began, .completed(status: status)]) == outcome)
+    }
+
+    @Test(arguments: StopReason.allCases)
+    func aRunThatWasAskedToStopAndDidIsClean(reason: StopReason) {
+        #expect(end(after: [.began, .stop(reason), .completed(status: -3)]) == .cancelledClean)
+    }
+
+    @Test(arguments: [(Int32(0), Outcome.succeeded), (-1, .failed), (-4, .failed)])
+    func anotherStatusCountsAlsoWhenAskedToStop(status: Int32, outcome: Outcome) {
+        #expect(end(after: [.began, .stop(.user), .completed(status: status)]) == outcome)
+    }
+
+    @Test func theFirstReasonToStopIsKept() {
+        var machine = RunMachine(limits: Self.limits, isKillable: true)
+        var effects: [Effect] = []
+        for event: Event in [.began, .stop(.condition), .stop(.drain)] {
+            machine.handle(event, now: 0, &effects)
+        }
+        #expect(machine.stopReason == .condition)
+    }
+
+    @Test func theFirstReasonToKillIsKept() {
+        let events: [Event] = [
+            .began, .exceeded(.protocolFault(7)), .exceeded(.memory), .exited(.signalled(9)),
+        ]
+        #expect(end(after: events) == .killed(.protocolFault(7)))
+    }
+
+    @Test func aRunStoppedBeforeItBeganIsKilledWithoutBeingAsked() {
+        var machine = RunMachine(limits: Self.limits, isKillable: true)
+        var effects: [Effect] = []
+        machine.handle(.stop(.drain), now: 0, &effects)
+        machine.handle(.exited(.signalled(9)), now: 1, &effects)
+        #expect(
+            effects == [
+                .arm(RunMachine.reapLimit), .kill(.graceExceeded), .end(.killed(.graceExceeded)),
+            ]
+        )
+        #expect(machine.stopReason == .drain)
+        #expect(machine.beganAt == nil)
+    }
+
+    @Test func theStartHasALimitOfItsOwn() {
+        var effects: [Effect] = []
+        RunMachine(limits: Self.limits, isKillable: true).begin(now: 7, &effects)
+        #expect(effects == [.arm(7 + RunMachine.startLimit)])
+    }
+
+    private func end(after events: [Event]) -> Outcome? {
+        var machine = RunMachine(limits: Self.limits, isKillable: true)
+        var effects: [Effect] = []
+        for event in events { machine.handle(event, now: 0, &effects) }
+        return effects.lazy.compactMap { if case .end(let outcome) = $0 { outcome } else { nil } }
+            .first
+    }
+
+    // MARK: Whatever happens
+
+    @Test(arguments: SeededGenerator.seeds(16))
+    func aRunEndsOnceAndAtItsEndForGood(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<1_000 {
+            var machine = RunMachine(limits: Self.limits, isKillable: Bool.random(using: &random))
+            var effects: [Effect] = []
+            var now: UInt64 = 0
+            for _ in 0..<40 {
+                now += UInt64.random(in: 0...Self.runtime, using: &random)
+                let before = effects.count
+                let wasEnded = machine.state == .ended
+                machine.handle(Self.event(&random), now: now, &effects)
+                #expect(!wasEnded || effects.count == before)
+            }
+            let ends = effects.indices.filter { if case .end = effects[$0] { true } else { false } }
+            #expect(ends.count == (machine.state == .ended ? 1 : 0))
+            #expect(ends.allSatisfy { $0 == effects.count - 1 })
+        }
+    }
+
+    /// However it behaves: as long as the host brings the deadlines that were asked for, the run is
+    /// over in time.
+    @Test(arguments: SeededGenerator.seeds(16), [true, false])
+    func aRunIsOverInTime(seed: UInt64, isKillable: Bool) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<1_000 {
+            var machine = RunMachine(limits: Self.limits, isKillable: isKillable)
+            var effects: [Effect] = []
+            var now = UInt64.random(in: 0...1 << 60, using: &random)
+            let handedOver = now
+            var deadline = UInt64.max
+            machine.begin(now: now, &effects)
+            while machine.state != .ended {
+                for case .arm(let moment) in effects { deadline = moment }
+                effects = []
+                // Nothing that would end it: the worst that a handler can do.
+                now += UInt64.random(in: 0...Self.runtime, using: &random)
+                guard now < deadline else {
+                    now = deadline
+                    machine.handle(.deadline, now: now, &effects)
+                    continue
+                }
+                let event: Event = Bool.random(using: &random) ? .began : .stop(.user)
+                machine.handle(event, now: now, &effects)
+            }
+            let began = machine.beganAt ?? handedOver + RunMachine.startLimit
+            #expect(began <= handedOver + RunMachine.startLimit)
+            let reaping = isKillable ? RunMachine.reapLimit : 0
+            #expect(now <= began + Self.runtime + Self.grace + reaping)
+        }
+    }
+
+    private static func event(_ random: inout SeededGenerator) -> Event {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: .began
+        case 1: .stop(StopReason.allCases.randomElement(using: &random) ?? .user)
+        case 2: .exceeded(.memory)
+        case 3: .completed(status: Int32.random(in: -5...0, using: &random))
+        case 4: .refused
+        case 5: .exited(.exited(3))
+        case 6: .workerLost
+        default: .deadline
+        }
+    }
+
+    // MARK: Extreme limits
+
+    @Test func theLongestLimitsDoNotOverflow() {
+        let limits = RunLimits(runtime: .seconds(Int64.max), grace: .seconds(Int64.max))
+        var machine = RunMachine(limits: limits, isKillable: true)
+        var effects: [Effect] = []
+        let now = UInt64(Int64.max)
+        machine.handle(.began, now: now, &effects)
+        machine.handle(.stop(.user), now: now, &effects)
+        for case .arm(let moment) in effects { #expect(moment > now) }
+    }
+
+    @Test(arguments: [
+        (Duration.seconds(25), UInt64(25_000_000_000)), (.nanoseconds(1), 1), (.zero, 0),
+        (.nanoseconds(-1), 0), (.seconds(Int64.min), 0), (.seconds(Int64.max), UInt64(Int64.max)),
+        (.seconds(9_000_000_000), UInt64(Int64.max)),
+        (.seconds(8_999_999_999), 8_999_999_999_000_000_000),
+    ])
+    func nanosecondsAreClamped(duration: Duration, nanoseconds: UInt64) {
+        #expect(duration.clampedNanoseconds == nanoseconds)
+    }
+}
