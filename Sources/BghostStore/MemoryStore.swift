@@ -49,6 +49,8 @@ package final class MemoryStore: Store {
             state.history.append(record)
         } else {
             index = state.head
+            let forgotten = state.history[index].task
+            if state.last[forgotten] == index { state.last[forgotten] = nil }
             state.history[index] = record
             state.head = (index + 1) % historyMax
         }
@@ -56,7 +58,7 @@ package final class MemoryStore: Store {
     }
 
     package func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord]) {
-        state.withLock { (Array($0.pending.values), []) }
+        state.withLock { ($0.pending.values.sorted { $0.id < $1.id }, []) }
     }
 
     package func runs(task: String?, limit: Int) -> [RunRecord] {
@@ -74,10 +76,7 @@ package final class MemoryStore: Store {
 
     package func lastRun(task: String) -> RunRecord? {
         state.withLock { state in
-            guard let index = state.last[task], state.history[index].task == task else {
-                return nil
-            }
-            return state.history[index]
+            state.last[task].map { state.history[$0] }
         }
     }
 

@@ -41,8 +41,8 @@ package protocol Store: AnyObject, Sendable {
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     )
 
-    /// What a store that is being opened still holds from before: the requests that were pending, and
-    /// the runs that were under way and are now lost.
+    /// What a store that is being opened still holds from before: the requests that were pending, the
+    /// oldest first, and the runs that were under way and are now lost.
     func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord])
 
     /// The newest ended runs first.
