@@ -15,6 +15,8 @@ package struct Completed: Equatable, Sendable {
     package var payload: String
     /// Whether the handler has also let go of the run, so that its lane is free.
     package var isReleased: Bool
+    /// Whether the worker asks to be replaced once it is idle.
+    package var isWorn: Bool
 
     package init(
         run: UInt64,
@@ -22,7 +24,8 @@ package struct Completed: Equatable, Sendable {
         retryAfterMilliseconds: Int64 = 0,
         message: String = "",
         payload: String = "",
-        isReleased: Bool
+        isReleased: Bool,
+        isWorn: Bool = false
     ) {
         self.run = run
         self.status = status
@@ -30,10 +33,13 @@ package struct Completed: Equatable, Sendable {
         self.message = message
         self.payload = payload
         self.isReleased = isReleased
+        self.isWorn = isWorn
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
-        packets.frame(.completed, flags: isReleased ? 1 : 0, subject: run) { fields in
+        packets.frame(
+            .completed, flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0), subject: run
+        ) { fields in
             fields.integer(retryAfterMilliseconds)
             fields.integer(status)
             fields.text(message)
@@ -46,6 +52,7 @@ package struct Completed: Equatable, Sendable {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         isReleased = frame.flags & 1 != 0
+        isWorn = frame.flags & 2 != 0
         retryAfterMilliseconds = try fields.integer()
         status = try fields.integer()
         message = try fields.text(bytesMax: Self.messageBytesMax)

@@ -90,11 +90,12 @@ package struct Reply: Equatable, Sendable {
             let http: Int32 = try fields.integer()
             let headers = try fields.text(bytesMax: FrameLayout.packetBytesMax)
             let message = try fields.text(bytesMax: FrameLayout.packetBytesMax)
-            let inline = try fields.integer(UInt8.self) == 0
             let fetched: FetchedBody =
-                inline
-                ? .inline(try fields.bytes(max: Self.inlineBodyBytesMax))
-                : .descriptor(bytes: try fields.integer())
+                switch try fields.integer(UInt8.self) {
+                case 0: .inline(try fields.bytes(max: Self.inlineBodyBytesMax))
+                case 1: .descriptor(bytes: try fields.integer())
+                default: throw .valueOutOfRange
+                }
             body = .fetched(httpStatus: http, headers: headers, message: message, body: fetched)
         default: throw .valueOutOfRange
         }
