@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a deadline to the end of what was killed: timerfd, SIGKILL, pidfd. */
+#include "floors.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { group_size = 10, spinners_max = 64 };
+
+static const uint64_t limit_ns = 10000000;
+
+static void wait_readable(int fd) {
+  struct pollfd wanted = {fd, POLLIN, 0};
+  while (poll(&wanted, 1, -1) < 0 && errno == EINTR) {}
+}
+
+static int open_pidfd(pid_t pid) {
+  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (fd < 0) die("open a pidfd");
+  return fd;
+}
+
+static void become_realtime(pid_t id) {
+  struct sched_param one = {.sched_priority = 1};
+  if (sched_setscheduler(id, SCHED_FIFO, &one) < 0 && id == 0) puts("refused realtime");
+}
+
+/* Sleeps until a deadline and returns it. */
+static uint64_t pass_deadline(int timer) {
+  uint64_t          deadline = now_ns() + limit_ns, count;
+  struct itimerspec when = {
+      .it_value = {(time_t)(deadline / 1000000000u), (long)(deadline % 1000000000u)}};
+  if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) < 0) die("set the timer");
+  if (read(timer, &count, sizeof count) < 0) die("read the timer");
+  return deadline;
+}
+
+/* A child that waits, or spins. It does not inherit a real-time class. */
+static pid_t start_victim(int spins) {
+  pid_t pid = fork();
+  if (pid < 0) die("fork");
+  if (pid > 0) return pid;
+  struct sched_param zero = {0};
+  sched_setscheduler(0, SCHED_OTHER, &zero);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (volatile uint64_t n = 0;; n++)
+    if (!spins) pause();
+}
+
+int kill_one(int argc, char **argv) {
+  if (argc != 2) return 64;
+  int    busy = strcmp(argv[0], "idle") != 0, raised = strcmp(argv[0], "raised") == 0;
+  size_t count = strtoul(argv[1], NULL, 10);
+  int    timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  pid_t  spinners[spinners_max];
+  int    n_spinners = busy ? spinners_start(spinners, spinners_max) : 0;
+  uint64_t *samples = calloc(count + 1, sizeof *samples);
+  if (timer < 0 || !samples) die("prepare");
+  if (raised) become_realtime(0);
+  for (size_t i = 0; i < count; i++) {
+    pid_t    victim = start_victim(busy);
+    int      pidfd = open_pidfd(victim);
+    uint64_t deadline = pass_deadline(timer);
+    /* One that spins must itself be scheduled to die. */
+    if (raised) become_realtime(victim);
+    syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    wait_readable(pidfd);
+    reap(victim);
+    samples[i] = now_ns() - deadline;
+    close(pidfd);
+  }
+  spinners_end(spinners, n_spinners);
+  report(samples, count);
+  free(samples);
+  return 0;
+}
+
+int kill_group(int argc, char **argv) {
+  if (argc != 1) return 64;
+  size_t count = strtoul(argv[0], NULL, 10);
+  int    timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  uint64_t *samples = calloc(count + 1, sizeof *samples);
+  if (timer < 0 || !samples) die("prepare");
+  for (size_t i = 0; i < count; i++) {
+    pid_t group[group_size];
+    int   pidfds[group_size];
+    for (int n = 0; n < group_size; n++) {
+      group[n] = start_victim(0);
+      if (setpgid(group[n], group[0]) < 0) die("set the process group");
+      pidfds[n] = open_pidfd(group[n]);
+    }
+    uint64_t deadline = pass_deadline(timer);
+    if (kill(-group[0], SIGKILL) < 0) die("kill the group");
+    for (int n = 0; n < group_size; n++) wait_readable(pidfds[n]);
+    samples[i] = now_ns() - deadline;
+    for (int n = 0; n < group_size; n++) {
+      reap(group[n]);
+      close(pidfds[n]);
+    }
+  }
+  report(samples, count);
+  free(samples);
+  return 0;
+}
