@@ -36,15 +36,24 @@ struct BenchHost {
                 manifest.tasks.append(
                     TaskDefinition(
                         identifier: identifier,
-                        handler: .plugin(name: plugin.name, handler: handler), limits: limits,
-                        overlap: .allow))
+                        handler: .plugin(name: plugin.name, handler: handler),
+                        limits: limits,
+                        overlap: .allow
+                    )
+                )
             }
         }
         let configuration = HostConfiguration(
-            manifest: manifest, manifestPath: "bench", manifestDirectory: subject.files,
-            stateDirectory: folder, workerPath: subject.programs + "/bghost-worker",
-            pluginPath: [], store: MemoryStore(), fetcher: NoFetcher(),
-            log: HostLog(level: .fault))
+            manifest: manifest,
+            manifestPath: "bench",
+            manifestDirectory: subject.files,
+            stateDirectory: folder,
+            workerPath: subject.programs + "/bghost-worker",
+            pluginPath: [],
+            store: MemoryStore(),
+            fetcher: NoFetcher(),
+            log: HostLog(level: .fault)
+        )
         host = try await Host.running(configuration)
     }
 
@@ -52,7 +61,11 @@ struct BenchHost {
     func end() async {
         await host.drain()
         let order = Spawner.Order(
-            path: "/bin/rm", arguments: ["rm", "-rf", folder], environment: [], descriptors: [])
+            path: "/bin/rm",
+            arguments: ["rm", "-rf", folder],
+            environment: [],
+            descriptors: []
+        )
         if let rm = try? Spawner.spawnHere(order) {
             waitpid(rm.pid, nil, 0)
             close(rm.pidfd)
@@ -71,7 +84,9 @@ extension Subject {
         return PluginDefinition(
             name: name,
             library: isSwift ? programs + "/libBenchSwift.so" : files + "/bench.so",
-            isolation: isolation, runsPerWorker: lanes)
+            isolation: isolation,
+            runsPerWorker: lanes
+        )
     }
 }
 

@@ -11,7 +11,10 @@ extension Subject {
     /// One run after the other.
     func roundTrip() async throws {
         let bench = try await BenchHost(
-            self, plugins: [plugin(isolation: isolation)], handlers: ["nop"])
+            self,
+            plugins: [plugin(isolation: isolation)],
+            handlers: ["nop"]
+        )
         // A continuation resumes on the executor that its task prefers before it goes on to the
         // actor's: with any other, each run would pass through the global pool.
         try await Task(executorPreference: bench.host.reactor) {
@@ -47,7 +50,9 @@ extension Subject {
             plugins: (0..<plugins).map {
                 plugin("bench\($0)", isolation: isolation, lanes: inFlight / plugins)
             },
-            handlers: ["nop"], slots: inFlight)
+            handlers: ["nop"],
+            slots: inFlight
+        )
         for index in 0..<plugins {
             let warm = Submission(task: "bench\(index).nop")
             _ = try await oneByOne(on: bench.host, warm, 10)
@@ -82,7 +87,8 @@ extension RunRecord? {
         guard self?.outcome == outcome else {
             throw BenchFailure(
                 description: "a run ended \(self?.outcome?.text ?? "without a record")"
-                    + " instead of \(outcome.text): \(self?.message ?? "")")
+                    + " instead of \(outcome.text): \(self?.message ?? "")"
+            )
         }
     }
 }
