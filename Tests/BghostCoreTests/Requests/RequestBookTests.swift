@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+@Suite struct RequestBookTests {
+    @Test func anIdentifierHasOneEntry() {
+        var book = RequestBook()
+        let first = book.entry(for: "a", definition: 3, overlap: .skip)
+        #expect(book.entry(for: "a", definition: 9, overlap: .allow) == first)
+        #expect(book.entries[first].definition == 3)
+        #expect(book.entries[first].overlap == .skip)
+        #expect(book.entry(of: "a") == first)
+        #expect(book.entry(of: "b") == nil)
+    }
+
+    @Test func aNewerRequestReplacesThePendingOne() {
+        var line = Line()
+        let entry = line.entry("a")
+        #expect(line.submit(1, entry) == nil)
+        #expect(line.submit(2, entry)?.id == Line.id(1))
+        #expect(!line.book.contains(Line.id(1)))
+        #expect(line.book.contains(Line.id(2)))
+        #expect(line.drain() == ["start 2"])
+        #expect(!line.book.contains(Line.id(2)))
+    }
+
+    @Test func thePriorityDecidesAndThenTheAge() {
+        var line = Line()
+        for (number, priority) in [(1, 500), (2, 1000), (3, 0), (4, 500), (5, 1000)] {
+            line.submit(number, line.entry("t\(number)"), priority: priority)
+        }
+        #expect(line.drain() == ["start 2", "start 5", "start 1", "start 4", "start 3"])
+    }
+
+    @Test func prioritiesBeyondTheScaleAreThoseAtItsEnds() {
+        var line = Line()
+        for (number, priority) in [(1, 0), (2, -7), (3, 1000), (4, Int.max)] {
+            line.submit(number, line.entry("t\(number)"), priority: priority)
+        }
+        #expect(line.drain() == ["start 3", "start 4", "start 1", "start 2"])
+    }
+
+    /// A high priority must not be left to the request that comes after.
+    @Test(arguments: [true, false])
+    func theRankOfARequestThatIsGoneIsGone(isWithdrawn: Bool) {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, priority: 1000)
+        line.submit(2, line.entry("b"), priority: 500)
+        if isWithdrawn { #expect(line.book.withdraw(entry: entry)?.id == Line.id(1)) }
+        line.submit(3, entry, priority: 0)
+        #expect(line.drain() == ["start 2", "start 3"])
+    }
+
+    @Test func aWithdrawnRequestDoesNotRun() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry)
+        #expect(line.book.withdraw(entry: entry)?.id == Line.id(1))
+        #expect(line.book.withdraw(entry: entry) == nil)
+        #expect(line.drain().isEmpty)
+    }
+
+    // MARK: Dates
+
+    @Test func noRequestRunsBeforeItsDate() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100)
+        #expect(line.book.nextDue == 100)
+        #expect(line.drain().isEmpty)
+        line.now = 99
+        line.book.becomeDue(now: 99)
+        #expect(line.drain().isEmpty)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+        #expect(line.book.nextDue == nil)
+    }
+
+    @Test func theDateOfAReplacedRequestDoesNotCount() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, earliest: 10)
+        line.submit(2, entry, earliest: 100)
+        line.now = 50
+        line.book.becomeDue(now: 50)
+        #expect(line.drain().isEmpty)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 2"])
+    }
+
+    @Test(arguments: [Int64(0), -1, .min])
+    func aDateInThePastIsNow(earliest: Int64) {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: earliest)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func theLastDateOfAllIsNeverDue() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: .max)
+        #expect(line.book.nextDue == .max)
+        line.book.becomeDue(now: .max - 1)
+        #expect(line.drain().isEmpty)
+    }
+
+    @Test func aClockThatGoesBackLosesNoRequest() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100)
+        line.book.becomeDue(now: 100)
+        line.now = 50
+        #expect(line.drain().isEmpty)
+        #expect(line.book.nextDue == 100)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    /// A handler that submits for next year again and again, and changes its mind each time.
+    @Test(.timeLimit(.minutes(1)))
+    func theDatesOfReplacedRequestsDoNotPileUp() {
+        var line = Line()
+        let entry = line.entry("a")
+        for number in 1...100_000 {
+            line.submit(number, entry, earliest: 1_000_000 + Int64(number % 2))
+        }
+        // What is left of the others would come up here, each as a turn of the loop.
+        line.now = 2_000_000
+        line.book.becomeDue(now: line.now)
+        #expect(line.drain() == ["start 100000"])
+        #expect(line.book.nextDue == nil)
+    }
+
+    // MARK: What stands in the way
+
+    @Test func aRequestThatIsTurnedAwayWaitsAndKeepsItsPlace() {
+        var line = Line()
+        let first = line.entry("a")
+        line.submit(1, first)
+        #expect(line.book.next(now: 0) { _ in false } == nil)
+        #expect(line.drain().isEmpty)
+        line.submit(2, line.entry("b"))
+        line.book.retry(entry: first, now: 0)
+        #expect(line.drain() == ["start 1", "start 2"])
+    }
+
+    @Test func isAskedWhetherItsOwnDefinitionCanStart() {
+        var line = Line()
+        let entry = line.book.entry(for: "a", definition: 42, overlap: .queue)
+        line.submit(1, entry)
+        var asked: [Int] = []
+        _ = line.book.next(now: 0) {
+            asked.append($0)
+            return false
+        }
+        #expect(asked == [42])
+    }
+
+    @Test func tryingAgainWithoutARequestDoesNothing() {
+        var line = Line()
+        line.book.retry(entry: line.entry("a"), now: 0)
+        #expect(line.drain().isEmpty)
+    }
+
+    // MARK: Overlap
+
+    @Test func queueWaitsForTheRunUnderWay() {
+        var line = Line()
+        let entry = line.entry("a", .queue)
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry)
+        #expect(line.drain().isEmpty)
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain() == ["start 2"])
+    }
+
+    @Test func skipDropsTheRequest() {
+        var line = Line()
+        let entry = line.entry("a", .skip)
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry)
+        #expect(line.drain() == ["skip 2"])
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain().isEmpty)
+    }
+
+    @Test func replaceStopsTheRunUnderWayAndThenStarts() {
+        var line = Line()
+        let entry = line.entry("a", .replace)
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry)
+        #expect(line.drain() == ["displace"])
+        #expect(line.book.contains(Line.id(2)))
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain() == ["start 2"])
+    }
+
+    @Test func allowRunsBoth() {
+        var line = Line()
+        let entry = line.entry("a", .allow)
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry)
+        #expect(line.drain() == ["start 2"])
+        #expect(line.book.entries[entry].running == 2)
+    }
+
+    // MARK: Simulated requests
+
+    @Test func simulatedRequestsReplaceNothingAndGoFirstOldestFirst() {
+        var line = Line()
+        let entry = line.entry("a")
+        #expect(line.submit(1, entry) == nil)
+        #expect(line.submit(2, entry, isSimulated: true) == nil)
+        #expect(line.submit(3, entry, isSimulated: true) == nil)
+        #expect([1, 2, 3].allSatisfy { line.book.contains(Line.id($0)) })
+        #expect(line.drain() == ["start 2"])
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain() == ["start 3"])
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func aSimulatedRequestDoesNotWaitForADate() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 1_000, isSimulated: true)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func allThatMayOverlapComesBackWhenItsWayIsFree() {
+        var line = Line()
+        let entry = line.entry("a", .allow)
+        for number in 1...3 { line.submit(number, entry, isSimulated: true) }
+        #expect(line.book.next(now: 0) { _ in false } == nil)
+        line.book.retry(entry: entry, now: 0)
+        #expect(line.drain() == ["start 1", "start 2", "start 3"])
+    }
+
+    @Test func manySimulatedRequestsKeepTheirOrder() {
+        var line = Line()
+        let entry = line.entry("a", .allow)
+        for number in 1...5_000 { line.submit(number, entry, isSimulated: true) }
+        #expect(line.drain() == (1...5_000).map { "start \($0)" })
+    }
+}
+
+/// A book with short names for what tests do to it.
+struct Line {
+    var book = RequestBook()
+    var now: Int64 = 0
+
+    static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
+
+    mutating func entry(_ identifier: String, _ overlap: Overlap = .queue) -> Int {
+        book.entry(for: identifier, definition: 0, overlap: overlap)
+    }
+
+    @discardableResult
+    mutating func submit(
+        _ number: Int,
+        _ entry: Int,
+        priority: Int = 500,
+        earliest: Int64? = nil,
+        isSimulated: Bool = false
+    ) -> Request? {
+        let request = Request(
+            id: Self.id(number),
+            task: book.entries[entry].identifier,
+            parameters: "{}",
+            submittedAt: now,
+            earliestBegin: earliest,
+            priority: priority,
+            isSimulated: isSimulated
+        )
+        return book.accept(request, entry: entry, now: now)
+    }
+
+    /// All that can be done now, in short words.
+    mutating func drain() -> [String] {
+        var done: [String] = []
+        while let decision = book.next(now: now, canStart: { _ in true }) {
+            switch decision {
+            case .start(let request, _): done.append("start \(request.id.low)")
+            case .skipped(let request, _): done.append("skip \(request.id.low)")
+            case .displace: done.append("displace")
+            }
+        }
+        return done
+    }
+}
