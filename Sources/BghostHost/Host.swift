@@ -20,6 +20,7 @@ package actor Host {
     let store: any Store
     let slotsMax: Int
     let startedAt = WallClock.now
+    var patience: HostPatience { configuration.patience }
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
@@ -28,9 +29,15 @@ package actor Host {
     var families: [Int] = []
     /// The slot of each definition's plugin.
     var pluginOfDefinition: [PluginSlot] = []
+    var handlerUses: [HandlerUse] = []
+    /// The place of each definition's handler in `handlerUses`.
+    var useOfDefinition: [Int] = []
+    /// Plugins that can be used again and whose requests are to come up again.
+    var recovered: [PluginSlot] = []
 
     var book = RequestBook()
     var runs = RunTable()
+    var runsBeingStopped = 0
     var ids = RunIDSource()
     var random = SystemRandomNumberGenerator()
     var timers = TimerHeap()
@@ -91,6 +98,7 @@ package actor Host {
             try await host.start()
         } catch {
             host.reactor.stop()
+            host.spawner.end()
             throw error
         }
         return host
@@ -122,6 +130,7 @@ package actor Host {
         lockFile = -1
         log.write(.info, "host.stopped", "no run and no worker is left")
         log.endFollowers()
+        spawner.end()
         reactor.stop()
     }
 

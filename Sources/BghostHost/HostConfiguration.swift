@@ -24,6 +24,8 @@ package struct HostConfiguration: Sendable {
     /// Whether children that nobody knows are orphans of workers, to be killed: only where the
     /// process starts no others, as the daemon does.
     package var isSubreaper: Bool
+    /// How long the host waits for what it cannot hurry.
+    package var patience = HostPatience()
 
     package init(
         manifest: Manifest,
@@ -52,6 +54,24 @@ package struct HostConfiguration: Sendable {
     }
 }
 
+/// How long the host waits for others, nanoseconds.
+package struct HostPatience: Sendable {
+    /// How long a plugin may take to load.
+    package var start: UInt64 = RunMachine.startLimit
+    /// How long a plugin is left alone after a first failed load; twice that after the second.
+    package var loadBackoff: UInt64 = 1_000_000_000
+    /// A worker that was told to finish is killed after this; a plugin in the daemon is left to
+    /// itself.
+    package var finish: UInt64 = 2_000_000_000
+    /// A handler that has completed its run must let go of it within this.
+    package var release: UInt64 = 5_000_000_000
+    /// A worker with nothing to do is ended after this.
+    package var idle: UInt64 = 30_000_000_000
+
+    /// The times of a daemon.
+    package init() {}
+}
+
 /// The version of this bghost.
 package enum HostVersion {
     package static let text = "0.1.0"
@@ -68,12 +88,6 @@ enum HostLimits {
     static let callsMax = 256
     /// Frames that wait for a worker to read them, bytes. Beyond it the worker is stuck.
     static let queueBytesMax = 1 << 20
-    /// A worker with nothing to do is ended after this.
-    static let idleLimit: UInt64 = 30_000_000_000
-    /// A worker that was told to finish is killed after this.
-    static let finishLimit: UInt64 = 2_000_000_000
-    /// A handler that has completed its run must let go of it within this.
-    static let releaseLimit: UInt64 = 5_000_000_000
     /// How often a busy worker's tree is counted.
     static let auditPeriod: UInt64 = 100_000_000
     /// Each time that a worker has used so much processor time, its limits are looked at.
@@ -86,6 +100,4 @@ enum HostLimits {
     static let measuredRunMin: UInt64 = 1_000_000
     /// Loads that fail in a row before a plugin is not tried again.
     static let loadFailuresMax = 3
-    /// How long a plugin is left alone after a failed load, for each failure.
-    static let loadBackoff: UInt64 = 1_000_000_000
 }

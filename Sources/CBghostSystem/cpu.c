@@ -13,10 +13,10 @@
 #endif
 
 int bgs_cpu_ns(pid_t pid, int64_t *out) {
-  clockid_t clock;
+  /* What clock_getcpuclockid() answers, without the system call by which it looks whether there is
+   * such a process: clock_gettime() says that too. 2 is the scheduler's clock. */
+  clockid_t clock = (clockid_t)(((unsigned)~pid << 3) | 2u);
   struct timespec used;
-  int error = clock_getcpuclockid(pid, &clock);
-  if (error) return -error;
   if (clock_gettime(clock, &used) < 0) return -errno;
   *out = used.tv_sec * 1000000000 + used.tv_nsec;
   return 0;

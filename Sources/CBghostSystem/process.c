@@ -91,6 +91,13 @@ int bgs_realtime(pid_t id) {
   return sched_setscheduler(id, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) < 0 ? -errno : 0;
 }
 
+int bgs_not_realtime(void) {
+  struct sched_param parameters = {.sched_priority = 0};
+  return sched_setscheduler(0, SCHED_OTHER, &parameters) < 0 ? -errno : 0;
+}
+
+void bgs_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
+
 pid_t bgs_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 int bgs_lock_file(const char *path) {

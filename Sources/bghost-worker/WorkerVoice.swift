@@ -12,10 +12,10 @@ final class WorkerVoice: RuntimeVoice {
     }
 
     func completed(_ completion: RunCompletion, mayWait: Bool) {
+        let isWorn = ForeignFunction.isProcessWorn
+        let flags: UInt16 = (completion.isReleased ? 1 : 0) | (isWorn ? 2 : 0)
         link.send(mayWait: mayWait) { packets in
-            packets.frame(
-                .completed, flags: completion.isReleased ? 1 : 0, subject: completion.run
-            ) { fields in
+            packets.frame(.completed, flags: flags, subject: completion.run) { fields in
                 fields.integer(completion.retryAfterMilliseconds)
                 fields.integer(completion.status)
                 fields.text(completion.message)

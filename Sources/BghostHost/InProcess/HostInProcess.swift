@@ -40,7 +40,7 @@ extension Host {
         guard let carrier = carriers[serial] as? InProcessCarrier, carrier.state == .loading else {
             return
         }
-        if case .success = result, let ready, !ready.needsWorker {
+        if case .success = result, let ready {
             becameReady(carrier, ready)
             return
         }
@@ -48,8 +48,7 @@ extension Host {
             if case .failure(let refusal) = result {
                 refusal.message
             } else {
-                "`\(carrier.plugin.name)` says that it must run in a worker: set"
-                    + " `\"isolation\": \"worker\"`"
+                "`\(carrier.plugin.name)` cannot be loaded into the daemon"
             }
         loadFailed(carrier.plugin, message)
         let numbers = carrier.runs
@@ -105,6 +104,7 @@ extension Host {
         plugin.problem = PluginProblem(message: message, file: plugin.path.flatMap(fileIdentity))
         log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
         for number in numbers { handle(.workerLost, of: number) }
+        checkDrained()
     }
 
     func closeInProcess(_ carrier: Carrier) {
@@ -132,11 +132,6 @@ extension Host {
         carrier.plugin.carriers[carrier.serial] = nil
         carrier.plugin.available.removeAll { $0 === carrier }
     }
-}
-
-extension Ready {
-    /// Whether a handler refuses to run inside the daemon.
-    fileprivate var needsWorker: Bool { handlers.contains { $0.flags & 4 != 0 } }
 }
 
 extension PluginRuntime {

@@ -34,6 +34,7 @@ extension Host {
             // The reader has refused a task without its plugin.
             guard let plugin = pluginsByName[name] else { continue }
             pluginOfDefinition.append(plugin)
+            useOfDefinition.append(use(of: plugin, task.handler))
         }
         let tasks = configuration.manifest.tasks
         families.sort {
@@ -109,7 +110,7 @@ extension Host {
         let isLast = plugin.loadFailures >= HostLimits.loadFailuresMax
         let retryAt =
             isLast
-            ? UInt64.max : now + HostLimits.loadBackoff << UInt64(plugin.loadFailures - 1)
+            ? UInt64.max : now + patience.loadBackoff << UInt64(plugin.loadFailures - 1)
         plugin.problem = PluginProblem(
             message: isLast
                 ? "\(message) (\(plugin.loadFailures) times; it is not tried again until the file changes)"
@@ -131,14 +132,14 @@ extension Host {
             return false
         }
         plugin.loadFailures = 0
-        return inspect(plugin)
+        guard inspect(plugin) else { return false }
+        if plugin.hasTurnedAway { recovered.append(plugin) }
+        return true
     }
 
     func retryPlugin(_ plugin: PluginSlot) {
         plugin.problem = nil
-        let entries = plugin.waitingEntries
-        plugin.waitingEntries = []
-        for entry in entries { book.retry(entry: entry, now: WallClock.now) }
+        retryRequests(of: plugin)
         dispatch()
     }
 }

@@ -20,8 +20,8 @@ final class PluginSlot {
     var available: [Carrier] = []
     var carriers: [UInt32: Carrier] = [:]
     var loadFailures = 0
-    /// Entries of the request book that wait for this plugin.
-    var waitingEntries: Set<Int> = []
+    /// Whether a request waits until this plugin can be used.
+    var hasTurnedAway = false
     var dataDirectory = ""
 
     init(index: Int, code: Code) {

@@ -185,11 +185,11 @@ extension Host {
         isDispatching = true
         defer { isDispatching = false }
         while runs.count < slotsMax {
-            let decision = book.next(now: WallClock.now) { definition in
-                isUsable(pluginOfDefinition[definition])
-            }
+            let decision = book.next(now: WallClock.now, canStart: canBegin)
             switch decision {
-            case .none: return
+            case .none:
+                guard let plugin = recovered.popLast() else { return }
+                retryRequests(of: plugin)
             case .start(let request, let entry): begin(request, entry: entry)
             case .skipped(let request, _):
                 commitLater([.withdrawn(request.id, reason: "its task was running")])

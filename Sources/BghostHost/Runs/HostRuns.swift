@@ -42,7 +42,7 @@ extension Host {
         record.pid = carrier.pid
         let run = ActiveRun(
             machine: machine, record: record, entry: entry, parameters: parameters,
-            carrier: carrier, handler: definition, dispatchedAt: now)
+            carrier: carrier, handler: definition)
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
             record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
@@ -50,11 +50,15 @@ extension Host {
             return
         }
         carrier.lanes[lane] = number
+        handlerUses[useOfDefinition[definition]].running += 1
         commitLater([.began(record)])
+        if carrier.state == .live {
+            start(number)
+            return
+        }
         var effects = takeEffects()
-        machine.begin(now: now, &effects)
+        machine.begin(now: now, startLimit: patience.start, &effects)
         carryOut(&effects, of: number)
-        if carrier.state == .live { start(number) }
     }
 
     private func merged(_ base: String, _ over: String) throws(JSONError) -> String {
@@ -84,6 +88,13 @@ extension Host {
             let names = run.carrier.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
             runs[index]?.record.message =
                 "plugin `\(run.carrier.plugin.name)` has no handler `\(name)`; it has \(names)"
+            handle(.refused, of: number)
+            return
+        }
+        if !run.carrier.isProcess, run.carrier.handlers[handler].flags & HandlerFlags.needsWorker != 0 {
+            runs[index]?.record.message =
+                "handler `\(name)` says that it must run in a worker: set `\"isolation\": \"worker\"`"
+                + " for plugin `\(run.carrier.plugin.name)`"
             handle(.refused, of: number)
             return
         }
@@ -121,14 +132,13 @@ extension Host {
     }
 
     private func noteBegin(_ index: Int) {
-        guard var run = runs[index] else { return }
+        guard let run = runs[index] else { return }
         run.record.startedAt = WallClock.now
         run.record.state = .running
         run.record.pid = run.carrier.pid
         if let worker = run.carrier as? Worker, worker.lanes.count == 1 {
             run.cpuAtBegin = worker.process?.cpuNanoseconds ?? 0
         }
-        runs[index] = run
     }
 
     /// A buffer for effects, which is usually the same one.
@@ -159,6 +169,7 @@ extension Host {
 
     private func cancel(_ index: Int, _ number: UInt64, _ reason: StopReason, _ remaining: UInt64) {
         guard let run = runs[index] else { return }
+        beUrgent(for: run)
         runs[index]?.record.state = .cancelling
         runs[index]?.record.stopReason = reason
         log.write(
@@ -170,6 +181,7 @@ extension Host {
 
     private func kill(_ index: Int, _ reason: KillReason) {
         guard let run = runs[index] else { return }
+        beUrgent(for: run)
         runs[index]?.record.state = .killing
         let text = run.machine.isKillable ? "killed" : "abandoned, since it runs in the daemon,"
         log.write(
@@ -191,28 +203,44 @@ extension Host {
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
         record.usage.outputBytes = run.outputBytes
         runs.remove(at: index)
+        if run.isBeingStopped {
+            runsBeingStopped -= 1
+            if runsBeingStopped == 0 { reactor.isUrgent = false }
+        }
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
         commitLater([.ended(record)])
         report(record)
         runLeft(run.carrier, number, outcome)
         book.finished(entry: run.entry, now: WallClock.now)
+        handlerLeft(run.handler)
         resumeWaiters(of: record.request, with: record)
         dispatch()
         checkDrained()
+    }
+
+    /// While a run is being stopped, its grace must not be lost to other programs that keep every
+    /// processor busy. Not always: a worker would be interrupted at each frame that it sends.
+    private func beUrgent(for run: ActiveRun) {
+        guard !run.isBeingStopped else { return }
+        run.isBeingStopped = true
+        runsBeingStopped += 1
+        if runsBeingStopped == 1 { reactor.isUrgent = true }
     }
 
     /// Reads from the kernel what a run has used, if it lasted long enough to be worth it.
     func sampleUsage(_ index: Int) {
         guard let run = runs[index], let worker = run.carrier as? Worker,
             let process = worker.process, let began = run.machine.beganAt,
-            now &- began >= HostLimits.measuredRunMin
+            now &- began >= HostLimits.measuredRunMin,
+            // Of a worker with neighbours nothing can be told apart.
+            worker.lanes.count == 1
         else { return }
-        if worker.lanes.count == 1, let cpu = process.cpuNanoseconds {
-            runs[index]?.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin))
+        if let cpu = process.cpuNanoseconds {
+            run.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin))
         }
         if let peak = process.peakResidentBytes {
-            runs[index]?.record.usage.peakMemoryBytes = peak
+            run.record.usage.peakMemoryBytes = peak
         }
     }
 

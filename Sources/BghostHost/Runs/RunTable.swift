@@ -2,8 +2,11 @@
 
 internal import BghostCore
 
-/// A run that is under way, as the host sees it.
-struct ActiveRun {
+/// A run that is under way, as the host sees it. It belongs to the host's executor.
+///
+/// A class, because it is looked at many times in a run's life: each look at a struct of this size
+/// would retain and release every text in it.
+final class ActiveRun {
     /// What the worker and the plugin know it by: a counter, the slot and the lane. 0 is a free slot.
     var number: UInt64 = 0
     var machine: RunMachine
@@ -17,9 +20,26 @@ struct ActiveRun {
     var armed: UInt64 = 0
     /// Processor time of the worker when it began.
     var cpuAtBegin: Int64 = 0
+    /// Counted among the runs for which the reactor is urgent.
+    var isBeingStopped = false
     var outputBytes = 0
     var droppedOutput = 0
-    var dispatchedAt: UInt64
+
+    init(
+        machine: RunMachine,
+        record: RunRecord,
+        entry: Int,
+        parameters: String,
+        carrier: Carrier,
+        handler: Int
+    ) {
+        self.machine = machine
+        self.record = record
+        self.entry = entry
+        self.parameters = parameters
+        self.carrier = carrier
+        self.handler = handler
+    }
 }
 
 /// The runs that are under way, in slots that are used again. A number names one run only: those of

@@ -59,6 +59,9 @@ class Carrier {
 
     var isIdle: Bool { freeLanes.count == lanes.count }
 
+    /// Whether the next run takes its last lane.
+    var hasOneFreeLane: Bool { freeLanes.count <= 1 }
+
     func takeLane() -> Int? { freeLanes.popLast() }
 
     func freeLane(_ lane: Int) {
@@ -72,6 +75,9 @@ class Carrier {
 
     /// The process, where there is one.
     var pid: Int32? { nil }
+
+    /// Whether it is a process of its own.
+    var isProcess: Bool { false }
 
     func handlerIndex(_ name: String) -> Int? {
         // Functions have one handler, whatever the task calls it.

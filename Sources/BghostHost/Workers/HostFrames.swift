@@ -98,6 +98,7 @@ extension Host {
         let lane = try lane(of: frame.subject, in: worker)
         let completion = try Completed(
             frame, payloadBytesMax: worker.plugin.limits.resultBytes)
+        if completion.isWorn, worker.state == .live { worker.state = .retiring }
         // Late, because it crossed with a kill: the run has its outcome.
         guard let index = runs.index(of: completion.run) else { return }
         worker.hasReleased[lane] = completion.isReleased
@@ -139,7 +140,7 @@ extension Host {
         for number in worker.runs { handle(.refused, of: number) }
         worker.state = .ending
         worker.killedFor = message
-        setDeadline(worker, now &+ HostLimits.finishLimit)
+        setDeadline(worker, now &+ patience.finish)
     }
 
     // MARK: Sending

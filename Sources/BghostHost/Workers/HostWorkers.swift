@@ -17,7 +17,7 @@ extension Host {
     func carrierWithFreeLane(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
         while let carrier = plugin.available.last {
             // Its last lane goes: it is listed again when one comes free.
-            if carrier.lanes.count - carrier.runs.count <= 1 || carrier.state == .ending
+            if carrier.hasOneFreeLane || carrier.state == .ending
                 || carrier.state == .gone || carrier.state == .retiring
             {
                 plugin.available.removeLast()

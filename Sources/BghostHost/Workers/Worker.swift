@@ -68,6 +68,8 @@ final class Worker: Carrier {
         for item in controlQueue where item.descriptor >= 0 { close(item.descriptor) }
     }
 
+    override var isProcess: Bool { true }
+
     override var pid: Int32? { process?.pid }
 
     func token(_ channel: Channel) -> UInt64 {

@@ -4,7 +4,7 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// Starts processes, and collects them, on one thread that never ends.
+/// Starts processes, and collects them, on one thread that ends after all of them.
 ///
 /// A child that asks to die with its parent dies with the *thread* that started it, so no Task and no
 /// pool thread may do it. posix_spawn also blocks its caller until the child has called exec, which
@@ -47,6 +47,7 @@ package final class Spawner: Sendable {
     /// Used on the spawner's thread only.
     private let children = Mutex<Set<Int32>>([])
     private let wakeUp: Int32
+    private let isEnded = Atomic<Bool>(false)
 
     package init() throws(SystemError) {
         let wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
@@ -61,10 +62,22 @@ package final class Spawner: Sendable {
             { argument in
                 guard let argument else { return nil }
                 Unmanaged<Spawner>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
             },
             Unmanaged.passRetained(self).toOpaque()
         )
         pthread_attr_destroy(&attributes)
+    }
+
+    deinit {
+        close(wakeUp)
+    }
+
+    /// Ends the thread once it has done what it has, and with it whatever it has started and that
+    /// still lives.
+    package func end() {
+        isEnded.store(true, ordering: .releasing)
+        _ = bgs_eventfd_signal(wakeUp)
     }
 
     /// Starts a process and tells how that went on the spawner's thread.
@@ -117,7 +130,7 @@ package final class Spawner: Sendable {
         _ = bgs_eventfd_signal(wakeUp)
     }
 
-    private func run() -> Never {
+    private func run() {
         var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
         while true {
             _ = poll(&waiting, 1, -1)
@@ -128,6 +141,7 @@ package final class Spawner: Sendable {
             }) {
                 work()
             }
+            if isEnded.load(ordering: .acquiring), queue.withLock(\.isEmpty) { return }
         }
     }
 

@@ -115,6 +115,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Whether this is called on the reactor's thread.
     package var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
 
+    /// Whether this thread goes before all others, so that deadlines hold while every processor is
+    /// busy.
+    ///
+    /// Set it on the reactor's thread only. Refused without CAP_SYS_NICE, and then the scheduler's
+    /// usual fairness is what there is.
+    package var isUrgent = false {
+        didSet {
+            guard isUrgent != oldValue else { return }
+            _ = isUrgent ? bgs_realtime(0) : bgs_not_realtime()
+        }
+    }
+
     // MARK: Descriptors, on the reactor's thread
 
     package func watch(_ fd: Int32, for readiness: Readiness, token: UInt64) throws(SystemError) {
@@ -174,9 +186,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         thread = pthread_self()
         threadID = bgs_thread_id()
         bgs_timer_slack_min()
-        // Limits must hold while every processor is busy. Refused without CAP_SYS_NICE, and then the
-        // scheduler's usual fairness is what there is.
-        _ = bgs_realtime(0)
+        bgs_name_thread("bghost-reactor")
         cpuSignals = bgs_signalfd(bgs_cpu_timer_signal())
         if cpuSignals >= 0 { _ = bgs_epoll_add(epoll, cpuSignals, BGS_IN, Self.cpuToken) }
         started.open()

@@ -123,7 +123,8 @@ struct DescriptorReader: ~Copyable {
                 task.release,
                 "release() of \(part)",
                 as: PluginDescriptor.Release.self
-            )
+            ),
+            address: UInt(bitPattern: pointer)
         )
     }
 

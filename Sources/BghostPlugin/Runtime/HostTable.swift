@@ -73,33 +73,61 @@ extension PluginRuntime {
         guard let payload = result.payload.bytes(max: .max), isJSON(payload) else {
             return BG_E_ARG
         }
-        guard let before = slot.change(run, set: RunWord.isDone, unless: RunWord.isDone) else {
-            return BG_E_STALE
-        }
+        guard
+            let before = slot.change(
+                run,
+                set: RunWord.isDone | RunWord.isReporting,
+                unless: RunWord.isDone
+            )
+        else { return BG_E_STALE }
         // This is the plugin's stack, so nothing of the plugin may be called from here on.
         let isActive = before.has(RunWord.isInStart) || before.has(RunWord.isInCancel)
         let isReleased =
             !isActive && !hasRelease(slot) && slot.openFetches.load(ordering: .acquiring) == 0
             && slot.change(
-                run, set: RunWord.isSettling,
-                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel) != nil
+                run,
+                set: RunWord.isSettling,
+                clear: RunWord.isReporting,
+                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel
+            ) != nil
         if isReleased { clear(slot) }
         voice.completed(
             RunCompletion(
-                run: run, status: result.status,
+                run: run,
+                status: result.status,
                 retryAfterMilliseconds: result.retry_after_ms,
                 message: truncated(message, max: RuntimeLimits.messageBytesMax),
-                payload: payload, isReleased: isReleased),
-            mayWait: before.has(RunWord.isInStart))
-        if !isActive, !isReleased {
+                payload: payload,
+                isReleased: isReleased
+            ),
+            mayWait: !isReleased && sendsLater(slot) && returnsSoon(slot)
+        )
+        guard !isReleased, let after = slot.change(run, clear: RunWord.isReporting) else {
+            return BG_OK
+        }
+        // Whoever left start() or cancel() meanwhile could not clean up.
+        if !after.has(RunWord.isInStart), !after.has(RunWord.isInCancel) {
             settler.run { [self] in trySettle(slot, run) }
         }
         return BG_OK
     }
 
-    private func hasRelease(_ slot: RunSlot) -> Bool {
+    /// Whether this thread is in start() and sends what waits once that has returned.
+    func sendsLater(_ slot: RunSlot) -> Bool {
+        slot.sendingThread.load(ordering: .relaxed) == UInt(pthread_self())
+    }
+
+    func hasRelease(_ slot: RunSlot) -> Bool {
         guard case .plugin(let plugin, _) = program else { return false }
         return plugin.handlers[slot.handler].release != nil
+    }
+
+    /// Whether a completion inside start() can be sent with what follows. Not so if more of the
+    /// plugin may run before that: it may take its time, or crash, and the run has ended all the same.
+    private func returnsSoon(_ slot: RunSlot) -> Bool {
+        guard case .plugin(let plugin, _) = program else { return false }
+        let handler = plugin.handlers[slot.handler]
+        return handler.release == nil && !handler.flags.contains(.mayBlock)
     }
 
     private func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -171,11 +171,15 @@ package final class PluginRuntime: @unchecked Sendable {
         case .plugin(let plugin, let instance):
             let handler = plugin.handlers[start.handler]
             if handler.flags.contains(.mayBlock), options.threadsForBlocking {
-                threads.run { [self] in enter(slot, start.run, handler, instance) }
+                threads.run { [self] in
+                    enter(slot, start.run, handler, instance, sendsAfterwards: false)
+                }
             } else {
-                enter(slot, start.run, handler, instance)
+                enter(
+                    slot, start.run, handler, instance, sendsAfterwards: options.isWorker)
             }
         case .function(let function):
+            slot.sendingThread.store(0, ordering: .relaxed)
             threads.run { [self] in callFunction(function, slot, start) }
         }
         return true
@@ -206,6 +210,10 @@ package final class PluginRuntime: @unchecked Sendable {
         info.pointee.max_result = start.resultBytesMax
         info.pointee.cancel_fd = slot.cancelDescriptor
         info.pointee.flags = options.isWorker ? UInt32(BG_RUN_WORKER) : 0
+        if case .plugin(let plugin, _) = program {
+            let address = plugin.handlers[start.handler].address
+            info.pointee.task = UnsafePointer(bitPattern: address)
+        }
         return true
     }
 
@@ -214,8 +222,10 @@ package final class PluginRuntime: @unchecked Sendable {
         _ slot: RunSlot,
         _ run: UInt64,
         _ handler: PluginDescriptor.Handler,
-        _ instance: UnsafeMutableRawPointer?
+        _ instance: UnsafeMutableRawPointer?,
+        sendsAfterwards: Bool
     ) {
+        slot.sendingThread.store(sendsAfterwards ? UInt(pthread_self()) : 0, ordering: .relaxed)
         let status = handler.start(instance, slot.info)
         if status <= 0, handler.release == nil, endAtOnce(slot, run, status) { return }
         if status != BG_PENDING {
@@ -247,13 +257,20 @@ package final class PluginRuntime: @unchecked Sendable {
             RunCompletion(
                 run: run, status: status, retryAfterMilliseconds: 0, message: none, payload: none,
                 isReleased: true),
-            mayWait: true)
+            mayWait: sendsLater(slot))
         return true
     }
 
     /// Completes a run on the host's own stack, unless that has been done.
     func finish(_ slot: RunSlot, _ run: UInt64, status: Int32, message: String, payload: String = "") {
-        guard slot.change(run, set: RunWord.isDone, unless: RunWord.isDone) != nil else { return }
+        guard
+            slot.change(
+                run,
+                set: RunWord.isDone | RunWord.isReporting,
+                unless: RunWord.isDone
+            ) != nil
+        else { return }
+        defer { _ = slot.change(run, clear: RunWord.isReporting) }
         var message = message
         var payload = payload
         message.withUTF8 { message in
@@ -264,7 +281,8 @@ package final class PluginRuntime: @unchecked Sendable {
                         message: truncated(
                             UnsafeRawBufferPointer(message), max: RuntimeLimits.messageBytesMax),
                         payload: UnsafeRawBufferPointer(payload), isReleased: false),
-                    mayWait: true)
+                    // A crash in release() must not take the outcome with it.
+                    mayWait: !hasRelease(slot) && sendsLater(slot))
             }
         }
     }
@@ -333,7 +351,8 @@ package final class PluginRuntime: @unchecked Sendable {
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
                 run, set: RunWord.isSettling,
-                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel) != nil
+                unless: RunWord.isSettling | RunWord.isReporting | RunWord.isInStart
+                    | RunWord.isInCancel) != nil
         else { return }
         if case .plugin(let plugin, let instance) = program,
             let release = plugin.handlers[slot.handler].release

@@ -26,6 +26,9 @@ struct RunWord: Equatable {
     static let isCancelSettled: UInt64 = 16
     /// Somebody cleans up.
     static let isSettling: UInt64 = 32
+    /// The completion is on its way to the voice. Nobody may clean up before it is said, or the run
+    /// would be told to be released before it is told to be complete.
+    static let isReporting: UInt64 = 64
 
     init(raw: UInt64) { self.raw = raw }
 
@@ -57,6 +60,9 @@ final class RunSlot: @unchecked Sendable {
     /// The plugin's own pointer.
     let state = Atomic<UInt>(0)
     let lastProgress = Atomic<UInt64>(0)
+    /// The thread that is in start() and sends, after its return, what waits to be sent; 0 if start()
+    /// runs on another one.
+    let sendingThread = Atomic<UInt>(0)
     let openFetches = Atomic<Int>(0)
     let text = Mutex<RunText>(RunText())
     let info: UnsafeMutablePointer<bg_run_info>

@@ -6,29 +6,34 @@
  * table of handlers; the operator's tasks.json names which handler serves which task. The host loads
  * a plugin into a worker process of its own, or, where the manifest says so, into the daemon.
  *
- * Platform: LP64, little-endian Linux; C99 with <stddef.h> and <stdint.h>, also valid C++17.
+ * Platform: LP64, little-endian Linux; GCC or Clang; C99 with <stddef.h> and <stdint.h>, also valid
+ * C++17.
  *
  * Rules of the boundary
- *   R1 Text is (pointer, length) UTF-8. No terminating NUL is needed or looked for; {0, 0} is "".
+ *   R1 Text is (pointer, length) UTF-8. No terminating NUL is needed or looked for, but where the text
+ *      says so; {0, 0} is "".
  *   R2 Nobody frees the other side's memory. What you hand over is copied before the call returns;
  *      what you are handed is valid until the call returns, unless a longer life is written beside it.
  *   R3 Host functions never call back on the stack that called them and never wait for your locks,
- *      so they may be called with locks held. Those tagged [waits] ask the daemon and take up to a
- *      few milliseconds, five seconds at the most.
+ *      so they may be called with locks held; not in a signal handler, nor in a child of fork().
+ *      Those tagged [waits] ask the daemon and take up to a few milliseconds, five seconds at most.
  *   R4 Runs and fetches are numbers. A stale or invented one is answered BG_E_STALE; it never faults.
- *   R5 bg_host and its extension tables are never freed or changed. After close() every function in
- *      them answers BG_E_CLOSED.
+ *   R5 bg_host and its extension tables are never freed or changed. They may be used from the entry
+ *      function on. Once close() has returned, every function in them that answers a bg_status
+ *      answers BG_E_CLOSED.
  *   R6 No exception, panic, longjmp or thread exit may cross this boundary in either direction.
- *   R7 Each struct begins with its size, set by whoever fills it; a reader looks at the fields that
- *      lie within min(size, sizeof). Fields are only ever appended. Within a major none is moved,
- *      retyped, reused or given a stricter meaning.
+ *   R7 Each struct but bg_str begins with its size, the sizeof of whoever fills it; a reader looks at
+ *      the fields that lie within min(size, sizeof). All fields of minor 0 must be there: a smaller
+ *      struct is refused. Fields are only ever appended. Within a major none is moved, retyped,
+ *      reused or given a stricter meaning.
  *   R8 Flag bits 0 to 15 must be understood by the reader, else it refuses; bits 16 to 31 may be
  *      ignored. An unknown BG_WHY_* means "stop". An unknown negative status counts as BG_E_FAILED;
  *      an unknown positive one is a fault of the plugin. Fields named reserved are 0.
  *
  * Threads, in brackets at each function
  *   [any]   from any thread, at any time, concurrently, also from threads the plugin made.
- *   [host]  the host makes this call; the text says which calls may overlap.
+ *   [host]  the host makes this call, on any of its threads: keep nothing in thread-locals. Calls
+ *           for different runs may overlap, start() included; those for one run only where it is said.
  */
 #ifndef BGHOST_H
 #define BGHOST_H
@@ -87,16 +92,20 @@ typedef int32_t bg_status; /* a plugin may use -1000 and below for failures of i
 /* ---- what a run is told, and what it answers ------------------------------------------------- */
 
 /* How a run ended. payload is JSON or "", at most bg_run_info.max_result bytes: a longer one is
- * answered BG_E_LIMIT and the run stays open. */
+ * answered BG_E_LIMIT. */
 typedef struct bg_result {
   uint32_t  size;
-  bg_status status;
-  bg_str    message;        /* one line for people, or ""                                             */
+  bg_status status;         /* 0 or below                                                             */
+  bg_str    message;        /* one line for people, or ""; cut at 8 KiB                               */
   bg_str    payload;
   int64_t   retry_after_ms; /* with BG_E_RETRY: not before this delay; 0 leaves it to the manifest    */
 } bg_result;
 
-/* All of it, and all it points to, stays valid until release() of this run has returned. */
+typedef struct bg_task bg_task;
+
+/* All of it, and all it points to, stays valid until release() of this run has returned. Without a
+ * release(), until the run is complete and neither start() nor cancel() is under way: copy what a
+ * thread may use after that. */
 typedef struct bg_run_info {
   uint32_t size;
   uint32_t attempt;          /* 1 is the first                                                        */
@@ -107,12 +116,14 @@ typedef struct bg_run_info {
   int64_t  deadline_mono_ns; /* CLOCK_MONOTONIC at which cancel(BG_WHY_EXPIRED) comes                 */
   uint32_t grace_ms;         /* the kill follows this long after any cancel                           */
   uint32_t max_result;       /* bytes                                                                 */
-  int32_t  cancel_fd;        /* readable once cancelled: poll it; never read, write or close it       */
+  int32_t  cancel_fd;        /* readable once cancelled: poll it; never read, write or close it. -1   */
+                             /* if there is none left: ask cancelled() instead                        */
   uint32_t flags;            /* BG_RUN_*                                                              */
+  const bg_task *task;       /* the handler that this run is for: the pointer of the plugin's own     */
+                             /* table, so that one start() can serve many                             */
 } bg_run_info;
 
 #define BG_RUN_WORKER 0x10000u /* in a worker process; clear: inside the daemon                       */
-#define BG_RUN_RESUME 0x20000u /* begun by the end of a transfer; params carries its outcome          */
 
 /* ---- what the host does for a plugin --------------------------------------------------------- */
 
@@ -124,10 +135,12 @@ struct bg_host {
   bg_str   name, version; /* of the host, for messages                                                */
 
   /* [any] Ends a run. The first valid call is answered BG_OK and decides; every later one is answered
-   * BG_E_STALE and changes nothing. May be called inside start() and inside cancel(). */
+   * BG_E_STALE and changes nothing. BG_E_ARG and BG_E_LIMIT leave the run open: complete it with less.
+   * May be called inside start() and inside cancel(). */
   bg_status (*complete)(const bg_host *, bg_run, const bg_result *) BG_NOEXCEPT;
 
-  /* [any] BG_OK: go on. Above 0: the BG_WHY_* for which to stop. Cheap enough for inner loops. */
+  /* [any] BG_OK: go on. Above 0: the BG_WHY_* for which to stop. Below 0: the run is over, stop too.
+   * Cheap enough for inner loops. */
   bg_status (*cancelled)(const bg_host *, bg_run) BG_NOEXCEPT;
 
   /* [any] Sets the pointer that cancel() and release() of this run are given; 0 until set. */
@@ -138,15 +151,18 @@ struct bg_host {
       BG_NOEXCEPT;
 
   /* [any] level: 0 trace, 1 debug, 2 info, 3 warning, 4 error, 5 fault. run may be 0. The text is
-   * taken as it is (no format directives) and cut at 8 KiB; a flood is counted and dropped, BG_OK. */
+   * taken as it is (no format directives), bad UTF-8 is repaired, and it is cut at 8 KiB; a flood is
+   * counted and dropped, BG_OK. A run may log until its release() has returned. */
   bg_status (*log)(const bg_host *, bg_run, uint32_t level, bg_str message) BG_NOEXCEPT;
 
-  /* [any] The scalar at an RFC 6901 pointer in params, as text without a NUL. *need (may be 0) is
-   * set to the length. capacity 0 asks for the length only. Objects and arrays come as JSON. */
+  /* [any] The value at an RFC 6901 pointer in params, as text without a NUL: a string without quotes
+   * and escapes, all else as JSON. need may be 0; *need is set to the length, also with BG_E_SMALL.
+   * capacity 0 asks for the length only. BG_E_ABSENT: there is no such value. */
   bg_status (*param)(const bg_host *, bg_run, bg_str pointer, char *buffer, size_t capacity,
                      size_t *need) BG_NOEXCEPT;
 
-  /* [any] An extension table by name, or 0 where this host has none. Lives as long as bg_host. */
+  /* [any] An extension table by its name, which ends with a NUL, or 0 where this host has none. Lives
+   * as long as bg_host. */
   const void *(*extension)(const bg_host *, const char *name) BG_NOEXCEPT;
 
   /* Minor 1 appends here. */
@@ -154,63 +170,71 @@ struct bg_host {
 
 /* ---- what a plugin offers --------------------------------------------------------------------- */
 
-/* One handler. Static memory of the plugin. */
-typedef struct bg_task {
+/* One handler. Memory of the plugin that is never changed or freed once the entry has returned. */
+struct bg_task {
   uint32_t size;
   uint32_t flags;         /* BG_TASK_*                                                                */
   bg_str   handler;       /* the name that tasks.json uses: 1 to 128 of [A-Za-z0-9._-]                */
-  bg_str   params_schema; /* a JSON Schema for params, or ""                                          */
+  bg_str   params_schema; /* a JSON Schema for params, or "": at most 64 KiB. It describes; check     */
+                          /* params in start() all the same                                          */
 
   /* [host] Begins a run; called once per run. Runs overlap unless BG_TASK_SERIAL. Returns within
-   * 250 ms unless BG_TASK_MAY_BLOCK. Either BG_PENDING, or a final status: then the run is complete
-   * (had complete() been called before, that call decided and the return value is ignored). */
+   * 250 ms unless BG_TASK_MAY_BLOCK: until then neither other runs of the plugin nor a cancel() may
+   * get through. Either BG_PENDING, or a final status: then the run is complete (had complete() been
+   * accepted before, that call decided and the return value is ignored). */
   bg_status (*start)(void *plugin, const bg_run_info *) BG_NOEXCEPT;
 
   /* [host] May be 0. Asks the run to stop, at most once per run, and returns within 100 ms; the run
    * may still end BG_OK. Comes after start() has returned, except with BG_TASK_MAY_BLOCK, where it
-   * may overlap start(). Never comes after complete() was accepted. */
+   * may overlap start(). Never begins after complete() was accepted, but may be under way then: let
+   * go of the run's state in release(), not after complete(). */
   void (*cancel)(void *plugin, bg_run, void *state, uint32_t why) BG_NOEXCEPT;
 
-  /* [host] May be 0. The last call of each run whose start() was entered: start() and cancel() have
-   * returned and the run is complete. Free the run's state here. */
+  /* [host] May be 0: a plugin with no state to free does better without. The last call of each run
+   * whose start() was entered: start() and cancel() have returned and the run is complete. Free the
+   * run's state here. */
   void (*release)(void *plugin, bg_run, void *state) BG_NOEXCEPT;
-} bg_task;
+};
 
 #define BG_TASK_MAY_BLOCK    1u /* start() may take as long as the run                                */
-#define BG_TASK_SERIAL       2u /* never two runs of this handler at once                             */
+#define BG_TASK_SERIAL       2u /* never two runs of this handler at once, in whatever processes      */
 #define BG_TASK_NEEDS_WORKER 4u /* refuse to run inside the daemon                                    */
 
-/* The plugin. Static memory. */
+/* The plugin. Memory as of bg_task. The texts have no control characters. */
 typedef struct bg_plugin {
   uint32_t size;
   uint16_t abi_major;      /* BG_ABI_MAJOR                                                            */
   uint16_t min_host_minor; /* the oldest host minor that this plugin can live with                    */
-  bg_str   id;             /* reverse DNS, e.g. org.example.weather                                   */
-  bg_str   version, vendor;
-  uint32_t flags;
-  uint32_t n_tasks;        /* 1 to 256                                                                */
+  bg_str   id;             /* reverse DNS, e.g. org.example.weather; at most 128 bytes                */
+  bg_str   version, vendor; /* at most 64 and 256 bytes                                               */
+  uint32_t flags;          /* none are defined: 0                                                     */
+  uint32_t n_tasks;        /* 1 to 256, each with a name of its own                                   */
   const bg_task *const *tasks; /* pointers, so that bg_task can grow                                  */
 
   /* [host] These three never overlap one another; each may be 0.
-   * open: cheap. config is a JSON object. *plugin is handed to every later call. If it fails, close
-   *       is not called. open may come again after close; keep nothing in globals but the host. */
+   * open: cheap. config is a JSON object. *plugin, 0 until set, is handed to every later call. If it
+   *       answers anything but BG_OK, the plugin is not used and close is not called. After close the
+   *       entry and open may be called again, with the same bg_host or another: keep nothing in
+   *       globals but the host that came last. */
   bg_status (*open)(const bg_host *, bg_str config, void **plugin) BG_NOEXCEPT;
-  /* drain: start nothing new. Every live run has been cancelled. May overlap runs. */
+  /* drain: start nothing new. Every live run has been cancelled. May overlap runs. A process that is
+   *        killed sees neither drain nor close. */
   void (*drain)(void *plugin) BG_NOEXCEPT;
   /* close: no run is left. Join your threads, close your descriptors, undo your signal handlers. The
    *        image stays mapped for the life of the process. */
   void (*close)(void *plugin) BG_NOEXCEPT;
 } bg_plugin;
 
-/* The one exported symbol. Pure: it starts no thread and touches no file, network, environment or
- * signal, and returns the same pointer each time. 0 means "cannot run here"; a host newer than the
- * plugin is no reason for that. */
+/* The one exported symbol. It starts no thread and touches no file, network, environment or signal;
+ * it may keep the host's pointer and log. It returns the same pointer each time. 0 means "cannot run
+ * here"; a host newer than the plugin is no reason for that. */
 #define BG_ENTRY_NAME "bghost_plugin_v1"
 BG_EXPORT const bg_plugin *bghost_plugin_v1(const bg_host *host) BG_NOEXCEPT;
 
 /* Metadata that the host reads without running any of the plugin: an ELF note in section
  * .note.bghost, owner "bghost", type 1, text "key=value;...". Keys: abi=MAJOR.MINOR (required),
- * id=... (if given, the same as bg_plugin.id), runtime=c|c++|swift|rust|... (optional). */
+ * id=... (if given, the same as bg_plugin.id), runtime=c|c++|swift|rust|... (optional). Write it in
+ * one source file of the plugin, outside any function. */
 #define BG_NOTE(text)                                                                              \
   __attribute__((section(".note.bghost"), used, aligned(4))) static const struct {                 \
     uint32_t namesz, descsz, type;                                                                 \
@@ -235,34 +259,36 @@ typedef struct bg_request {
   bg_str   task_id;           /* must be granted to this plugin; replaces a pending one of this id    */
   bg_str   params;            /* a JSON object or ""                                                  */
   int64_t  earliest_unix_ms;  /* not before this time; 0 is "as soon as allowed"                      */
-  uint32_t needs, reserved;   /* BG_NEEDS_*                                                           */
+  uint32_t needs, reserved;   /* BG_NEEDS_*; BG_E_ABSENT where this host cannot tell                  */
 } bg_request;
 
 typedef struct bg_pending {
   uint32_t size;
   uint32_t kind;
   int64_t  earliest_unix_ms;
-  char     task_id[136];      /* NUL-terminated                                                       */
+  char     task_id[136];      /* ends with a NUL                                                      */
 } bg_pending;
 
 typedef struct bg_schedule {
   uint32_t size, reserved;
   /* [any] [waits] BG_OK once the request is stored for good. */
   bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
-  /* [any] [waits] Withdraws what is pending, not a run. */
+  /* [any] [waits] Withdraws what is pending, not a run; BG_E_ABSENT if nothing is. */
   bg_status (*cancel)(const bg_host *, bg_str task_id) BG_NOEXCEPT;
+  /* [any] [waits] Withdraws all that pending() lists; BG_OK also if that is nothing. */
   bg_status (*cancel_all)(const bg_host *) BG_NOEXCEPT;
-  /* [any] [waits] This plugin's pending requests: the first `capacity` of *total. With a capacity
-   * above 0, set out[0].size to your sizeof(bg_pending): it is the distance from one to the next. */
+  /* [any] [waits] The pending requests of the tasks that this plugin handles: the first `capacity` of
+   * *total; total must not be 0. With a capacity above 0, set out[0].size to your
+   * sizeof(bg_pending): it is the distance from one to the next. */
   bg_status (*pending)(const bg_host *, bg_pending *out, size_t capacity, size_t *total)
       BG_NOEXCEPT;
 } bg_schedule;
 
 /* HTTP that the host carries out for a run, on the run's behalf and within the plugin's network
- * permissions. An attached fetch ends with its run. */
+ * permissions. A fetch ends with its run. */
 #define BG_EXT_FETCH "bghost.fetch/1"
 
-typedef uint64_t bg_fetch;
+typedef uint64_t bg_fetch; /* 0 is no fetch */
 
 typedef struct bg_fetch_request {
   uint32_t size, flags;       /* BG_FETCH_*                                                           */
@@ -270,14 +296,14 @@ typedef struct bg_fetch_request {
   bg_str   method;            /* "" is GET                                                            */
   bg_str   headers;           /* lines "Name: value\n", or ""                                         */
   bg_str   body;              /* at most 64 KiB; larger bodies come from a file                       */
-  bg_str   body_file;         /* a path that this plugin may read, or ""                              */
+  bg_str   body_file;         /* a path that this plugin may read, or ""; not together with body      */
   int64_t  max_bytes;         /* of the answer's body; 0 is 1 MiB                                     */
   int64_t  timeout_ms;        /* 0 is 60 s; never beyond the run                                      */
 } bg_fetch_request;
 
 #define BG_FETCH_DIGEST 1u    /* send "Repr-Digest: sha-256=..." (RFC 9530) of the body               */
 
-/* The end of a fetch. Valid until the callback returns. */
+/* The end of a fetch. */
 typedef struct bg_fetch_result {
   uint32_t  size;
   bg_status status;           /* BG_OK: there is an HTTP answer, whatever its code                    */
@@ -290,9 +316,10 @@ typedef struct bg_fetch_result {
 
 typedef struct bg_fetches {
   uint32_t size, reserved;
-  /* [any] Begins a fetch and returns at once. `done` is called exactly once if the answer is BG_OK, on
-   * a thread of the host, in no lock, and not on the caller's stack; never after release() of the
-   * run has begun. */
+  /* [any] Begins a fetch and returns at once. If the answer is BG_OK, `done` is called exactly once,
+   * perhaps before begin() has returned, on a thread of the host, in no lock, and not on the caller's
+   * stack; it returns within 100 ms. The run is not released before. out may be 0; *out is set before
+   * `done` is called. */
   bg_status (*begin)(const bg_host *, bg_run, const bg_fetch_request *,
                      void (*done)(void *context, bg_fetch, const bg_fetch_result *), void *context,
                      bg_fetch *out) BG_NOEXCEPT;

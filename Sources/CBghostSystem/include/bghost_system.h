@@ -68,6 +68,9 @@ int bgs_become_subreaper(void);
 int bgs_close_from(int first);
 /* SCHED_FIFO 1 for a thread of this process or for another process: needs CAP_SYS_NICE. */
 int bgs_realtime(pid_t id);
+/* Undoes it for the calling thread. */
+int bgs_not_realtime(void);
+void bgs_name_thread(const char *name);
 pid_t bgs_thread_id(void);
 
 /* ---- processor time of another process ---- */

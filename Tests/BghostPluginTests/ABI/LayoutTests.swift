@@ -34,11 +34,11 @@ import Testing
         )
         expect(
             bg_run_info.self,
-            size: 88,
+            size: 96,
             [
                 (\.size, 0), (\.attempt, 4), (\.run, 8), (\.task_id, 16), (\.params, 32),
                 (\.data_dir, 48), (\.deadline_mono_ns, 64), (\.grace_ms, 72), (\.max_result, 76),
-                (\.cancel_fd, 80), (\.flags, 84),
+                (\.cancel_fd, 80), (\.flags, 84), (\.task, 88),
             ]
         )
     }

@@ -22,7 +22,7 @@ FIELD(bg_result, message, 8);
 FIELD(bg_result, payload, 24);
 FIELD(bg_result, retry_after_ms, 40);
 
-HOLDS(sizeof(bg_run_info) == 88);
+HOLDS(sizeof(bg_run_info) == 96);
 FIELD(bg_run_info, size, 0);
 FIELD(bg_run_info, attempt, 4);
 FIELD(bg_run_info, run, 8);
@@ -34,6 +34,7 @@ FIELD(bg_run_info, grace_ms, 72);
 FIELD(bg_run_info, max_result, 76);
 FIELD(bg_run_info, cancel_fd, 80);
 FIELD(bg_run_info, flags, 84);
+FIELD(bg_run_info, task, 88);
 
 HOLDS(sizeof(bg_host) == 104);
 FIELD(bg_host, size, 0);
@@ -141,7 +142,6 @@ HOLDS(BG_WHY_DRAIN == 3u);
 HOLDS(BG_WHY_CONDITION == 4u);
 HOLDS(BG_WHY_QUOTA == 5u);
 HOLDS(BG_RUN_WORKER == 0x10000u);
-HOLDS(BG_RUN_RESUME == 0x20000u);
 HOLDS(BG_TASK_MAY_BLOCK == 1u);
 HOLDS(BG_TASK_SERIAL == 2u);
 HOLDS(BG_TASK_NEEDS_WORKER == 4u);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import Testing
+
+extension Integration {
+    /// What a worker may use, and what happens to one that uses more.
+    @Suite struct LimitTests {
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that allocates without end is killed near its limit`() async throws {
+            let limit: UInt64 = 64 << 20
+            let limits = WorkerLimits(memoryBytes: limit)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.runBesideOthers("allocate")
+                #expect(record.outcome == .killed(.memory))
+                let peak = try #require(record.usage.peakMemoryBytes)
+                #expect(peak > limit)
+                // What it can touch in the 10 ms between two looks, and until the kill.
+                #expect(peak < 8 * limit, "\(peak >> 20) MiB")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that burns processor time is killed at its limit`() async throws {
+            let limits = WorkerLimits(cpu: .milliseconds(200))
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.runBesideOthers("cpu-burn")
+                #expect(record.outcome == .killed(.cpu))
+                let used = try #require(record.usage.cpu)
+                #expect(used >= .milliseconds(200))
+                #expect(used < .seconds(1), "\(used)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A warm worker's processor time is charged to the run that uses it`() async throws {
+            let limits = WorkerLimits(cpu: .milliseconds(200))
+            try await withDaemon(
+                try TestManifest.misbehave(runtime: .milliseconds(120), limits: limits)
+            ) { daemon in
+                for _ in 0..<4 {
+                    let warm = try await daemon.run("invent-completions")
+                    #expect(warm.outcome == .succeeded || warm.outcome == .cancelledClean)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: ["fork-in-group", "fork-children"])
+        func `A run that forks beyond its limit is killed`(task: String) async throws {
+            let limits = WorkerLimits(processes: 8)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .killed(.processes))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `What a run forked in its group is gone after it`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runtime: .milliseconds(300), limits: WorkerLimits(processes: 64))
+            try await withDaemon(manifest) { daemon in
+                let run = try await daemon.begin("fork-in-group")
+                let filter = LogFilter(run: run.id)
+                var children: [Int32] = []
+                for await entry in daemon.follow(filter) {
+                    if entry.message.hasPrefix("child "), let pid = Int32(entry.message.dropFirst(6)) {
+                        children.append(pid)
+                    }
+                    if entry.message.hasPrefix("forked ") { break }
+                }
+                #expect(children.count == 32)
+                #expect(children.allSatisfy(isAlive))
+                #expect(try await daemon.end(of: run).outcome == .killed(.graceExceeded))
+                for child in children { try await gone(child) }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that takes all descriptors runs out of them in its own worker`() async throws {
+            let limits = WorkerLimits(descriptors: 40)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let before = try openDescriptors()
+                let record = try await daemon.runBesideOthers("leak-descriptors")
+                #expect(record.outcome == .succeeded)
+                let line = try await daemon.line(LogFilter(run: record.id)) {
+                    $0.message.hasPrefix("leaked ")
+                }
+                let leaked = try #require(Int(line.message.dropFirst(7)))
+                #expect((1...40).contains(leaked), "\(leaked)")
+                #expect(try openDescriptors() < before + 40)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A flood of log lines is counted and not kept`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let record = try await daemon.runBesideOthers("flood-log")
+                #expect(record.outcome == .succeeded)
+                let limit = WorkerLimits().outputBytes
+                let kept = daemon.log.entries(matching: LogFilter(run: record.id), limit: 8192)
+                    .filter { $0.source == .handler }
+                #expect(!kept.isEmpty)
+                #expect(kept.reduce(0) { $0 + $1.message.utf8.count } <= limit)
+                try await daemon.line(LogFilter(run: record.id)) { $0.event == "output.limit" }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A flood of output far beyond its limit ends the run`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let record = try await daemon.runBesideOthers("flood-stdout")
+                #expect(record.outcome == .killed(.output))
+                let limit = WorkerLimits().outputBytes
+                #expect(record.usage.outputBytes > limit)
+                let kept = daemon.log.entries(matching: LogFilter(run: record.id), limit: 8192)
+                    .filter { $0.source == .stdout }
+                #expect(kept.reduce(0) { $0 + $1.message.utf8.count } <= limit)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Output below its limit is kept whole`() async throws {
+            let limits = WorkerLimits(outputBytes: 512 << 20)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.run("flood-stdout")
+                #expect(record.outcome == .succeeded)
+                #expect(record.usage.outputBytes == 64 << 20)
+            }
+        }
+
+        /// Waits for the end of a process that is no child of this one.
+        private func gone(_ pid: Int32) async throws {
+            let clock = ContinuousClock()
+            let deadline = clock.now + .seconds(5)
+            while isAlive(pid) {
+                try #require(clock.now < deadline, "process \(pid) outlives its run")
+                await Task.yield()
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import Testing
+
+extension Integration {
+    /// Which worker carries which run.
+    @Suite struct ReuseTests {
+        @Test(.timeLimit(.minutes(1)))
+        func `A worker is used again after success`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let first = try await daemon.run("echo")
+                let second = try await daemon.run("state-and-release")
+                let third = try await daemon.run("succeed")
+                let pid = try #require(first.pid)
+                #expect(second.pid == pid && third.pid == pid)
+                #expect(await daemon.workers(of: "misbehave") == [pid])
+            }
+        }
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: [
+                "fail", "honour-cancel", "never-complete", "crash-in-start", "exit-in-start",
+                "write-rubbish", "unknown-status", "crash-in-release",
+            ])
+        func `A worker is not used again after anything else`(task: String) async throws {
+            let manifest = try TestManifest.misbehave(
+                runtime: .milliseconds(200), grace: .milliseconds(100))
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.run(task)
+                let second = try await daemon.run("succeed")
+                #expect(second.outcome == .succeeded)
+                #expect(first.pid != nil && first.pid != second.pid)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Each of two runs at once has a worker of its own`() async throws {
+            let manifest = try TestManifest.misbehave(overlap: .allow, slots: 4)
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.begin("honour-cancel")
+                let second = try await daemon.begin("honour-cancel-fd")
+                #expect(first.pid != nil && first.pid != second.pid)
+                for run in [first, second] { #expect(await daemon.host.expire(run: run.id)) }
+                #expect(try await daemon.end(of: first).outcome == .cancelledClean)
+                #expect(try await daemon.end(of: second).outcome == .cancelledClean)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Runs share a worker where the manifest says so`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runsPerWorker: 4, overlap: .allow, slots: 8)
+            try await withDaemon(manifest) { daemon in
+                let tasks = ["honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "never-complete"]
+                var runs: [RunRecord] = []
+                for task in tasks { runs.append(try await daemon.begin(task)) }
+                #expect(Set(runs.map(\.pid)).count == 1)
+                // A fifth finds no lane there.
+                let fifth = try await daemon.begin("honour-cancel")
+                #expect(fifth.pid != runs[0].pid)
+                for run in runs.prefix(3) + [fifth] { #expect(await daemon.host.expire(run: run.id)) }
+                for run in runs.prefix(3) + [fifth] {
+                    #expect(try await daemon.end(of: run).outcome == .cancelledClean)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A kill of one run loses those that share its worker`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runsPerWorker: 4, overlap: .allow, slots: 8)
+            try await withDaemon(manifest) { daemon in
+                var neighbours: [RunRecord] = []
+                for _ in 0..<3 { neighbours.append(try await daemon.begin("honour-cancel")) }
+                let bad = try await daemon.begin("ignore-cancel")
+                #expect(Set((neighbours + [bad]).map(\.pid)).count == 1)
+                #expect(await daemon.host.expire(run: bad.id))
+                #expect(try await daemon.end(of: bad).outcome == .killed(.graceExceeded))
+                for run in neighbours {
+                    #expect(try await daemon.end(of: run).outcome == .lost)
+                }
+                #expect(try await daemon.run("echo").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A serial handler never has two runs at once`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runtime: .milliseconds(100), runsPerWorker: 4, overlap: .allow, slots: 8)
+            try await withDaemon(manifest) { daemon in
+                var requests: [PendingRequest] = []
+                for _ in 0..<4 {
+                    requests.append(try await daemon.host.trigger(Submission(task: "serial")))
+                }
+                // Others of the plugin are not held up by it.
+                let other = try await daemon.run("echo")
+                #expect(other.outcome == .succeeded)
+                var records: [RunRecord] = []
+                for request in requests {
+                    records.append(try #require(await daemon.host.waitForRun(ofRequest: request.id)))
+                }
+                #expect(records.allSatisfy { $0.outcome == .cancelledClean })
+                let spans = try records.map {
+                    (try #require($0.startedAt), try #require($0.endedAt))
+                }.sorted { $0.0 < $1.0 }
+                for (before, after) in zip(spans, spans.dropFirst()) {
+                    #expect(before.1 <= after.0, "two runs of a serial handler overlap")
+                }
+                #expect(try #require(other.endedAt) < spans[3].0)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A handler that is not serial has as many runs as there are lanes`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runtime: .seconds(20), runsPerWorker: 4, overlap: .allow, slots: 8)
+            try await withDaemon(manifest) { daemon in
+                var requests: [PendingRequest] = []
+                for _ in 0..<4 {
+                    requests.append(try await daemon.host.trigger(Submission(task: "honour-cancel")))
+                }
+                var runs: [RunRecord] = []
+                for request in requests { runs.append(try await daemon.begun(request)) }
+                for run in runs { #expect(await daemon.host.expire(run: run.id)) }
+                for run in runs {
+                    #expect(try await daemon.end(of: run).outcome == .cancelledClean)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A worker with nothing to do is ended`() async throws {
+            try await withDaemon(
+                try TestManifest.misbehave(), adjust: { $0.patience.idle = 50_000_000 }
+            ) { daemon in
+                let first = try await daemon.run("echo")
+                let pid = try #require(first.pid)
+                for _ in 0..<10_000_000 where isAlive(pid) { await Task.yield() }
+                #expect(!isAlive(pid))
+                #expect(try await daemon.run("echo").outcome == .succeeded)
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import Testing
+
+extension Integration {
+    /// Runs whose time is up, and what they make of being asked to stop.
+    @Suite struct StoppingTests {
+        private static let runtime = Duration.milliseconds(300)
+        private static let grace = Duration.milliseconds(250)
+        /// What the contract adds to runtime and grace.
+        private static let slack = Duration.seconds(1)
+
+        private func manifest() throws -> Manifest {
+            try TestManifest.misbehave(runtime: Self.runtime, grace: Self.grace)
+        }
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: [
+                "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "complete-after-cancel",
+            ])
+        func `A run that stops when it is asked to is cancelled`(task: String) async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .cancelledClean)
+                #expect(record.stopReason == .expired)
+                let duration = try #require(record.duration)
+                #expect(duration >= Self.runtime)
+                #expect(duration <= Self.runtime + Self.grace + Self.slack)
+                if task == "honour-cancel" { #expect(record.message == "why 1") }
+                if task == "complete-after-cancel" {
+                    try await daemon.line("after cancel answered -10")
+                }
+            }
+        }
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: [
+                "ignore-cancel", "sleep-forever", "never-complete", "spin", "block-in-cancel",
+                "exit-thread",
+            ])
+        func `A run that does not stop is killed at the end of its grace`(task: String) async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .killed(.graceExceeded))
+                #expect(record.stopReason == .expired)
+                let duration = try #require(record.duration)
+                #expect(duration >= Self.runtime + Self.grace)
+                #expect(duration <= Self.runtime + Self.grace + Self.slack)
+                let pid = try #require(record.pid)
+                #expect(!isAlive(pid))
+                let killed = try await daemon.line(LogFilter(run: record.id)) {
+                    $0.event == "run.killed"
+                }
+                #expect(killed.plugin == "misbehave")
+                #expect(killed.message.contains("graceExceeded"))
+                if task == "ignore-cancel" { try await daemon.line("ignored why 1") }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run is told of its expiry with the reason and what remains`() async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let record = try await daemon.run("honour-cancel")
+                let line = try await daemon.line(LogFilter(run: record.id)) {
+                    $0.event == "run.expiring"
+                }
+                #expect(line.message == "asked to stop (expired); it has 250 ms")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A kill frees the slot for what waits`() async throws {
+            var manifest = try manifest()
+            manifest.host.slots = 1
+            try await withDaemon(manifest) { daemon in
+                let killed = try await daemon.begin("ignore-cancel")
+                let waiting = try await daemon.host.trigger(Submission(task: "echo"))
+                #expect(waiting.waitingFor.contains { $0.contains("slot") })
+                let record = try #require(await daemon.host.waitForRun(ofRequest: waiting.id))
+                #expect(record.outcome == .succeeded)
+                #expect(try await daemon.end(of: killed).outcome == .killed(.graceExceeded))
+                let began = try #require(record.startedAt)
+                let ended = try #require(await daemon.host.runs(task: "ignore-cancel", limit: 1).first?.endedAt)
+                #expect(began >= ended)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An operator ends a run as its runtime would`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let run = try await daemon.begin("honour-cancel")
+                #expect(await daemon.host.expire(run: run.id))
+                let record = try await daemon.end(of: run)
+                #expect(record.outcome == .cancelledClean)
+                #expect(record.stopReason == .expired)
+                #expect(await daemon.host.expire(run: run.id) == false)
+            }
+        }
+    }
+}

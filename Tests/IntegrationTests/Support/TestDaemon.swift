@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostStore
+import BghostTestSupport
+import BghostTransfer
+import Glibc
+import Testing
+
+/// A host with real workers, for one test.
+final class TestDaemon: Sendable {
+    let host: Host
+    let log: HostLog
+    let folder: TemporaryDirectory
+
+    /// Starts a host on a state directory of its own.
+    ///
+    /// - Parameter adjust: changes the configuration before the host gets it.
+    init(
+        _ manifest: Manifest,
+        folder: TemporaryDirectory? = nil,
+        adjust: (inout HostConfiguration) -> Void = { _ in }
+    ) async throws {
+        let folder = try folder ?? TemporaryDirectory()
+        self.folder = folder
+        log = HostLog(level: .trace)
+        var configuration = HostConfiguration(
+            manifest: manifest, manifestPath: folder.file("tasks.json"),
+            manifestDirectory: folder.path, stateDirectory: folder.file("state"),
+            workerPath: Artifact.path("bghost-worker"), pluginPath: [folder.path],
+            store: MemoryStore(), fetcher: UnreachableNetwork(), log: log)
+        adjust(&configuration)
+        host = try await Host.running(configuration)
+    }
+
+    /// Triggers a task and waits for the end of its run.
+    func run(_ task: String, _ parameters: String = "{}") async throws -> RunRecord {
+        let request = try await host.trigger(Submission(task: task, parameters: parameters))
+        return try #require(await host.waitForRun(ofRequest: request.id))
+    }
+
+    /// Triggers a task and waits until its handler is under way.
+    func begin(_ task: String, _ parameters: String = "{}") async throws -> RunRecord {
+        let request = try await host.trigger(Submission(task: task, parameters: parameters))
+        return try await begun(request)
+    }
+
+    /// Waits until the handler of a request's run is under way.
+    func begun(_ request: PendingRequest) async throws -> RunRecord {
+        for await entry in follow(LogFilter(task: request.task)) where entry.event == "run.started" {
+            let runs = await host.runs(task: request.task, limit: 100)
+            if let run = runs.first(where: { $0.request == request.id }) { return run }
+        }
+        throw Missing(what: "a run of \(request.task)")
+    }
+
+    /// Waits for the end of a run that is under way.
+    func end(of run: RunRecord) async throws -> RunRecord {
+        try #require(await host.waitForRun(ofRequest: run.request))
+    }
+
+    /// What the log holds and each new line as it comes.
+    func follow(_ filter: LogFilter = LogFilter()) -> AsyncStream<LogEntry> {
+        log.follow(matching: filter, limit: 8192)
+    }
+
+    /// Waits until the log has a line.
+    @discardableResult
+    func line(
+        _ filter: LogFilter = LogFilter(),
+        where isWanted: (LogEntry) -> Bool
+    ) async throws -> LogEntry {
+        for await entry in follow(filter) where isWanted(entry) { return entry }
+        throw Missing(what: "a line of the log")
+    }
+
+    /// Waits until a plugin or the host has said exactly this.
+    @discardableResult
+    func line(_ text: String, _ filter: LogFilter = LogFilter()) async throws -> LogEntry {
+        try await line(filter) { $0.message == text }
+    }
+
+    /// The process ids of a plugin's workers.
+    func workers(of plugin: String) async -> [Int32] {
+        await host.status().plugins.first { $0.name == plugin }?.workers ?? []
+    }
+
+    /// Drains the host and looks that nothing of it is left.
+    func end() async {
+        await host.drain()
+        #expect(workersOfThisProcess().isEmpty, "workers outlive their host")
+        #expect(controlGroupsOfThisProcess().isEmpty, "control groups outlive their host")
+    }
+}
+
+/// Something that a test waited for in vain.
+struct Missing: Error, CustomStringConvertible {
+    var what: String
+    var description: String { "\(what) did not come before the host's end" }
+}
+
+/// Runs a test with a host, and ends the host whatever the test does.
+func withDaemon(
+    _ manifest: Manifest,
+    folder: TemporaryDirectory? = nil,
+    adjust: (inout HostConfiguration) -> Void = { _ in },
+    _ body: (TestDaemon) async throws -> Void
+) async throws {
+    let daemon = try await TestDaemon(manifest, folder: folder, adjust: adjust)
+    do {
+        try await body(daemon)
+    } catch {
+        await daemon.host.drain()
+        throw error
+    }
+    await daemon.end()
+}
+
+/// No test here needs a network.
+struct UnreachableNetwork: Fetching {
+    func fetch(
+        _ request: FetchRequest,
+        permits: @escaping @Sendable (String, UInt16) -> Bool
+    ) async throws(FetchFailure) -> FetchResponse {
+        throw .shutDown
+    }
+}

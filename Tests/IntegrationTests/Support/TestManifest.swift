@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Testing
+
+/// Manifests of fixtures.
+enum TestManifest {
+    /// All handlers of the fixture `misbehave`.
+    static let misbehaviours = [
+        "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
+        "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "serial",
+        "needs-worker", "ignore-cancel", "never-complete", "block-in-cancel", "spin", "cpu-burn",
+        "sleep-forever", "complete-twice", "complete-after-cancel", "complete-late",
+        "invent-completions", "unknown-status", "own-status", "oversized-result", "bad-json-result",
+        "bad-utf8-message", "bad-result-pointer", "crash-in-start", "abort-in-start",
+        "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "close-descriptors",
+        "leak-descriptors", "flood-log", "flood-stdout", "allocate", "fork-in-group",
+        "fork-children",
+    ]
+
+    /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
+    /// ``witness``.
+    static func misbehave(
+        runtime: Duration = .seconds(20),
+        grace: Duration = .milliseconds(200),
+        isolation: Isolation = .worker,
+        runsPerWorker: Int = 1,
+        limits: WorkerLimits = WorkerLimits(),
+        overlap: Overlap = .queue,
+        slots: Int? = nil
+    ) throws -> Manifest {
+        var manifest = try witness()
+        manifest.host.slots = slots
+        manifest.plugins.append(
+            PluginDefinition(
+                name: "misbehave", library: try Fixture.library("misbehave"),
+                isolation: isolation, runsPerWorker: runsPerWorker, limits: limits))
+        for handler in misbehaviours {
+            manifest.tasks.append(
+                try task(
+                    handler, "misbehave", handler,
+                    RunLimits(runtime: runtime, grace: grace), overlap: overlap))
+        }
+        return manifest
+    }
+
+    /// One plugin from one fixture, with its handler `succeed` as the task `task`.
+    static func plugin(
+        _ name: String,
+        library: String,
+        handler: String = "succeed",
+        limits: WorkerLimits = WorkerLimits()
+    ) throws -> Manifest {
+        var manifest = try witness()
+        manifest.plugins.append(
+            PluginDefinition(name: name, library: library, limits: limits))
+        manifest.tasks.append(
+            try task(
+                "task", name, handler,
+                RunLimits(runtime: .seconds(20), grace: .milliseconds(200))))
+        return manifest
+    }
+
+    /// A plugin and a function that do as they should: `witness.echo` and `witness.nap`.
+    static func witness() throws -> Manifest {
+        Manifest(
+            plugins: [
+                PluginDefinition(name: "witness", library: try Fixture.library("misbehave"))
+            ],
+            functions: [
+                FunctionDefinition(
+                    name: "nap", library: "libc.so.6", symbol: "usleep",
+                    signature: "int(microseconds: uint = 5000) == 0")
+            ],
+            tasks: [
+                try task("witness.echo", "witness", "echo", nil),
+                TaskDefinition(
+                    identifier: try pattern("witness.nap"), handler: .function(name: "nap")),
+            ])
+    }
+
+    static func task(
+        _ identifier: String,
+        _ plugin: String,
+        _ handler: String,
+        _ limits: RunLimits?,
+        overlap: Overlap = .queue
+    ) throws -> TaskDefinition {
+        TaskDefinition(
+            identifier: try pattern(identifier), handler: .plugin(name: plugin, handler: handler),
+            limits: limits, overlap: overlap)
+    }
+
+    static func pattern(_ text: String) throws -> IdentifierPattern {
+        try #require(IdentifierPattern(text))
+    }
+}
