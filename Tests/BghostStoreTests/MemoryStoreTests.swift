@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import Testing
+
+@Suite struct MemoryStoreTests {
+    @Test(.timeLimit(.minutes(1)), arguments: StoreConformance.checks)
+    func conforms(_ check: StoreConformance.Check) async throws {
+        try await check.run(StoreConformance(store: MemoryStore()))
+    }
+
+    @Test(arguments: [1, 2, 3, 7])
+    func keepsOnlyTheNewest(historyMax: Int) {
+        let store = MemoryStore(historyMax: historyMax)
+        for number in 1...20 {
+            store.commit([.ended(Sample.ended(number))]) { _ in }
+            let expected = (1...number).suffix(historyMax).reversed().map { Sample.id($0) }
+            #expect(store.runs(task: nil, limit: 100).map(\.id) == expected)
+            #expect(store.lastRun(task: "a")?.id == Sample.id(number))
+        }
+    }
+
+    @Test(arguments: [0, -1, Int.min])
+    func keepsAtLeastOne(historyMax: Int) {
+        let store = MemoryStore(historyMax: historyMax)
+        store.commit([.ended(Sample.ended(1)), .ended(Sample.ended(2))]) { _ in }
+        #expect(store.runs(task: nil, limit: 100).map(\.id) == [Sample.id(2)])
+    }
+
+    @Test func aTaskWhoseRunsAreOverwrittenHasNoLastRun() {
+        let store = MemoryStore(historyMax: 2)
+        for (number, task) in [(1, "rare"), (2, "busy"), (3, "busy")] {
+            store.commit([.ended(Sample.ended(number, task: task))]) { _ in }
+        }
+        #expect(store.lastRun(task: "rare") == nil)
+        #expect(store.lastRun(task: "busy")?.id == Sample.id(3))
+        store.commit([.ended(Sample.ended(4, task: "rare"))]) { _ in }
+        #expect(store.lastRun(task: "rare")?.id == Sample.id(4))
+    }
+}
