@@ -14,7 +14,9 @@ void     die(const char *what);
 void pin(int cpu);
 /* Prints p50, p99 and the lowest of these nanoseconds, which it sorts, as microseconds. */
 void report(uint64_t *ns, size_t count);
-void reap(pid_t pid);
+void     reap(pid_t pid);
+/* Sleeps until a deadline, 10 ms from now, and returns it. */
+uint64_t pass_deadline(int timer);
 /* Children that spin until they are killed, one for each processor. They end with this process. */
 int  spinners_start(pid_t *pids, int max);
 void spinners_end(const pid_t *pids, int count);
@@ -27,5 +29,8 @@ int kill_group(int argc, char **argv);
 int spawn_empty(int argc, char **argv);
 int stamp(int argc, char **argv);
 int burn(int argc, char **argv);
+int cancel(int argc, char **argv);
+int zygote_start(int argc, char **argv);
+int zygote_memory(int argc, char **argv);
 
 #endif

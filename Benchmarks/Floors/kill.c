@@ -17,8 +17,6 @@
 
 enum { group_size = 10, spinners_max = 64 };
 
-static const uint64_t limit_ns = 10000000;
-
 static void wait_readable(int fd) {
   struct pollfd wanted = {fd, POLLIN, 0};
   while (poll(&wanted, 1, -1) < 0 && errno == EINTR) {}
@@ -33,16 +31,6 @@ static int open_pidfd(pid_t pid) {
 static void become_realtime(pid_t id) {
   struct sched_param one = {.sched_priority = 1};
   if (sched_setscheduler(id, SCHED_FIFO, &one) < 0 && id == 0) puts("refused realtime");
-}
-
-/* Sleeps until a deadline and returns it. */
-static uint64_t pass_deadline(int timer) {
-  uint64_t          deadline = now_ns() + limit_ns, count;
-  struct itimerspec when = {
-      .it_value = {(time_t)(deadline / 1000000000u), (long)(deadline % 1000000000u)}};
-  if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) < 0) die("set the timer");
-  if (read(timer, &count, sizeof count) < 0) die("read the timer");
-  return deadline;
 }
 
 /* A child that waits, or spins. It does not inherit a real-time class. */

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static const uint64_t limit_ns = 10000000;
 
 uint64_t now_ns(void) {
   struct timespec t;
@@ -46,6 +49,15 @@ void report(uint64_t *ns, size_t count) {
 
 void reap(pid_t pid) {
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+uint64_t pass_deadline(int timer) {
+  uint64_t          deadline = now_ns() + limit_ns, count;
+  struct itimerspec when = {
+      .it_value = {(time_t)(deadline / 1000000000u), (long)(deadline % 1000000000u)}};
+  if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) < 0) die("set the timer");
+  if (read(timer, &count, sizeof count) < 0) die("read the timer");
+  return deadline;
 }
 
 static void spin(void) {
@@ -97,7 +109,8 @@ int main(int argc, char **argv) {
   } floors[] = {
       {"roundtrip", roundtrip}, {"throughput", throughput}, {"kill", kill_one},
       {"kill-group", kill_group}, {"spawn", spawn_empty},   {"stamp", stamp},
-      {"burn", burn},             {"pinned", pinned},
+      {"burn", burn},             {"pinned", pinned},       {"cancel", cancel},
+      {"zygote-start", zygote_start}, {"zygote-memory", zygote_memory},
   };
   for (size_t i = 0; argc > 1 && i < sizeof floors / sizeof *floors; i++)
     if (strcmp(argv[1], floors[i].name) == 0) return floors[i].run(argc - 2, argv + 2);
@@ -106,6 +119,9 @@ int main(int argc, char **argv) {
         "       floors kill idle|busy|raised N\n"
         "       floors kill-group N\n"
         "       floors spawn N\n"
+        "       floors cancel N\n"
+        "       floors zygote-start PLUGIN N\n"
+        "       floors zygote-memory PLUGIN\n"
         "       floors burn CPU\n"
         "       floors pinned CPU PROGRAM [ARGUMENT...]\n",
         stderr);
