@@ -89,7 +89,7 @@ import Testing
         }
         #expect(packets.drain { Self.keep($0, &sent) })
         #expect(sent.allSatisfy { (1...FrameLayout.packetBytesMax).contains($0.count) })
-        #expect(sent.joined().elementsEqual(written.map(\.packet).joined()))
+        #expect(try sent.flatMap { try Message.read($0) } == written)
     }
 
     private static func keep(_ packet: UnsafeRawBufferPointer, _ sent: inout [[UInt8]]) -> Bool {
