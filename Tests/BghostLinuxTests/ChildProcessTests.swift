@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+    @Test(arguments: [Int32(0), 1, 7, 255])
+    func tellsTheExitCode(code: Int32) throws {
+        let end = try Program(shell: "exit \(code)").end()
+        #expect(end.exited)
+        #expect(end.code == code)
+    }
+
+    @Test(arguments: [SIGSEGV, SIGKILL, SIGTERM])
+    func tellsTheSignal(signal: Int32) throws {
+        let end = try Program(shell: "kill -\(signal) $$").end()
+        #expect(!end.exited)
+        #expect(end.code == signal)
+    }
+
+    @Test func tellsWhatItUsed() throws {
+        let end = try Program(
+            shell: "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+        ).end()
+        #expect(end.exited)
+        #expect(end.cpuNanoseconds > 0)
+        #expect(end.peakMemoryBytes > 100 << 10)
+    }
+
+    @Test func aRunningChildHasNotEnded() throws {
+        let program = try Program(shell: "read x; exit 3")
+        #expect(program.child.exit == nil)
+        #expect(program.child.cpuNanoseconds != nil)
+        let resident = try #require(program.child.residentBytes)
+        let peak = try #require(program.child.peakResidentBytes)
+        #expect(resident > 0)
+        #expect(peak > 100 << 10)
+        program.say("go")
+        #expect(try program.end().code == 3)
+        // It stays to be collected, so this can be asked again.
+        #expect(program.child.exit?.code == 3)
+    }
+
+    @Test func killsTheWholeGroup() throws {
+        let program = try Program(shell: "sleep 1000 & echo ready; wait")
+        #expect(program.line() == "ready")
+        program.child.kill()
+        program.waitUntilAllAreGone()
+        #expect(try program.end().code == SIGKILL)
+    }
+
+    @Test func endsWhatTheChildLeftInItsGroup() throws {
+        let program = try Program(shell: "sleep 1000 & exit 0")
+        #expect(try program.end().code == 0)
+        program.child.giveUp()
+        program.waitUntilAllAreGone()
+    }
+
+    @Test func countsTheTree() throws {
+        let program = try Program(
+            shell: "sleep 1000 & sh -c 'sleep 1000 & echo ready; wait' & wait"
+        )
+        #expect(program.line() == "ready")
+        #expect(program.child.countTree(limit: 100) == 4)
+        #expect(program.child.countTree(limit: 2) == 3)
+        #expect(childPIDs(of: program.child.pid).count == 2)
+        #expect(childPIDs(of: getpid()).contains(program.child.pid))
+        #expect(childPIDs(of: .max).isEmpty)
+    }
+
+    @Test func aProgramThatIsNotThereIsAnError() {
+        #expect(throws: SystemError("start", "/no/such/program", code: ENOENT)) {
+            try Program(["/no/such/program"])
+        }
+    }
+
+    /// The child's numbers must come out right also where they cross those of the descriptors.
+    @Test func descriptorsBecomeTheNumbersOfTheirPlaces() throws {
+        let pipes = try (0..<3).map { _ in try Pipe.make() }
+        let program = try Program(
+            shell: "echo 3 >&3; echo 4 >&4; echo 5 >&5",
+            extra: pipes.map(\.writing)
+        )
+        #expect(try program.end().code == 0)
+        for (pipe, number) in zip(pipes, 3...5) {
+            close(pipe.writing)
+            #expect(Program.next(pipe.reading) == UInt8(ascii: "0") + UInt8(number))
+            close(pipe.reading)
+        }
+    }
+
+    @Test func ofOurDescriptorsNoOtherIsInherited() throws {
+        let leak = try Pipe.make()
+        defer { close(leak.reading) }
+        let program = try Program(shell: "read x")
+        close(leak.writing)
+        // Would wait for ever if the child held the writing end.
+        #expect(Program.next(leak.reading) == nil)
+        _ = program.child.pid
+    }
+}

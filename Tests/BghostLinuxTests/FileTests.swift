@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct FileTests {
+    // MARK: Confined files
+
+    private func house() throws -> (folder: String, all: TemporaryDirectory) {
+        let all = try TemporaryDirectory()
+        for name in ["in", "in/deep"] { #expect(mkdir(all.file(name), 0o700) == 0) }
+        try all.write("secret", to: "out.txt")
+        try all.write("fine", to: "in/deep/file.txt")
+        for (link, target) in [
+            ("in/way-out", "../out.txt"), ("in/absolute", all.file("out.txt")), ("in/up", ".."),
+            ("in/inside", "deep/file.txt"), ("in/loop", "loop"),
+        ] {
+            #expect(symlink(target, all.file(link)) == 0)
+        }
+        #expect(mkfifo(all.file("in/fifo"), 0o600) == 0)
+        return (all.file("in"), all)
+    }
+
+    @Test(arguments: ["deep/file.txt", "./deep/../deep/file.txt", "inside"])
+    func opensWhatLiesBelow(path: String) throws {
+        let (folder, all) = try house()
+        defer { withExtendedLifetime(all) {} }
+        let fd = try ConfinedFile.open(path, below: folder).get()
+        defer { close(fd) }
+        #expect(Program.next(fd) == UInt8(ascii: "f"))
+    }
+
+    @Test(arguments: [
+        ("../out.txt", EXDEV), ("deep/../../out.txt", EXDEV), ("way-out", EXDEV),
+        ("absolute", EXDEV), ("up/out.txt", EXDEV), ("/etc/passwd", EXDEV), ("..", EXDEV),
+        ("loop", ELOOP), ("missing", ENOENT), ("", ENOENT),
+    ])
+    func refusesWhatLeadsOut(path: String, code: Int32) throws {
+        let (folder, all) = try house()
+        defer { withExtendedLifetime(all) {} }
+        #expect(
+            ConfinedFile.open(path, below: folder)
+                == .failure(SystemError("open", path, code: code))
+        )
+    }
+
+    @Test func neverWaitsForAFIFO() throws {
+        let (folder, all) = try house()
+        for answer in [
+            ConfinedFile.open("fifo", below: folder), ConfinedFile.open(all.file("in/fifo")),
+        ] {
+            close(try answer.get())
+        }
+        let fifo = all.file("in/fifo")
+        #expect(
+            SmallFile.read(fifo, bytesMax: 1) == .failure(SystemError("read", fifo, code: EINVAL))
+        )
+    }
+
+    @Test func anExactPathMustNotBeALink() throws {
+        let (folder, all) = try house()
+        defer { withExtendedLifetime(all) {} }
+        let link = folder + "/inside"
+        #expect(ConfinedFile.open(link) == .failure(SystemError("open", link, code: ELOOP)))
+        close(try ConfinedFile.open(folder + "/deep/file.txt").get())
+    }
+
+    @Test func readsSmallFilesUpToTheLimit() throws {
+        let (folder, all) = try house()
+        let file = all.file("out.txt")
+        #expect(SmallFile.read(file, bytesMax: 3) == .success(Array("sec".utf8)))
+        #expect(SmallFile.read(file, bytesMax: 100) == .success(Array("secret".utf8)))
+        #expect(
+            SmallFile.read(folder, bytesMax: 1)
+                == .failure(SystemError("read", folder, code: EISDIR))
+        )
+        #expect(readFile(file, bytesMax: 3) == Array("sec".utf8))
+        #expect(readFile(all.file("missing"), bytesMax: 3) == nil)
+    }
+
+    // MARK: Locks
+
+    @Test func oneHolderAtATimeAndItsEndGivesItUp() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("lock")
+        let fd = LockFile.open(path)
+        try #require(fd >= 0)
+        #expect(LockFile.open(path) == -EAGAIN)
+        let holder = try Program(["/bin/sleep", "1000"], extra: [fd])
+        close(fd)
+        // The other process alone holds it now.
+        #expect(LockFile.open(path) == -EAGAIN)
+        holder.child.kill()
+        _ = try holder.end()
+        let next = LockFile.open(path)
+        #expect(next >= 0)
+        close(next)
+    }
+
+    @Test func aLockFileIsNoLink() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write("", to: "file")
+        #expect(symlink(folder.file("file"), folder.file("lock")) == 0)
+        #expect(LockFile.open(folder.file("lock")) == -ELOOP)
+    }
+
+    // MARK: Memory files
+
+    @Test(arguments: [0, 1, 100_000])
+    func aMemoryFileCannotBeChanged(count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        let fd = try MemoryFile.sealed(name: "test", bytes)
+        #expect(pwrite(fd, "x", 1, 0) == -1)
+        #expect(errno == EPERM)
+        #expect(ftruncate(fd, 200_000) == -1)
+        #expect(errno == EPERM)
+        #expect(count == 0 || ftruncate(fd, 0) == -1)
+        #expect(MemoryFile.consume(fd, count: UInt64(count)) == bytes)
+    }
+
+    @Test(arguments: [4, 1 << 40, UInt64.max])
+    func aMemoryFileThatIsShorterThanClaimedIsRefused(claim: UInt64) throws {
+        let fd = try MemoryFile.sealed(name: "test", [1, 2, 3])
+        #expect(MemoryFile.consume(fd, count: claim) == nil)
+    }
+
+    // MARK: Pipes
+
+    @Test func theReadingEndDoesNotWait() throws {
+        let pipe = try Pipe.make()
+        var byte: UInt8 = 0
+        #expect(read(pipe.reading, &byte, 1) == -1)
+        #expect(errno == EAGAIN)
+        #expect(write(pipe.writing, "x", 1) == 1)
+        #expect(read(pipe.reading, &byte, 1) == 1)
+        close(pipe.writing)
+        #expect(read(pipe.reading, &byte, 1) == 0)
+        close(pipe.reading)
+    }
+}

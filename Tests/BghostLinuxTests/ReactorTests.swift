@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ReactorTests {
+    @Test func urgentTokensAreToldFirst() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let pipes = try (0..<4).map { _ in try Pipe.make() }
+        defer { for pipe in pipes { closeBoth(pipe) } }
+        for pipe in pipes { #expect(write(pipe.writing, "x", 1) == 1) }
+        let urgent: UInt64 = 1 << 63
+        // All are ready before the first is watched, so one turn sees them all.
+        let tokens = [1, urgent | 2, 3, urgent | 4]
+        try await resident.watch(
+            Array(zip(pipes.map(\.reading), tokens)).map { ($0, $1) },
+            for: .input
+        )
+        let events = await resident.events { $0.count == 4 }
+        #expect(
+            events == [urgent | 2, urgent | 4, 1, 3].map { Resident.Event.ready($0, .input) }
+        )
+    }
+
+    @Test func aClosedPipeIsAHangup() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let pipe = try Pipe.make()
+        defer { close(pipe.reading) }
+        try await resident.watch([(pipe.reading, 9)], for: .input)
+        close(pipe.writing)
+        #expect(await resident.events { !$0.isEmpty } == [.ready(9, .hangup)])
+    }
+
+    @Test func aDescriptorThatIsNotOneIsRefused() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        await #expect(throws: SystemError("watch a descriptor", code: EBADF)) {
+            try await resident.watch([(-1, 1)], for: .input)
+        }
+    }
+
+    @Test func aDeadlineComesOnceAndNotBefore() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        for _ in 0..<20 {
+            let before = await resident.events { _ in true }.count
+            let deadline = Monotonic.now + 3_000_000
+            await resident.setDeadline(deadline)
+            let events = await resident.events { $0.count > before }
+            #expect(events.count == before + 1)
+            guard case .deadline(let now) = events.last else {
+                Issue.record("\(events)")
+                return
+            }
+            #expect(now >= deadline)
+            // Generous: the machine may be busy. A wait rounded up to seconds is what this finds.
+            #expect(now - deadline < 500_000_000)
+        }
+    }
+
+    @Test func aDeadlineInThePastComesAtOnce() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        await resident.setDeadline(0)
+        #expect(await resident.events { !$0.isEmpty }.count == 1)
+    }
+
+    @Test func anActorOnItIsIsolated() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        await withTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask { for _ in 0..<100 { await resident.visit() } }
+            }
+        }
+        #expect(await resident.visits == 5_000)
+        #expect(await resident.turns > 0)
+    }
+
+    @Test func whatWasWantedBeforeTheStartIsDone() async throws {
+        let resident = try Resident()
+        async let visit: Void = resident.visit()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        await visit
+        #expect(await resident.visits == 1)
+    }
+
+    @Test func endsWhenStopped() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        await resident.visit()
+        #expect(!resident.reactor.isCurrent)
+        resident.reactor.stop()
+        resident.reactor.stop()
+        resident.reactor.join()
+        resident.reactor.join()
+    }
+
+    @Test func theProcessorTimeOfOthersIsTold() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let idle = try Program(["/bin/sleep", "1000"])
+        let busy = try Program(shell: "while :; do :; done")
+        let (idlePID, busyPID) = (idle.child.pid, busy.child.pid)
+        #expect(await resident.watchCPU(of: idlePID, every: 50_000_000, value: 1))
+        #expect(await resident.watchCPU(of: busyPID, every: 50_000_000, value: 2))
+        let events = await resident.events { $0.count >= 4 }
+        #expect(events.allSatisfy { $0 == .usedCPU(2) })
+        let used = try #require(busy.child.cpuNanoseconds)
+        #expect(used >= 200_000_000)
+    }
+
+    @Test func thereIsNoTimerForAProcessThatIsNot() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        // Above the highest number that the kernel gives out.
+        #expect(await !resident.watchCPU(of: 1 << 22 | 1, every: 50_000_000, value: 1))
+    }
+
+    private func closeBoth(_ pipe: (reading: Int32, writing: Int32)) {
+        close(pipe.reading)
+        close(pipe.writing)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+
+/// An actor that lives on a reactor's thread and is told what happens there.
+actor Resident: ReactorClient {
+    enum Event: Equatable, Sendable {
+        case ready(UInt64, Readiness)
+        case deadline(now: UInt64)
+        case usedCPU(Int32)
+    }
+
+    private final class Held {
+        let timer: CPUTimer
+        init(_ timer: consuming CPUTimer) { self.timer = timer }
+    }
+
+    nonisolated let reactor: Reactor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+    private(set) var turns = 0
+    private(set) var visits = 0
+    private var events: [Event] = []
+    private var descriptors: [UInt64: Int32] = [:]
+    private var timers: [Held] = []
+    private var waiting:
+        (isEnough: ([Event]) -> Bool, continuation: CheckedContinuation<Void, Never>)?
+
+    init() throws {
+        reactor = try Reactor()
+    }
+
+    /// Watches descriptors, each until it is ready for the first time.
+    func watch(_ wanted: [(fd: Int32, token: UInt64)], for readiness: Readiness) throws {
+        for (fd, token) in wanted {
+            descriptors[token] = fd
+            try reactor.watch(fd, for: readiness, token: token)
+        }
+    }
+
+    func watchCPU(of pid: Int32, every period: Int64, value: Int32) -> Bool {
+        guard let timer = reactor.watchCPU(ofProcess: pid, every: period, value: value) else {
+            return false
+        }
+        timers.append(Held(timer))
+        return true
+    }
+
+    func setDeadline(_ deadline: UInt64) { reactor.deadline = deadline }
+
+    /// Counts a visit, in two steps that anything in between would spoil.
+    func visit() {
+        let before = visits
+        precondition(reactor.isCurrent)
+        visits = before + 1
+    }
+
+    /// All that happened, once it is enough.
+    func events(until isEnough: @escaping @Sendable ([Event]) -> Bool) async -> [Event] {
+        guard !isEnough(events) else { return events }
+        await withCheckedContinuation { waiting = (isEnough, $0) }
+        return events
+    }
+
+    private func note(_ event: Event) {
+        events.append(event)
+        guard let waiting, waiting.isEnough(events) else { return }
+        self.waiting = nil
+        waiting.continuation.resume()
+    }
+
+    // MARK: The reactor's client
+
+    nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
+        assumeIsolated {
+            if let fd = $0.descriptors.removeValue(forKey: token) { $0.reactor.unwatch(fd) }
+            $0.note(.ready(token, readiness))
+        }
+    }
+
+    nonisolated func deadlinePassed(now: UInt64) {
+        assumeIsolated { $0.note(.deadline(now: now)) }
+    }
+
+    nonisolated func usedCPU(_ value: Int32) {
+        assumeIsolated { $0.note(.usedCPU(value)) }
+    }
+
+    nonisolated func turnEnded() {
+        assumeIsolated { $0.turns += 1 }
+    }
+}
