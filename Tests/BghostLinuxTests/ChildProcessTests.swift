@@ -29,7 +29,8 @@ import Testing
     }
 
     @Test func aRunningChildHasNotEnded() throws {
-        let program = try Program(shell: "read x; exit 3")
+        let program = try Program(shell: "echo ready; read x; exit 3")
+        #expect(program.line() == "ready")
         #expect(program.child.exit == nil)
         #expect(program.child.cpuNanoseconds != nil)
         let resident = try #require(program.child.residentBytes)

@@ -78,7 +78,7 @@ import Testing
         for run in UInt64(0)..<600 {
             let message: Message =
                 Int.random(in: 0..<3, using: &random) == 0
-                ? Self.log(bytes: Int.random(in: 0..<100_000, using: &random))
+                ? Self.start(bytes: Int.random(in: 0..<100_000, using: &random))
                 : .finish(run: run)
             #expect(message.write(to: &packets))
             written.append(message)
@@ -99,5 +99,20 @@ import Testing
 
     private static func log(bytes: Int) -> Message {
         .log(LogLine(run: 1, level: 2, dropped: 0, text: String(repeating: "x", count: bytes)))
+    }
+
+    private static func start(bytes: Int) -> Message {
+        .start(
+            Start(
+                run: 1,
+                handler: 0,
+                attempt: 1,
+                deadline: 0,
+                graceMilliseconds: 0,
+                resultBytesMax: 0,
+                task: "t",
+                parameters: String(repeating: "x", count: bytes)
+            )
+        )
     }
 }
