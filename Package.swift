@@ -32,7 +32,9 @@ let package = Package(
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
         .library(name: "Overrun", type: .dynamic, targets: ["Overrun"]),
+        .library(name: "BenchSwift", type: .dynamic, targets: ["BenchSwift"]),
         .executable(name: "bghost", targets: ["bghost"]),
+        .executable(name: "bghost-bench", targets: ["bghost-bench"]),
         .executable(name: "bghost-worker", targets: ["bghost-worker"]),
         .executable(name: "stormy-station", targets: ["stormy-station"]),
     ],
@@ -152,6 +154,24 @@ let package = Package(
         plugin("PhotoUpload"),
         plugin("Notifier"),
         plugin("Overrun"),
+
+        // The bench.
+        .target(
+            name: "BenchSwift",
+            dependencies: ["BackgroundTasks"],
+            path: "Benchmarks/Plugins/Swift",
+            swiftSettings: swift,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+        ),
+        .executableTarget(
+            name: "bghost-bench",
+            dependencies: [
+                "BghostCore", "BghostHost", "BghostLinux", "BghostStore", "BghostTransfer",
+                "CBghostSystem",
+            ],
+            path: "Benchmarks/bghost-bench",
+            swiftSettings: swift
+        ),
 
         // Tests.
         .target(

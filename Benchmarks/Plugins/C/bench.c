@@ -17,11 +17,13 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Completes with a number as the result. */
+/* Completes with a number as the message and the result. */
 static void complete(bg_run run, bg_status status, int64_t number) {
   char text[24];
   int  length = snprintf(text, sizeof text, "%lld", (long long)number);
-  bg_result result = {sizeof result, status, {0, 0}, {text, (size_t)length}, 0};
+  /* A failure has no payload that is kept. */
+  bg_str    said = {text, (size_t)length};
+  bg_result result = {sizeof result, status, said, said, 0};
   host->complete(host, run, &result);
 }
 
