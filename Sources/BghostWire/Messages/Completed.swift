@@ -38,7 +38,9 @@ package struct Completed: Equatable, Sendable {
 
     package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(
-            .completed, flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0), subject: run
+            .completed,
+            flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0),
+            subject: run
         ) { fields in
             fields.integer(retryAfterMilliseconds)
             fields.integer(status)
