@@ -64,17 +64,22 @@ struct CancellationTests {
             }
         }
         let run = try plugin.run()
-        #expect(run.start() == BG_PENDING)
+        // The loop has the thread that calls start().
+        async let status = run.start()
         await begun.value
         run.cancel()
+        #expect(await status == BG_E_CANCELLED)
         #expect(await run.ended.value == Ending(status: BG_E_CANCELLED))
         run.release()
     }
 
-    @Test(arguments: [HandlerOptions(), .startsImmediately])
-    func `Cancel right after start is not lost`(options: HandlerOptions) async throws {
+    @Test(arguments: [true, false])
+    func `Cancel right after start is not lost`(suspends: Bool) async throws {
         let plugin = try TestPlugin {
-            Handler("a", options: options) { _ in try await Task.sleep(for: .seconds(3600)) }
+            Handler("a") { _ in
+                if suspends { await Task.yield() }
+                try await Task.sleep(for: .seconds(3600))
+            }
         }
         for _ in 0..<200 {
             let run = try plugin.run()
@@ -83,6 +88,30 @@ struct CancellationTests {
             #expect(await run.ended.value.status == BG_E_CANCELLED)
             run.release()
         }
+    }
+
+    @Test func `A cancel that overlaps start, or comes just before it, is not lost`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in while !Task.isCancelled {} } }
+        for _ in 0..<200 {
+            let run = try plugin.run()
+            async let status = run.start()
+            run.cancel()
+            #expect(await status == BG_OK)
+            run.release()
+        }
+    }
+
+    @Test func `A handler of a run that is cancelled already begins cancelled`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a") { context in
+                #expect(context.stopReason == .user)
+                try Task.checkCancellation()
+            }
+        }
+        let run = try plugin.run()
+        run.cancel(UInt32(BG_WHY_USER))
+        #expect(run.start() == BG_E_CANCELLED)
+        run.release()
     }
 
     @Test func `A CancellationError that nobody asked for is a failure`() async throws {

@@ -87,7 +87,7 @@ struct ContextTests {
             }
         }
         let run = try plugin.run()
-        #expect(run.start() == BG_PENDING)
+        #expect(run.start() == BG_OK)
         _ = await run.ended.value
         run.release()
         let expected = [

@@ -3,6 +3,7 @@
 import BackgroundTasks
 import CBghost
 import FoundationEssentials
+import Glibc
 import Synchronization
 import Testing
 
@@ -121,7 +122,7 @@ struct RunTests {
             }
         }
         let run = try plugin.run()
-        #expect(run.start() == BG_PENDING)
+        run.start()
         if way == .isCancelled { run.cancel() }
         _ = await run.ended.value
         #expect(run.completions == 1)
@@ -130,14 +131,32 @@ struct RunTests {
         while context.withLock({ $0.context != nil }) { await Task.yield() }
     }
 
-    @Test func `A handler that starts immediately may end within start`() async throws {
-        let plugin = try TestPlugin {
-            Handler("a", options: .startsImmediately) { _ in 1 }
-        }
+    @Test func `A handler begins within start, on its thread, and may end there`() throws {
+        let thread = UInt(pthread_self())
+        let plugin = try TestPlugin { Handler("a") { _ in UInt(pthread_self()) == thread } }
         let run = try plugin.run()
         #expect(run.start() == BG_PENDING)
-        #expect(run.ended.now == Ending(status: BG_OK, payload: "1"))
+        #expect(run.ended.now == Ending(status: BG_OK, payload: "true"))
         run.release()
+    }
+
+    @Test func `An end without words is what start answers, and nothing else`() throws {
+        let plugin = try TestPlugin { Handler("a") { _ in } }
+        let run = try plugin.run()
+        #expect(run.start() == BG_OK)
+        #expect(run.completions == 1)
+        run.release()
+    }
+
+    @Test func `An end on another thread is one call of the host`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in await Task.yield() } }
+        for _ in 0..<200 {
+            let run = try plugin.run()
+            run.start()
+            #expect(await run.ended.value == Ending(status: BG_OK))
+            #expect(run.completions == 1)
+            run.release()
+        }
     }
 
     @Test func `A context that outlives its run and its host's memory does no harm`() async throws {

@@ -10,7 +10,7 @@ struct TableTests {
     @Test func `The table says what the plugin is`() throws {
         let plugin = Plugin(id: "org.example.é", version: "1.2.3", vendor: "V") {
             Handler("first") { _ in }
-            Handler("second", options: [.serial, .needsWorker, .startsImmediately]) { _ in }
+            Handler("second", options: [.serial, .needsWorker]) { _ in }
         }
         let raw = try #require(plugin.table(for: TestHost().opaque))
         let table = raw.assumingMemoryBound(to: bg_plugin.self).pointee
@@ -22,8 +22,10 @@ struct TableTests {
         #expect(table.n_tasks == 2)
         let tasks = try (0..<2).map { try #require(table.tasks[$0]).pointee }
         #expect(tasks.map { text($0.handler) } == ["first", "second"])
-        // What only the SDK understands stays with the SDK.
-        #expect(tasks.map(\.flags) == [0, BG_TASK_SERIAL | BG_TASK_NEEDS_WORKER])
+        let all = BG_TASK_MAY_BLOCK | BG_TASK_SERIAL | BG_TASK_NEEDS_WORKER
+        #expect(tasks.map(\.flags) == [BG_TASK_MAY_BLOCK, all])
+        // The host keeps a run's place until release() has returned, if there is one.
+        #expect(tasks.allSatisfy { $0.release == nil })
         #expect(tasks.allSatisfy { Int($0.size) == MemoryLayout<bg_task>.size })
     }
 
@@ -56,7 +58,7 @@ struct TableTests {
         #expect(plugin.table(for: longer.opaque) != nil)
     }
 
-    @Test(arguments: [0, 129])
+    @Test(arguments: [0, 257])
     func `A plugin without handlers, or with too many, is refused with a reason`(count: Int) {
         let host = TestHost()
         let plugin = Plugin(id: "org.example.count", version: "1") {
@@ -64,7 +66,7 @@ struct TableTests {
         }
         #expect(plugin.table(for: host.opaque) == nil)
         let expected =
-            "plugin org.example.count has \(count) handlers: a plugin in Swift has from 1 "
+            "plugin org.example.count has \(count) handlers: a plugin has from 1 to 256"
         #expect(host.logs.first?.message.hasPrefix(expected) == true)
     }
 
@@ -99,7 +101,18 @@ struct TableTests {
         let task = try #require(plugin.table.tasks[0]).pointee
         #expect(task.start(nil, nil) == BG_E_ARG)
         task.cancel(nil, 1, nil, 1)
-        task.release(nil, 1, nil)
+    }
+
+    @Test func `A host that does not say which handler is meant is told what is wrong`() throws {
+        let plugin = try TestPlugin { Handler("a") { _ in Issue.record("it was begun") } }
+        let old = try plugin.run()
+        old.info.pointee.size = 88
+        #expect(old.start() == BG_E_FAILED)
+        #expect(plugin.host.logs.last?.message.contains("bg_run_info has 88 bytes") == true)
+        let wrong = try plugin.run()
+        wrong.info.pointee.task = nil
+        #expect(wrong.start() == BG_E_FAILED)
+        #expect(plugin.host.logs.last?.message.contains("not one of this plugin's") == true)
     }
 
     @Test func `A run that the host does not know is not begun`() throws {

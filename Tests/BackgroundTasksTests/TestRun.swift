@@ -35,16 +35,16 @@ final class TestRun: @unchecked Sendable {
     let number: bg_run
     let ended = Signal<Ending>()
     private let state = Mutex(State())
-    private let task: bg_task
+    private let task: UnsafePointer<bg_task>
     private let instance: UnsafeMutableRawPointer
     private let resultBytesMax: Int
     /// What the handler is told; overwritten at the end, as memory of the host may be.
-    private let info = UnsafeMutablePointer<bg_run_info>.allocate(capacity: 1)
+    let info = UnsafeMutablePointer<bg_run_info>.allocate(capacity: 1)
     private let texts: UnsafeMutableRawBufferPointer
 
     private static let numbers = Atomic<UInt64>(0)
 
-    init(_ task: bg_task, _ instance: UnsafeMutableRawPointer, _ setting: Setting) {
+    init(_ task: UnsafePointer<bg_task>, _ instance: UnsafeMutableRawPointer, _ setting: Setting) {
         number = Self.numbers.add(1, ordering: .relaxed).newValue
         self.task = task
         self.instance = instance
@@ -77,7 +77,8 @@ final class TestRun: @unchecked Sendable {
                 grace_ms: 5000,
                 max_result: setting.resultBytesMax,
                 cancel_fd: -1,
-                flags: UInt32(BG_RUN_WORKER)
+                flags: UInt32(BG_RUN_WORKER),
+                task: task
             )
         )
     }
@@ -85,22 +86,24 @@ final class TestRun: @unchecked Sendable {
     var why: bg_status { state.withLock { $0.why } }
     var completions: Int { state.withLock { $0.completions } }
 
-    func start() -> bg_status { task.start(instance, info) }
+    /// A final status ends the run, as for every host.
+    @discardableResult func start() -> bg_status {
+        let status = task.pointee.start(instance, info)
+        if status <= 0 { _ = end(Ending(status: status)) }
+        return status
+    }
 
     func cancel(_ why: UInt32 = UInt32(BG_WHY_EXPIRED)) {
         let pointer = state.withLock { state in
             state.why = bg_status(bitPattern: why)
             return state.pointer
         }
-        task.cancel(instance, number, UnsafeMutableRawPointer(bitPattern: pointer), why)
+        task.pointee.cancel(instance, number, UnsafeMutableRawPointer(bitPattern: pointer), why)
     }
 
-    /// The last call of a run.
-    ///
-    /// Whatever the handler was told is gone after it.
+    /// What a host may do once a run is complete and its calls have returned: whatever the handler
+    /// was told is gone.
     func release() {
-        let pointer = state.withLock { $0.pointer }
-        task.release(instance, number, UnsafeMutableRawPointer(bitPattern: pointer))
         texts.initializeMemory(as: UInt8.self, repeating: 0xAA)
         memset(info, 0xAA, MemoryLayout<bg_run_info>.size)
     }
@@ -118,6 +121,10 @@ final class TestRun: @unchecked Sendable {
             payload: text(result.payload),
             retryAfter: result.retry_after_ms
         )
+        return end(ending)
+    }
+
+    private func end(_ ending: Ending) -> bg_status {
         let isFirst = state.withLock { state in
             state.completions += 1
             guard state.ending == nil else { return false }

@@ -13,7 +13,9 @@ internal import FoundationEssentials
 /// | `RetryLater` | failed and is tried again |
 /// | anything else | failed, with the error's description |
 ///
-/// Runs of one handler overlap unless its options say `.serial`.
+/// Runs of one handler overlap unless its options say `.serial`. A run begins on a thread of the
+/// host that is its own until the handler first suspends, so it may block there; after that it is on
+/// Swift's pool, where it should not.
 public struct Handler: Sendable {
     let name: String
     let options: HandlerOptions
@@ -111,7 +113,7 @@ public protocol TaskHandler: Decodable, SendableMetatype {
 
 /// How the host is to run a handler.
 public struct HandlerOptions: OptionSet, Sendable {
-    /// The bits of `BG_TASK_*`, and above them what only the SDK knows.
+    /// The bits of `BG_TASK_*`.
     public let rawValue: UInt32
 
     /// Makes a set of its bits.
@@ -121,11 +123,6 @@ public struct HandlerOptions: OptionSet, Sendable {
     public static let serial = HandlerOptions(rawValue: 2)
     /// Never inside the daemon, whatever `tasks.json` says.
     public static let needsWorker = HandlerOptions(rawValue: 4)
-    /// Begins on the thread of the host and not on Swift's pool, which saves a change of threads.
-    ///
-    /// Only for handlers that get to their first suspension, or to their end, within 250 ms: until
-    /// then neither another run nor a request to stop gets through.
-    public static let startsImmediately = HandlerOptions(rawValue: 1 << 31)
 
     /// The bits that the host understands.
     static let known: UInt32 = 6

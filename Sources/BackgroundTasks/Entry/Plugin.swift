@@ -30,7 +30,7 @@ public final class Plugin: Sendable {
     /// - Parameters:
     ///   - id: in reverse DNS, such as `org.example.hello`.
     ///   - vendor: who made it, for people.
-    ///   - handlers: from 1 to 128, each with a name of its own.
+    ///   - handlers: from 1 to 256, each with a name of its own.
     public init(
         id: String,
         version: String,
@@ -52,7 +52,7 @@ public final class Plugin: Sendable {
         return table.withLock { table in
             if table == nil { table = TablePointer(self) }
             if table == nil, let host = host.flatMap(Host.init) {
-                let limit = "a plugin in Swift has from 1 to \(HandlerSlots.count)"
+                let limit = "a plugin has from 1 to \(TablePointer.handlersMax)"
                 host.log(.error, "plugin \(id) has \(handlers.count) handlers: \(limit)")
             }
             return table.map { UnsafeRawPointer($0.pointer) }

@@ -8,6 +8,8 @@ final class PluginInstance: Sendable {
     let host: Host
     /// The plugin's `config` of `tasks.json`, a JSON object.
     let config: String
+    /// Those that the host may still cancel.
+    private let runs = Mutex<[bg_run: Run]>([:])
 
     private init(host: Host, config: String) {
         self.host = host
@@ -36,4 +38,10 @@ final class PluginInstance: Sendable {
     static func at(_ instance: UnsafeMutableRawPointer) -> PluginInstance {
         Unmanaged<PluginInstance>.fromOpaque(instance).takeUnretainedValue()
     }
+
+    func add(_ run: Run, _ number: bg_run) { runs.withLock { $0[number] = run } }
+
+    func remove(_ number: bg_run) { _ = runs.withLock { $0.removeValue(forKey: number) } }
+
+    func run(_ number: bg_run) -> Run? { runs.withLock { $0[number] } }
 }

@@ -25,8 +25,9 @@ struct Host: @unchecked Sendable {
 
     var pointer: UnsafePointer<bg_host> { table }
 
-    func setState(_ state: UnsafeMutableRawPointer?, of run: bg_run) -> bg_status {
-        table.pointee.set_state?(table, run, state) ?? BG_E_ABSENT
+    /// Above 0 why the run is to stop.
+    func cancelled(_ run: bg_run) -> bg_status {
+        table.pointee.cancelled?(table, run) ?? BG_E_ABSENT
     }
 
     func complete(_ run: bg_run, _ result: inout bg_result) -> bg_status {

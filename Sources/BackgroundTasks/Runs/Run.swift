@@ -3,61 +3,91 @@
 internal import CBghost
 internal import Synchronization
 
-/// One run under way: the state that the host holds for it from `start` to `release`.
+/// One run under way.
+///
+/// Its instance has it from `start` until just before it is complete.
 final class Run: Sendable {
+    private struct State {
+        /// The task while it carries the handler out.
+        var task: LiveTask?
+        var isInStart = true
+        /// What `start` is to answer, if the run ended before it returned and needs no more words.
+        var answer: bg_status?
+    }
+
+    /// A task that has not ended, which whoever holds the lock of `state` may cancel.
+    private struct LiveTask: @unchecked Sendable {
+        // @unchecked: of what is not safe from other threads nothing is used, and `cancel` is safe
+        // as long as the task lives; it takes itself out of `state` before it ends.
+        let task: UnsafeCurrentTask
+    }
+
     private let context: TaskContext
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let instance: PluginInstance
+    private let state = Mutex(State())
 
-    private init(_ context: TaskContext) { self.context = context }
+    private init(_ context: TaskContext, _ instance: PluginInstance) {
+        self.context = context
+        self.instance = instance
+    }
 
-    /// Begins a run and returns at once: `start` never waits for a handler, so no handler needs
-    /// `BG_TASK_MAY_BLOCK`, and `cancel` always finds the task.
+    /// Begins a run on the thread of the host, and returns when the handler first suspends or ends.
+    ///
+    /// This saves every run a change of threads. A handler that never suspends has the thread to
+    /// itself, where `BG_TASK_MAY_BLOCK` allows that and lets `cancel` come meanwhile; on Swift's
+    /// pool it would keep one of a few threads from all other tasks.
     static func start(
         _ handler: Handler,
         of instance: PluginInstance,
-        _ info: UnsafePointer<bg_run_info>
+        _ info: bg_run_info
     ) -> bg_status {
-        guard Int(info.pointee.size) >= MemoryLayout<bg_run_info>.size else { return BG_E_ARG }
-        let run = Run(TaskContext(info.pointee, instance))
-        let state = Unmanaged.passRetained(run)
-        // Before the handler begins, as nobody could stop it or free it otherwise.
-        let status = run.context.host.setState(state.toOpaque(), of: run.context.run)
-        guard status == BG_OK else {
-            state.release()
+        let run = Run(TaskContext(info, instance), instance)
+        instance.add(run, info.run)
+        // A cancel that came before the line above found nobody, and there will be no second one.
+        let why = instance.host.cancelled(info.run)
+        guard why >= 0 else {
+            instance.remove(info.run)
             return BG_E_FAILED
         }
-        run.begin(handler)
-        return BG_PENDING
+        if why > 0 { run.context.willStop(UInt32(why)) }
+        Task.immediateDetached { await run.carryOut(handler) }
+        return run.state.withLock { state in
+            state.isInStart = false
+            return state.answer ?? BG_PENDING
+        }
     }
 
     /// Cancels the run's task.
     ///
     /// Its cancellation handlers run here, on the thread of the host.
-    static func cancel(_ state: UnsafeMutableRawPointer?, why: UInt32) {
-        guard let state else { return }
-        let run = Unmanaged<Run>.fromOpaque(state).takeUnretainedValue()
-        run.context.willStop(why)
-        // Outside the lock: cancellation handlers are the author's code.
-        run.task.withLock { $0 }?.cancel()
+    func cancel(_ why: UInt32) {
+        context.willStop(why)
+        // Under the lock, so that the task does not end meanwhile.
+        state.withLock { $0.task?.task.cancel() }
     }
 
-    static func release(_ state: UnsafeMutableRawPointer?) {
-        guard let state else { return }
-        Unmanaged<Run>.fromOpaque(state).release()
-    }
-
-    private func begin(_ handler: Handler) {
-        // Does not hold the run, which holds the task.
-        let work: @Sendable () async -> Void = { [context] in
-            let end = await TaskContext.$current.withValue(context) {
-                await RunEnd(of: handler, context)
+    private func carryOut(_ handler: Handler) async {
+        let end = await TaskContext.$current.withValue(context) {
+            await withUnsafeCurrentTask { task in
+                enter(task)
+                defer { state.withLock { $0.task = nil } }
+                return await RunEnd(of: handler, context)
             }
-            // The run is over with this call: nothing of the host's may be used after it.
-            end.report(to: context)
         }
-        let begun =
-            handler.options.contains(.startsImmediately)
-            ? Task.immediateDetached(operation: work) : Task.detached(operation: work)
-        task.withLock { $0 = begun }
+        instance.remove(context.run)
+        let isTold = state.withLock { state in
+            guard state.isInStart, end.isPlain else { return false }
+            state.answer = end.status
+            return true
+        }
+        // The run is over with this call: nothing of the host's may be used after it.
+        if !isTold { end.report(to: context) }
+    }
+
+    private func enter(_ task: UnsafeCurrentTask?) {
+        guard let task else { return }
+        state.withLock { $0.task = LiveTask(task: task) }
+        // Whoever asked before had no task to cancel.
+        if context.stopReason != nil { task.cancel() }
     }
 }

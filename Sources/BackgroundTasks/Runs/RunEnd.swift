@@ -33,6 +33,9 @@ struct RunEnd {
         }
     }
 
+    /// Whether the status says it all.
+    var isPlain: Bool { message.isEmpty && payload.isEmpty && retryAfter == .zero }
+
     /// Completes the run, with what the host accepts of it.
     func report(to context: TaskContext) {
         switch send(to: context) {

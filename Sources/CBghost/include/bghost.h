@@ -186,8 +186,9 @@ struct bg_task {
 
   /* [host] May be 0. Asks the run to stop, at most once per run, and returns within 100 ms; the run
    * may still end BG_OK. Comes after start() has returned, except with BG_TASK_MAY_BLOCK, where it
-   * may overlap start(). Never begins after complete() was accepted, but may be under way then: let
-   * go of the run's state in release(), not after complete(). */
+   * may overlap start() or come just before it: ask cancelled() once the state is set. Never begins
+   * after complete() was accepted, but may be under way then: let go of the run's state in release(),
+   * not after complete(). */
   void (*cancel)(void *plugin, bg_run, void *state, uint32_t why) BG_NOEXCEPT;
 
   /* [host] May be 0: a plugin with no state to free does better without. The last call of each run
