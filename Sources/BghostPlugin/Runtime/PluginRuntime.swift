@@ -162,6 +162,8 @@ package final class PluginRuntime: @unchecked Sendable {
         guard fill(slot, start) else { return false }
         slot.word.store(
             RunWord(run: start.run, flags: RunWord.isInStart).raw, ordering: .releasing)
+        // Before the look below: a cancel that comes later finds the run begun.
+        slot.begun.store(start.run, ordering: .releasing)
         let why = early.withLock { early -> UInt32? in
             early.isEmpty ? nil : early.removeValue(forKey: start.run)
         }
@@ -189,7 +191,6 @@ package final class PluginRuntime: @unchecked Sendable {
         if case .plugin(let plugin, _) = program, start.handler >= plugin.handlers.count {
             return false
         }
-        slot.run = start.run
         slot.handler = start.handler
         slot.why.store(0, ordering: .relaxed)
         slot.state.store(0, ordering: .relaxed)
@@ -312,17 +313,16 @@ package final class PluginRuntime: @unchecked Sendable {
     }
 
     private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
-        early.withLock { early in
-            // Numbers of a lane grow, so a lower one is a run that is over.
-            guard run > slot.run, early.count < slots.count * 2 else { return }
+        let isNoted = early.withLock { early in
+            // Numbers of a lane grow, so one that is not above the last has begun.
+            guard run > slot.begun.load(ordering: .acquiring), early.count < slots.count * 2 else {
+                return false
+            }
             early[run] = why
+            return true
         }
-        // The run may have begun between the look and the note.
-        if slot.current.belongs(to: run),
-            early.withLock({ $0.removeValue(forKey: run) }) != nil
-        {
-            cancel(run: run, why: why)
-        }
+        // It began between the look and this; if not, it is over.
+        if !isNoted, slot.current.belongs(to: run) { cancel(run: run, why: why) }
     }
 
     private func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) {

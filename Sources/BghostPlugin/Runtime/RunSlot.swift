@@ -66,7 +66,8 @@ final class RunSlot: @unchecked Sendable {
     let openFetches = Atomic<Int>(0)
     let text = Mutex<RunText>(RunText())
     let info: UnsafeMutablePointer<bg_run_info>
-    var run: UInt64 = 0
+    /// The run that began last.
+    let begun = Atomic<UInt64>(0)
     var handler = 0
     /// Readable once the run is cancelled. Kept from run to run as long as it was not.
     private(set) var cancelDescriptor: Int32 = -1
