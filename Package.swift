@@ -181,7 +181,15 @@ let package = Package(
             name: "BghostCoreTests", dependencies: ["BghostCore", "BghostTestSupport"],
             swiftSettings: swift),
         .testTarget(
-            name: "BghostWireTests", dependencies: ["BghostWire"], swiftSettings: swift),
+            name: "BghostWireTests", dependencies: ["BghostWire", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostStoreTests",
+            dependencies: ["BghostCore", "BghostStore", "BghostTestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BghostLinuxTests", dependencies: ["BghostLinux", "BghostTestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "BghostPluginTests",
             dependencies: ["BghostCore", "BghostPlugin", "CBghost", "BghostTestSupport"],

@@ -31,10 +31,15 @@ import Testing
     func `A plugin with the Swift runtime inside runs like one without`() throws {
         let folder = try TemporaryDirectory()
         let library = folder.file("libOverrunStatic.so")
-        let objects = ["Overrun", "BackgroundTasks"].flatMap { target in
-            let build = Artifact.path("\(target).build")
-            return ((try? File.list(build)) ?? []).filter { $0.hasSuffix(".swift.o") }
-                .map { "\(build)/\($0)" }
+        // By their sources: an object of a source that is gone may still lie there.
+        let sources = try Command.run([
+            "find", PackageRoot.path + "/Plugins/Overrun",
+            PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift",
+        ]).output.split(separator: "\n")
+        let objects = sources.compactMap { source -> String? in
+            guard let name = source.split(separator: "/").last else { return nil }
+            let target = source.contains("/Plugins/") ? "Overrun" : "BackgroundTasks"
+            return Artifact.path("\(target).build/\(name).o")
         }
         #expect(!objects.isEmpty)
         let link = try Command.run(

@@ -182,8 +182,9 @@ extension Host {
         carrier.runsCarried += 1
         switch carrier.state {
         case .gone: return
-        // Only success leaves a worker that can be trusted to be as good as new.
-        case .live where outcome != .succeeded: carrier.state = .retiring
+        // Only success leaves a worker that can be trusted to be as good as new. The daemon has no
+        // other self to go on with.
+        case .live where outcome != .succeeded && carrier is Worker: carrier.state = .retiring
         default: break
         }
         let lane = Int(number & (1 << LaneBits.count - 1))
