@@ -16,7 +16,7 @@ struct BenchProgram {
                 try await Subject.run(words)
             } else {
                 let options = try BenchOptions(words)
-                let failed = try await Bench(options).run()
+                let failed = try Bench(options).run()
                 exit(failed ? 1 : 0)
             }
         } catch {
