@@ -56,7 +56,7 @@ extension Row {
         let daemon = Step.subject(
             "ready",
             10,
-            "control.ready",
+            "listening on",
             options.programs + "/bghost",
             "--config",
             DaemonManifest.path(options),
