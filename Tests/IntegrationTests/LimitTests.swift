@@ -128,15 +128,5 @@ extension Integration {
                 #expect(record.usage.outputBytes == 64 << 20)
             }
         }
-
-        /// Waits for the end of a process that is no child of this one.
-        private func gone(_ pid: Int32) async throws {
-            let clock = ContinuousClock()
-            let deadline = clock.now + .seconds(5)
-            while isAlive(pid) {
-                try #require(clock.now < deadline, "process \(pid) outlives its run")
-                await Task.yield()
-            }
-        }
     }
 }

@@ -39,7 +39,7 @@ extension Integration {
                 #expect(record.outcome == .failed)
                 try await daemon.line("submit answered \(status)", LogFilter(run: record.id))
                 let refusal = try await daemon.line { $0.event == "call.refused" }
-                #expect(refusal.run == record.id && refusal.plugin == "misbehave")
+                #expect(refusal.plugin == "misbehave")
                 #expect(refusal.message.contains(task))
                 #expect(await daemon.host.runs(task: task, limit: 1).isEmpty)
             }

@@ -112,6 +112,8 @@ extension Host {
             handle(.refused, of: number)
             return
         }
+        begun.carrier.lastOfLane[Lane.of(number)] = Carrier.PastRun(
+            number: number, id: begun.record.id, task: begun.record.task)
         if let worker = begun.carrier as? Worker { markBusy(worker, run: begun.record) }
         if log.keeps(.debug) {
             log.write(
@@ -188,6 +190,11 @@ extension Host {
             .warning, "run.killed", "\(text) with all it started (\(reason.text))",
             task: run.record.task, plugin: run.record.plugin, run: run.record.id)
         sampleUsage(index)
+        if reason == .startTimeout, run.carrier.state == .loading {
+            loadFailed(
+                run.carrier.plugin,
+                "it was not loaded within \(DurationText.of(nanoseconds: patience.start))")
+        }
         if let worker = run.carrier as? Worker { worker.killedFor = reason.text }
         retireNow(run.carrier)
     }

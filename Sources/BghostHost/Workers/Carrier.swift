@@ -25,6 +25,15 @@ class Carrier {
         let task: Task<Void, Never>
     }
 
+    /// A run by its names.
+    struct PastRun {
+        let number: UInt64
+        let id: RunID
+        let task: String
+    }
+
+    /// The run that each lane had last: what its handler says after its end is still its own.
+    var lastOfLane: [PastRun?]
     /// Grows with each carrier of this host; never used again.
     let serial: UInt32
     let plugin: PluginSlot
@@ -54,6 +63,7 @@ class Carrier {
         self.plugin = plugin
         self.lanes = [UInt64](repeating: 0, count: lanes)
         hasReleased = [Bool](repeating: false, count: lanes)
+        lastOfLane = [PastRun?](repeating: nil, count: lanes)
         freeLanes = Array((0..<lanes).reversed())
     }
 

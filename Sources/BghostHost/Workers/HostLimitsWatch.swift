@@ -88,6 +88,15 @@ extension Host {
     ) {
         let worker = carrier as? Worker
         guard let number, let index = runs.index(of: number) else {
+            let lane = number.map(Lane.of) ?? carrier.lanes.count
+            if lane < carrier.lanes.count, let past = carrier.lastOfLane[lane],
+                past.number == number
+            {
+                log.write(
+                    level, "", text, source: source, task: past.task, plugin: carrier.plugin.name,
+                    run: past.id)
+                return
+            }
             log.write(
                 level, "", text, source: source, task: worker?.lastTask,
                 plugin: carrier.plugin.name, run: worker?.lastRun)

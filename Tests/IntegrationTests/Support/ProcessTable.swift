@@ -3,6 +3,7 @@
 import BghostLinux
 import BghostTestSupport
 import Glibc
+import Testing
 
 /// The live workers that this process has started, by the name of their program.
 func workersOfThisProcess() -> [Int32] {
@@ -20,6 +21,16 @@ func controlGroupsOfThisProcess() -> [String] {
 /// How many descriptors this process has open, besides the one that looks.
 func openDescriptors() throws -> Int {
     try File.list("/proc/self/fd").count - 1
+}
+
+/// Waits for the end of a process that may be no child of this one.
+func gone(_ pid: Int32) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(5)
+    while isAlive(pid) {
+        try #require(clock.now < deadline, "process \(pid) lives on")
+        await Task.yield()
+    }
 }
 
 /// Whether a process exists and has not ended.

@@ -51,7 +51,9 @@ final class TestDaemon: Sendable {
     func begun(_ request: PendingRequest) async throws -> RunRecord {
         for await entry in follow(LogFilter(task: request.task)) where entry.event == "run.started" {
             let runs = await host.runs(task: request.task, limit: 100)
-            if let run = runs.first(where: { $0.request == request.id }) { return run }
+            // An earlier run of the task has begun too.
+            let run = runs.first { $0.request == request.id && $0.id == entry.run }
+            if let run { return run }
         }
         throw Missing(what: "a run of \(request.task)")
     }
