@@ -14,11 +14,15 @@ let c: [CSetting] = [
     .define("_GNU_SOURCE"),
 ]
 
-/// A sample plugin: an ordinary target, shipped as one `.so`. Release plugins carry the Swift
-/// runtime inside (`-static-stdlib`), because Swift has no stable ABI on Linux.
+/// A sample plugin: an ordinary target that is shipped as one library.
+///
+/// Release plugins carry the Swift runtime inside (`-static-stdlib`), because Swift has no stable ABI
+/// on Linux.
 func plugin(_ name: String) -> Target {
     .target(
-        name: name, dependencies: ["BackgroundTasks"], path: "Plugins/\(name)",
+        name: name,
+        dependencies: ["BackgroundTasks"],
+        path: "Plugins/\(name)",
         swiftSettings: swift,
         linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
     )
@@ -46,7 +50,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(
-            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+            url: "https://github.com/hummingbird-project/hummingbird",
+            from: "2.28.1",
+            traits: []
+        ),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -61,18 +68,22 @@ let package = Package(
         .target(name: "BghostCore", swiftSettings: swift),
         .target(
             name: "BghostWire",
-            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]),
+            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
+        ),
 
         // Where the host meets the machine and the plugin.
         .target(name: "CBghostSystem", cSettings: c),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
         .target(
-            name: "BghostLinux", dependencies: ["CBghostSystem"],
-            swiftSettings: swift),
+            name: "BghostLinux",
+            dependencies: ["CBghostSystem"],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostPlugin",
             dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore"],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .target(name: "BghostStore", dependencies: ["BghostCore"], swiftSettings: swift),
         .target(
             name: "BghostTransfer",
@@ -84,14 +95,16 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostHost",
             dependencies: [
                 "BghostCore", "BghostWire", "BghostLinux", "BghostPlugin", "BghostStore",
                 "BghostTransfer",
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostControl",
             dependencies: [
@@ -107,7 +120,8 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostCommand",
             dependencies: [
@@ -118,15 +132,20 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
 
         // Programs.
         .executableTarget(
-            name: "bghost", dependencies: ["BghostCommand"], swiftSettings: swift),
+            name: "bghost",
+            dependencies: ["BghostCommand"],
+            swiftSettings: swift
+        ),
         .executableTarget(
             name: "bghost-worker",
             dependencies: ["BghostPlugin", "BghostWire", "BghostLinux"],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .target(
             name: "StormyStation",
             dependencies: [
@@ -140,14 +159,16 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .executableTarget(
             name: "stormy-station",
             dependencies: [
                 "StormyStation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
 
         // The sample plugins.
         plugin("WeatherCheck"),
@@ -175,29 +196,41 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "BghostTestSupport", dependencies: ["BghostCore"], path: "Tests/Support",
-            swiftSettings: swift),
+            name: "BghostTestSupport",
+            dependencies: ["BghostCore"],
+            path: "Tests/Support",
+            swiftSettings: swift
+        ),
         .testTarget(
-            name: "BghostCoreTests", dependencies: ["BghostCore", "BghostTestSupport"],
-            swiftSettings: swift),
+            name: "BghostCoreTests",
+            dependencies: ["BghostCore", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
         .testTarget(
-            name: "BghostWireTests", dependencies: ["BghostWire", "BghostTestSupport"],
-            swiftSettings: swift),
+            name: "BghostWireTests",
+            dependencies: ["BghostWire", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostStoreTests",
             dependencies: ["BghostCore", "BghostStore", "BghostTestSupport"],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
-            name: "BghostLinuxTests", dependencies: ["BghostLinux", "BghostTestSupport"],
-            swiftSettings: swift),
+            name: "BghostLinuxTests",
+            dependencies: ["BghostLinux", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostPluginTests",
             dependencies: ["BghostCore", "BghostPlugin", "CBghost", "BghostTestSupport"],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: ["BackgroundTasks", "CBghost", "BghostTestSupport"],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostTransferTests",
             dependencies: [
@@ -209,7 +242,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostControlTests",
             dependencies: [
@@ -218,7 +252,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "StationTests",
             dependencies: [
@@ -230,19 +265,22 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "ProgramTests",
             dependencies: [
                 "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker", "stormy-station",
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "BghostHost", "BghostControl", "BghostTestSupport", "bghost", "bghost-worker",
                 "stormy-station",
             ],
-            swiftSettings: swift),
+            swiftSettings: swift
+        ),
     ]
 )

@@ -46,10 +46,13 @@ package actor Host {
     var dirty: [Worker] = []
     var effects: [RunMachine.Effect] = []
     var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
-    /// Where packets and output are received. It lives as long as the process, as hosts do but in
-    /// tests.
+    /// Where packets and output are received.
+    ///
+    /// It lives as long as the process, as hosts do but in tests.
     let packet = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: FrameLayout.packetBytesMax, alignment: 16)
+        byteCount: FrameLayout.packetBytesMax,
+        alignment: 16
+    )
     var controlGroup: ControlGroup?
     var lockFile: Int32 = -1
     var isDraining = false
@@ -60,7 +63,9 @@ package actor Host {
         reactor.asUnownedSerialExecutor()
     }
 
-    /// Prepares a host. Nothing runs before `start`.
+    /// Prepares a host.
+    ///
+    /// Nothing runs before `start`.
     package init(_ configuration: HostConfiguration) throws(SystemError) {
         self.configuration = configuration
         log = configuration.log
@@ -86,8 +91,10 @@ package actor Host {
         recoverRequests()
         submitAtStart()
         log.write(
-            .info, "host.started",
-            "\(configuration.manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots")
+            .info,
+            "host.started",
+            "\(configuration.manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots"
+        )
     }
 
     /// Makes a host, starts its thread, and then the host itself.
@@ -152,7 +159,9 @@ package actor Host {
 
     var now: UInt64 { reactor.now }
 
-    /// Arms a deadline of the timer heap. Tokens below 1 << 63 are runs.
+    /// Arms a deadline of the timer heap.
+    ///
+    /// Tokens below 1 << 63 are runs.
     func arm(_ deadline: UInt64, token: UInt64) {
         timers.insert(deadline: deadline, token: token)
         if deadline < reactor.deadline { reactor.deadline = deadline }

@@ -86,7 +86,9 @@ enum HostLimits {
     static let parametersBytesMax = 64 << 10
     /// Open calls of one worker.
     static let callsMax = 256
-    /// Frames that wait for a worker to read them, bytes. Beyond it the worker is stuck.
+    /// Frames that wait for a worker to read them, bytes.
+    ///
+    /// Beyond it the worker is stuck.
     static let queueBytesMax = 1 << 20
     /// How often a busy worker's tree is counted.
     static let auditPeriod: UInt64 = 100_000_000

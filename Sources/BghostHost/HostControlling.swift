@@ -9,16 +9,23 @@ internal import Glibc
 extension Host: HostControl {
     package func status() -> HostStatus {
         HostStatus(
-            version: configuration.version, pid: getpid(), startedAt: startedAt,
-            manifest: configuration.manifestPath, slots: slotsMax, isDraining: isDraining,
+            version: configuration.version,
+            pid: getpid(),
+            startedAt: startedAt,
+            manifest: configuration.manifestPath,
+            slots: slotsMax,
+            isDraining: isDraining,
             tasks: taskStatuses(),
             plugins: plugins.map { plugin in
                 PluginStatus(
-                    name: plugin.name, library: plugin.path ?? plugin.library,
+                    name: plugin.name,
+                    library: plugin.path ?? plugin.library,
                     isolation: plugin.isolation,
                     workers: plugin.carriers.values.compactMap(\.pid).sorted(),
-                    problem: plugin.problem?.message)
-            })
+                    problem: plugin.problem?.message
+                )
+            }
+        )
     }
 
     private func taskStatuses() -> [TaskStatus] {
@@ -36,11 +43,13 @@ extension Host: HostControl {
                 } ?? definition
             let pending = book.entry(of: identifier).flatMap { book.entries[$0].pending }
             return TaskStatus(
-                identifier: identifier, plugin: pluginOfDefinition[index].name,
+                identifier: identifier,
+                plugin: pluginOfDefinition[index].name,
                 kind: configuration.manifest.tasks[index].kind,
                 running: running[identifier] ?? [],
                 pending: pending.map { describe($0) },
-                last: store.lastRun(task: identifier))
+                last: store.lastRun(task: identifier)
+            )
         }
     }
 
@@ -71,9 +80,14 @@ extension Host: HostControl {
         }
         if runs.count >= slotsMax { reasons.append("a free slot; all \(slotsMax) are taken") }
         return PendingRequest(
-            id: request.id, task: request.task, submittedAt: request.submittedAt,
-            earliestBegin: request.earliestBegin, priority: request.priority,
-            parameters: request.parameters, waitingFor: reasons)
+            id: request.id,
+            task: request.task,
+            submittedAt: request.submittedAt,
+            earliestBegin: request.earliestBegin,
+            priority: request.priority,
+            parameters: request.parameters,
+            waitingFor: reasons
+        )
     }
 
     package func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
@@ -85,7 +99,9 @@ extension Host: HostControl {
             let plugin = pluginOfDefinition[index]
             guard isUsable(plugin) else {
                 throw SubmitError(
-                    .unavailable, plugin.problem?.message ?? "`\(plugin.name)` cannot be used")
+                    .unavailable,
+                    plugin.problem?.message ?? "`\(plugin.name)` cannot be used"
+                )
             }
         }
         return describe(try await accept(submission, isSimulated: true))

@@ -29,7 +29,8 @@ extension Host {
             let reason = String(cString: strerror(errno))
             throw .stateDirectory(
                 "cannot make the state directory \(path): \(reason); name another one with"
-                    + " --state-dir or `host.stateDirectory`")
+                    + " --state-dir or `host.stateDirectory`"
+            )
         }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
@@ -38,12 +39,14 @@ extension Host {
         guard status.st_uid == getuid() else {
             throw .stateDirectory(
                 "\(path) belongs to user \(status.st_uid), not to user \(getuid()), who runs bghost;"
-                    + " chown it or name another one with --state-dir")
+                    + " chown it or name another one with --state-dir"
+            )
         }
         guard access(path, W_OK | X_OK) == 0 else {
             throw .stateDirectory(
                 "cannot write into \(path): \(String(cString: strerror(errno)));"
-                    + " name another one with --state-dir")
+                    + " name another one with --state-dir"
+            )
         }
     }
 
@@ -58,11 +61,13 @@ extension Host {
                 throw .stateDirectoryTaken(
                     "another bghost (pid \(String(decoding: owner, as: UTF8.self))) uses"
                         + " \(configuration.stateDirectory); stop it or name another directory with"
-                        + " --state-dir")
+                        + " --state-dir"
+                )
             }
             throw .stateDirectory(
                 "cannot lock \(path): \(String(cString: strerror(0 - fd)));"
-                    + " name another directory with --state-dir")
+                    + " name another directory with --state-dir"
+            )
         }
         lockFile = fd
         var pid = String(getpid())
@@ -75,7 +80,8 @@ extension Host {
             lockFile = -1
             throw .stateDirectory(
                 "cannot write \(path): \(reason); free some space or name another directory with"
-                    + " --state-dir")
+                    + " --state-dir"
+            )
         }
     }
 }

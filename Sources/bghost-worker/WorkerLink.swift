@@ -29,8 +29,10 @@ final class WorkerLink: Sendable {
         return try Configure(frame)
     }
 
-    /// Receives one packet and hands it over. A packet that is not understood comes from a daemon of
-    /// another version: nothing sensible can be done with it.
+    /// Receives one packet and hands it over.
+    ///
+    /// A packet that is not understood comes from a daemon of another version: nothing sensible can
+    /// be done with it.
     ///
     /// - Parameter handle: gets the packet and the descriptor that came with it, or -1; it sets it to
     ///   -1 if it takes it over.
@@ -44,7 +46,9 @@ final class WorkerLink: Sendable {
         guard count > 0 else { WorkerProcess.end() }
         do throws(WireError) {
             try handle(
-                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count), &descriptor)
+                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count),
+                &descriptor
+            )
         } catch {
             WorkerProcess.end(70)
         }

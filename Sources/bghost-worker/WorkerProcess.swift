@@ -19,8 +19,11 @@ enum WorkerProcess {
 
     static func apply(_ limits: WorkerRlimits) {
         WorkerLimitSetting.apply(
-            addressSpaceBytes: limits.addressSpaceBytes, cpuSeconds: limits.cpuSeconds,
-            descriptors: limits.descriptors, processes: limits.processes)
+            addressSpaceBytes: limits.addressSpaceBytes,
+            cpuSeconds: limits.cpuSeconds,
+            descriptors: limits.descriptors,
+            processes: limits.processes
+        )
     }
 
     /// Ends the process without running anything of the plugin's: no atexit handlers, no destructors.

@@ -20,14 +20,19 @@ final class WorkerRuntime: Sendable {
                 lanes: Int(configuration.lanes),
                 // Alone in its worker, a handler may have the thread that reads starts: cancels and
                 // replies come on another. With neighbours it must not keep them waiting.
-                threadsForBlocking: configuration.lanes > 1, isWorker: true,
-                dataDirectory: configuration.dataDirectory, config: configuration.config,
-                hostVersion: configuration.hostVersion),
-            voice: WorkerVoice(link))
+                threadsForBlocking: configuration.lanes > 1,
+                isWorker: true,
+                dataDirectory: configuration.dataDirectory,
+                config: configuration.config,
+                hostVersion: configuration.hostVersion
+            ),
+            voice: WorkerVoice(link)
+        )
     }
 
-    /// Loads what the configuration names and says how that went. Ends the process if it cannot be
-    /// used, or if knowing it is all that was wanted.
+    /// Loads what the configuration names and says how that went.
+    ///
+    /// Ends the process if it cannot be used, or if knowing it is all that was wanted.
     func load() {
         let ready: Ready
         switch configuration.code {
@@ -47,25 +52,38 @@ final class WorkerRuntime: Sendable {
         }
         guard let plugin = runtime.plugin else { refuse("load-failed", "nothing was loaded") }
         return Ready(
-            id: plugin.id, version: plugin.version, vendor: plugin.vendor,
-            handlers: plugin.handlers.map { Ready.Handler(name: $0.name, flags: $0.flags.rawValue) })
+            id: plugin.id,
+            version: plugin.version,
+            vendor: plugin.vendor,
+            handlers: plugin.handlers.map { Ready.Handler(name: $0.name, flags: $0.flags.rawValue) }
+        )
     }
 
     private func loadFunction(_ library: String, _ symbol: String, _ signature: String) -> Ready {
         do throws(FunctionError) {
             runtime.load(
                 function: try ForeignFunction(
-                    library: library, symbol: symbol, signature: signature))
+                    library: library,
+                    symbol: symbol,
+                    signature: signature
+                )
+            )
         } catch {
             refuse("function", error.description)
         }
         return Ready(
-            id: configuration.name, version: "", vendor: "",
-            handlers: [Ready.Handler(name: symbol, flags: 1)])
+            id: configuration.name,
+            version: "",
+            vendor: "",
+            handlers: [Ready.Handler(name: symbol, flags: 1)]
+        )
     }
 
     private func refuse(_ code: String, _ message: String) -> Never {
-        let refused = Refused(code: code, message: String(decoding: message.utf8.prefix(4096), as: UTF8.self))
+        let refused = Refused(
+            code: code,
+            message: String(decoding: message.utf8.prefix(4096), as: UTF8.self)
+        )
         link.send { refused.write(to: &$0) }
         WorkerProcess.end()
     }
@@ -91,10 +109,16 @@ final class WorkerRuntime: Sendable {
                 let start = try Start(frame)
                 let began = runtime.start(
                     RunStart(
-                        run: start.run, handler: Int(start.handler), attempt: start.attempt,
-                        deadline: start.deadline, graceMilliseconds: start.graceMilliseconds,
-                        resultBytesMax: start.resultBytesMax, task: start.task,
-                        parameters: start.parameters))
+                        run: start.run,
+                        handler: Int(start.handler),
+                        attempt: start.attempt,
+                        deadline: start.deadline,
+                        graceMilliseconds: start.graceMilliseconds,
+                        resultBytesMax: start.resultBytesMax,
+                        task: start.task,
+                        parameters: start.parameters
+                    )
+                )
                 guard began else { throw .wrongState }
             case .finish: finish()
             default: throw .wrongDirection
@@ -112,14 +136,20 @@ final class WorkerRuntime: Sendable {
 
     // MARK: The control socket
 
-    /// Starts the thread that takes cancels and replies. It sees that the daemon is gone even while a
-    /// handler has the other thread.
+    /// Starts the thread that takes cancels and replies.
+    ///
+    /// It sees that the daemon is gone even while a handler has the other thread.
     func listenForControl() {
         var thread = pthread_t()
-        pthread_create(&thread, nil, { argument in
-            guard let argument else { return nil }
-            Unmanaged<WorkerRuntime>.fromOpaque(argument).takeRetainedValue().takeControl()
-        }, Unmanaged.passRetained(self).toOpaque())
+        pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<WorkerRuntime>.fromOpaque(argument).takeRetainedValue().takeControl()
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
     }
 
     private func takeControl() -> Never {
@@ -158,18 +188,25 @@ extension HostAnswer {
         case .pending(let entries):
             self.init(
                 status: reply.status,
-                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) }))
+                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) })
+            )
         case .fetched(let http, let headers, let message, .inline(let bytes)):
             self.init(
                 status: reply.status,
-                body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes))
+                body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes)
+            )
         case .fetched(let http, let headers, let message, .descriptor(let count)):
             let bytes = descriptor >= 0 ? MemoryFile.consume(descriptor, count: count) : nil
             descriptor = -1
             self.init(
                 status: reply.status,
                 body: .fetched(
-                    httpStatus: http, headers: headers, message: message, body: bytes ?? []))
+                    httpStatus: http,
+                    headers: headers,
+                    message: message,
+                    body: bytes ?? []
+                )
+            )
         }
     }
 }

@@ -19,7 +19,8 @@ extension Integration {
                 var pids: Set<Int32?> = []
                 for _ in 0..<3000 {
                     let record = try #require(
-                        try await daemon.host.run(Submission(task: "task")))
+                        try await daemon.host.run(Submission(task: "task"))
+                    )
                     try #require(record.outcome == .succeeded, "\(record.message)")
                     pids.insert(record.pid)
                 }

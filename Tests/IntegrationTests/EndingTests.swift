@@ -34,16 +34,25 @@ extension Integration {
                 Ending("retry", .failed, message: "later"),
                 Ending("own-status", .failed),
                 Ending(
-                    "unknown-status", .failed,
-                    message: "start() answered 7, which is no status of this ABI"),
+                    "unknown-status",
+                    .failed,
+                    message: "start() answered 7, which is no status of this ABI"
+                ),
                 Ending("complete-twice", .succeeded, message: "first", line: "second answered -10"),
                 Ending("complete-late", .succeeded, message: "in time", line: "late answered -10"),
                 Ending("invent-completions", .succeeded, line: "accepted 0"),
                 Ending(
-                    "oversized-result", .succeeded, message: "small",
-                    line: "oversized answered -14"),
+                    "oversized-result",
+                    .succeeded,
+                    message: "small",
+                    line: "oversized answered -14"
+                ),
                 Ending(
-                    "bad-json-result", .succeeded, message: "good", line: "bad json answered -12"),
+                    "bad-json-result",
+                    .succeeded,
+                    message: "good",
+                    line: "bad json answered -12"
+                ),
                 Ending("bad-utf8-message", .failed, line: "bad message answered -12"),
                 Ending("bad-result-pointer", .succeeded, line: "refused 3"),
                 Ending("state-and-release", .succeeded, message: "done", line: "released 42"),
@@ -52,7 +61,8 @@ extension Integration {
                 Ending("abort-in-start", .crashed(.signalled(SIGABRT))),
                 Ending("exit-in-start", .crashed(.exited(0))),
                 Ending("crash-in-release", .succeeded),
-            ])
+            ]
+        )
         func `A run has the outcome that its handler gives it`(ending: Ending) async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers(ending.task)
@@ -85,7 +95,9 @@ extension Integration {
         func `A handler finds single parameters by pointer`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.run(
-                    "params", #"{"text":"häll","number":12.5,"object":{"a":[true]}}"#)
+                    "params",
+                    #"{"text":"häll","number":12.5,"object":{"a":[true]}}"#
+                )
                 #expect(record.outcome == .succeeded)
                 try await daemon.line("/text: 0 0 5 häll")
                 try await daemon.line("/number: 0 0 4 12.5")
@@ -95,7 +107,8 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func `What a handler prints is logged with its run, also if it ends at once`() async throws {
+        func `What a handler prints is logged with its run, also if it ends at once`() async throws
+        {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 // A warm worker: nothing but the run itself is in the way.
                 _ = try await daemon.run("succeed")

@@ -17,20 +17,27 @@ extension Integration {
             for function in functions {
                 manifest.functions.append(
                     FunctionDefinition(
-                        name: function.name, library: function.library, symbol: function.symbol,
-                        signature: function.signature))
+                        name: function.name,
+                        library: function.library,
+                        symbol: function.symbol,
+                        signature: function.signature
+                    )
+                )
                 manifest.tasks.append(
                     TaskDefinition(
                         identifier: try TestManifest.pattern(function.name),
                         handler: .function(name: function.name),
-                        limits: RunLimits(runtime: runtime, grace: .milliseconds(200))))
+                        limits: RunLimits(runtime: runtime, grace: .milliseconds(200))
+                    )
+                )
             }
             return manifest
         }
 
         private func callbacks() throws -> String {
             try Fixture.library(
-                source: PackageRoot.path + "/Tests/Fixtures/Functions/callbacks.c")
+                source: PackageRoot.path + "/Tests/Fixtures/Functions/callbacks.c"
+            )
         }
 
         @Test(.timeLimit(.minutes(1)))
@@ -90,7 +97,8 @@ extension Integration {
         func `A function that asks whether it is cancelled ends in its grace`() async throws {
             let manifest = try manifest(
                 [("poll", try callbacks(), "poll_cancelled", "int(cancelled)")],
-                runtime: .milliseconds(200))
+                runtime: .milliseconds(200)
+            )
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("poll")
                 #expect(record.outcome == .succeeded || record.outcome == .cancelledClean)
@@ -102,7 +110,9 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A function that does not ask is killed at the end of its grace`() async throws {
             let manifest = try manifest(
-                [("pause", "libc.so.6", "pause", "int()")], runtime: .milliseconds(200))
+                [("pause", "libc.so.6", "pause", "int()")],
+                runtime: .milliseconds(200)
+            )
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("pause")
                 #expect(record.outcome == .killed(.graceExceeded))
@@ -133,7 +143,8 @@ extension Integration {
             let manifest = try manifest([
                 ("once", try callbacks(), "done_at_once", "int(status: int, done)")
             ])
-            try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) { daemon in
+            try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) {
+                daemon in
                 var workers: Set<Int32> = []
                 for _ in 0..<17_000 {
                     let record = try await daemon.run("once", #"{"status":0}"#)

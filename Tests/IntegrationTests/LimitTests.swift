@@ -58,13 +58,17 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `What a run forked in its group is gone after it`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .milliseconds(300), limits: WorkerLimits(processes: 64))
+                runtime: .milliseconds(300),
+                limits: WorkerLimits(processes: 64)
+            )
             try await withDaemon(manifest) { daemon in
                 let run = try await daemon.begin("fork-in-group")
                 let filter = LogFilter(run: run.id)
                 var children: [Int32] = []
                 for await entry in daemon.follow(filter) {
-                    if entry.message.hasPrefix("child "), let pid = Int32(entry.message.dropFirst(6)) {
+                    if entry.message.hasPrefix("child "),
+                        let pid = Int32(entry.message.dropFirst(6))
+                    {
                         children.append(pid)
                     }
                     if entry.message.hasPrefix("forked ") { break }

@@ -30,7 +30,8 @@ extension Integration {
                 BadPlugin(name: "note-abi-2", words: "2.0"),
                 BadPlugin(name: "entry-v2-only", words: "bghost_plugin_v2"),
                 BadPlugin(name: "entry-is-data", words: "bghost_plugin_v1"),
-            ])
+            ]
+        )
         func `A file that is no plugin is refused before any of it runs`(
             bad: BadPlugin
         ) async throws {
@@ -78,7 +79,8 @@ extension Integration {
                 BadPlugin(name: "unknown-task-flag", words: "flag"),
                 BadPlugin(name: "guard-page", words: ""),
                 BadPlugin(name: "fail-in-open", words: "-1234"),
-            ])
+            ]
+        )
         func `A plugin whose table is wrong is refused by its worker`(
             bad: BadPlugin
         ) async throws {
@@ -113,7 +115,8 @@ extension Integration {
                 ("exit-in-constructor", .exited(0)),
                 ("crash-in-entry", .signalled(11)),
                 ("crash-in-open", .signalled(11)),
-            ])
+            ]
+        )
         func `A plugin that ends its worker while it is loaded is named`(
             name: String,
             how: ProcessEnd
@@ -131,7 +134,8 @@ extension Integration {
 
         @Test(
             .timeLimit(.minutes(1)),
-            arguments: ["hang-in-constructor", "hang-in-entry", "hang-in-open"])
+            arguments: ["hang-in-constructor", "hang-in-entry", "hang-in-open"]
+        )
         func `A plugin that does not finish loading is killed`(name: String) async throws {
             let library = try Fixture.library(name)
             try await withDaemon(
@@ -152,10 +156,14 @@ extension Integration {
         {
             let folder = try TemporaryDirectory()
             try folder.write(
-                try File.read(try Fixture.library("crash-in-constructor")), to: "plugin.so")
+                try File.read(try Fixture.library("crash-in-constructor")),
+                to: "plugin.so"
+            )
             let manifest = try TestManifest.plugin("bad", library: "plugin.so")
             try await withDaemon(
-                manifest, folder: folder, adjust: { $0.patience.loadBackoff = 20_000_000 }
+                manifest,
+                folder: folder,
+                adjust: { $0.patience.loadBackoff = 20_000_000 }
             ) { daemon in
                 for _ in 0..<3 {
                     // Submitted and not triggered: it waits for as long as the plugin is left alone.
@@ -215,11 +223,16 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A handler that the plugin does not have is named with those it has`() async throws {
             let manifest = try TestManifest.plugin(
-                "good", library: try Fixture.library("good"), handler: "sucseed")
+                "good",
+                library: try Fixture.library("good"),
+                handler: "sucseed"
+            )
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.run("task")
                 #expect(record.outcome == .failed)
-                #expect(record.message.contains("`sucseed`") && record.message.contains("`succeed`"))
+                #expect(
+                    record.message.contains("`sucseed`") && record.message.contains("`succeed`")
+                )
             }
         }
 

@@ -35,7 +35,10 @@ extension Integration {
                 for (text, code) in [
                     ("[1]", SubmitErrorCode.badParameters), ("{", .badParameters),
                     ("", .badParameters),
-                    ("{\"a\":\"" + String(repeating: "x", count: 65 << 10) + "\"}", .payloadTooLarge),
+                    (
+                        "{\"a\":\"" + String(repeating: "x", count: 65 << 10) + "\"}",
+                        .payloadTooLarge
+                    ),
                 ] {
                     let error = await #expect(throws: SubmitError.self) {
                         try await daemon.host.submit(Submission(task: "echo", parameters: text))
@@ -54,11 +57,13 @@ extension Integration {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let later = WallClock.now + 3_600_000_000_000
                 let first = try await daemon.host.submit(
-                    Submission(task: "echo", earliestBegin: later))
+                    Submission(task: "echo", earliestBegin: later)
+                )
                 #expect(first.waitingFor == ["its earliest begin date"])
                 async let ended = daemon.host.waitForRun(ofRequest: first.id)
                 let second = try await daemon.host.submit(
-                    Submission(task: "echo", parameters: #"{"n":2}"#))
+                    Submission(task: "echo", parameters: #"{"n":2}"#)
+                )
                 #expect(await ended == nil)
                 let record = try #require(await daemon.host.waitForRun(ofRequest: second.id))
                 #expect(record.result == #"{"n":2}"#)
@@ -71,7 +76,8 @@ extension Integration {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let date = WallClock.now + 150_000_000
                 let request = try await daemon.host.submit(
-                    Submission(task: "echo", earliestBegin: date))
+                    Submission(task: "echo", earliestBegin: date)
+                )
                 let record = try #require(await daemon.host.waitForRun(ofRequest: request.id))
                 #expect(record.outcome == .succeeded)
                 #expect(try #require(record.startedAt) >= date)
@@ -85,7 +91,8 @@ extension Integration {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let date = WallClock.now + 3_600_000_000_000
                 let pending = try await daemon.host.submit(
-                    Submission(task: "echo", earliestBegin: date))
+                    Submission(task: "echo", earliestBegin: date)
+                )
                 #expect(try await daemon.run("echo").outcome == .succeeded)
                 let status = await daemon.host.status()
                 let task = try #require(status.tasks.first { $0.identifier == "echo" })
@@ -157,9 +164,12 @@ extension Integration {
             let request = try await daemon.host.submit(Submission(task: "honour-cancel"))
             #expect(await daemon.host.expire(run: run.id))
             let first = try await daemon.end(of: run)
-            guard await daemon.host.status().tasks.contains(where: { task in
-                task.pending?.id == request.id || task.running.contains { $0.request == request.id }
-            }) else { return (first, await daemon.host.waitForRun(ofRequest: request.id)) }
+            guard
+                await daemon.host.status().tasks.contains(where: { task in
+                    task.pending?.id == request.id
+                        || task.running.contains { $0.request == request.id }
+                })
+            else { return (first, await daemon.host.waitForRun(ofRequest: request.id)) }
             let second = try await daemon.begun(request)
             _ = await daemon.host.expire(run: second.id)
             return (first, try await daemon.end(of: second))
@@ -176,7 +186,8 @@ extension Integration {
                 var requests: [PendingRequest] = []
                 for (task, priority) in [("a", 100), ("b", 900), ("c", 900)] {
                     requests.append(
-                        try await daemon.host.submit(Submission(task: task, priority: priority)))
+                        try await daemon.host.submit(Submission(task: task, priority: priority))
+                    )
                 }
                 #expect(await daemon.host.expire(run: run.id))
                 var began: [String: Int64] = [:]
@@ -191,16 +202,22 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `There are never more runs than slots`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .milliseconds(60), overlap: .allow, slots: 2)
+                runtime: .milliseconds(60),
+                overlap: .allow,
+                slots: 2
+            )
             try await withDaemon(manifest) { daemon in
                 var requests: [PendingRequest] = []
                 for _ in 0..<6 {
                     requests.append(
-                        try await daemon.host.trigger(Submission(task: "honour-cancel")))
+                        try await daemon.host.trigger(Submission(task: "honour-cancel"))
+                    )
                 }
                 var records: [RunRecord] = []
                 for request in requests {
-                    records.append(try #require(await daemon.host.waitForRun(ofRequest: request.id)))
+                    records.append(
+                        try #require(await daemon.host.waitForRun(ofRequest: request.id))
+                    )
                 }
                 for record in records {
                     let at = try #require(record.startedAt)

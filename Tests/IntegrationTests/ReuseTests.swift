@@ -24,10 +24,13 @@ extension Integration {
             arguments: [
                 "fail", "honour-cancel", "never-complete", "crash-in-start", "exit-in-start",
                 "write-rubbish", "unknown-status", "crash-in-release",
-            ])
+            ]
+        )
         func `A worker is not used again after anything else`(task: String) async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .milliseconds(200), grace: .milliseconds(100))
+                runtime: .milliseconds(200),
+                grace: .milliseconds(100)
+            )
             try await withDaemon(manifest) { daemon in
                 let first = try await daemon.run(task)
                 let second = try await daemon.run("succeed")
@@ -52,16 +55,23 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `Runs share a worker where the manifest says so`() async throws {
             let manifest = try TestManifest.misbehave(
-                runsPerWorker: 4, overlap: .allow, slots: 8)
+                runsPerWorker: 4,
+                overlap: .allow,
+                slots: 8
+            )
             try await withDaemon(manifest) { daemon in
-                let tasks = ["honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "never-complete"]
+                let tasks = [
+                    "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "never-complete",
+                ]
                 var runs: [RunRecord] = []
                 for task in tasks { runs.append(try await daemon.begin(task)) }
                 #expect(Set(runs.map(\.pid)).count == 1)
                 // A fifth finds no lane there.
                 let fifth = try await daemon.begin("honour-cancel")
                 #expect(fifth.pid != runs[0].pid)
-                for run in runs.prefix(3) + [fifth] { #expect(await daemon.host.expire(run: run.id)) }
+                for run in runs.prefix(3) + [fifth] {
+                    #expect(await daemon.host.expire(run: run.id))
+                }
                 for run in runs.prefix(3) + [fifth] {
                     #expect(try await daemon.end(of: run).outcome == .cancelledClean)
                 }
@@ -71,7 +81,10 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A kill of one run loses those that share its worker`() async throws {
             let manifest = try TestManifest.misbehave(
-                runsPerWorker: 4, overlap: .allow, slots: 8)
+                runsPerWorker: 4,
+                overlap: .allow,
+                slots: 8
+            )
             try await withDaemon(manifest) { daemon in
                 var neighbours: [RunRecord] = []
                 for _ in 0..<3 { neighbours.append(try await daemon.begin("honour-cancel")) }
@@ -89,7 +102,11 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A serial handler never has two runs at once`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .milliseconds(100), runsPerWorker: 4, overlap: .allow, slots: 8)
+                runtime: .milliseconds(100),
+                runsPerWorker: 4,
+                overlap: .allow,
+                slots: 8
+            )
             try await withDaemon(manifest) { daemon in
                 var requests: [PendingRequest] = []
                 for _ in 0..<4 {
@@ -100,7 +117,9 @@ extension Integration {
                 #expect(other.outcome == .succeeded)
                 var records: [RunRecord] = []
                 for request in requests {
-                    records.append(try #require(await daemon.host.waitForRun(ofRequest: request.id)))
+                    records.append(
+                        try #require(await daemon.host.waitForRun(ofRequest: request.id))
+                    )
                 }
                 #expect(records.allSatisfy { $0.outcome == .cancelledClean })
                 let spans = try records.map {
@@ -116,11 +135,17 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A handler that is not serial has as many runs as there are lanes`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .seconds(20), runsPerWorker: 4, overlap: .allow, slots: 8)
+                runtime: .seconds(20),
+                runsPerWorker: 4,
+                overlap: .allow,
+                slots: 8
+            )
             try await withDaemon(manifest) { daemon in
                 var requests: [PendingRequest] = []
                 for _ in 0..<4 {
-                    requests.append(try await daemon.host.trigger(Submission(task: "honour-cancel")))
+                    requests.append(
+                        try await daemon.host.trigger(Submission(task: "honour-cancel"))
+                    )
                 }
                 var runs: [RunRecord] = []
                 for request in requests { runs.append(try await daemon.begun(request)) }
@@ -134,7 +159,8 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `A worker with nothing to do is ended`() async throws {
             try await withDaemon(
-                try TestManifest.misbehave(), adjust: { $0.patience.idle = 50_000_000 }
+                try TestManifest.misbehave(),
+                adjust: { $0.patience.idle = 50_000_000 }
             ) { daemon in
                 let first = try await daemon.run("echo")
                 let pid = try #require(first.pid)

@@ -20,7 +20,8 @@ extension Integration {
             .timeLimit(.minutes(1)),
             arguments: [
                 "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "complete-after-cancel",
-            ])
+            ]
+        )
         func `A run that stops when it is asked to is cancelled`(task: String) async throws {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.runBesideOthers(task)
@@ -41,8 +42,10 @@ extension Integration {
             arguments: [
                 "ignore-cancel", "sleep-forever", "never-complete", "spin", "block-in-cancel",
                 "exit-thread",
-            ])
-        func `A run that does not stop is killed at the end of its grace`(task: String) async throws {
+            ]
+        )
+        func `A run that does not stop is killed at the end of its grace`(task: String) async throws
+        {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.runBesideOthers(task)
                 #expect(record.outcome == .killed(.graceExceeded))
@@ -84,7 +87,9 @@ extension Integration {
                 #expect(record.outcome == .succeeded)
                 #expect(try await daemon.end(of: killed).outcome == .killed(.graceExceeded))
                 let began = try #require(record.startedAt)
-                let ended = try #require(await daemon.host.runs(task: "ignore-cancel", limit: 1).first?.endedAt)
+                let ended = try #require(
+                    await daemon.host.runs(task: "ignore-cancel", limit: 1).first?.endedAt
+                )
                 #expect(began >= ended)
             }
         }

@@ -25,14 +25,17 @@ extension Integration {
                 try await daemon.line("submit answered 0", LogFilter(run: record.id))
                 let entry = try await daemon.line(LogFilter(task: task)) { $0.event == "run.ended" }
                 let submitted = await daemon.host.runs(
-                    idPrefix: try #require(entry.run).description, limit: 1)
+                    idPrefix: try #require(entry.run).description,
+                    limit: 1
+                )
                 #expect(submitted.first?.result == #"{"by":"submit"}"#)
             }
         }
 
         @Test(
             .timeLimit(.minutes(1)),
-            arguments: [("witness.echo", -13), ("nowhere", -13), ("witness.nap", -13)])
+            arguments: [("witness.echo", -13), ("nowhere", -13), ("witness.nap", -13)]
+        )
         func `A handler may not submit anything else`(task: String, status: Int) async throws {
             try await withDaemon(try manifest(granting: ["witness.other"])) { daemon in
                 let record = try await daemon.run("submit", #"{"task":"\#(task)"}"#)

@@ -21,7 +21,9 @@ import Testing
              "plugins": {"overrun": {"library": "libOverrun.so"}},
              "tasks": {"a": {"plugin": "overrun", "handler": "overrun.ignore-cancel",
                              "limits": {"runtime": "\(runtime)", "grace": "\(grace)"}}}}
-            """, to: "tasks.json")
+            """,
+            to: "tasks.json"
+        )
     }
 
     /// Has a run begin and waits until its handler does something.
@@ -35,7 +37,10 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `A daemon that is killed leaves no worker behind`() throws {
         let daemon = try TestDaemon(
-            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+            manifest: try overrunning(),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
         let workers = try beginRun(daemon)
         try #require(!workers.isEmpty)
         let handles = workers.map { bgs_pidfd_open($0) }
@@ -51,7 +56,10 @@ import Testing
     @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT])
     func `A daemon that is asked to stop drains its runs and exits 0`(signal: Int32) throws {
         let daemon = try TestDaemon(
-            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+            manifest: try overrunning(),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
         let workers = try beginRun(daemon)
         daemon.program.signal(signal)
         #expect(daemon.program.line(containing: "asked to stop (drain)") != nil)
@@ -85,8 +93,10 @@ import Testing
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [
-            ("", "BG1003"), ("{\"version\": 1,", "BG1006"), ("{\"version\": 1, \"tusks\": {}}", "BG1021"),
-        ])
+            ("", "BG1003"), ("{\"version\": 1,", "BG1006"),
+            ("{\"version\": 1, \"tusks\": {}}", "BG1021"),
+        ]
+    )
     func `A manifest that is wrong keeps the daemon from starting`(
         text: String,
         code: String
@@ -105,7 +115,9 @@ import Testing
             """
             {"version": 1, "plugins": {"p": {"library": "libNowhere.so"}},
              "tasks": {"a": {"plugin": "p"}}}
-            """, to: "tasks.json")
+            """,
+            to: "tasks.json"
+        )
         let daemon = try TestDaemon(manifest: manifest, folder: folder)
         let triggered = try daemon.command(["trigger", "a", "--wait"])
         #expect(triggered.exitCode == 75)
@@ -120,7 +132,10 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `expire ends a run as its runtime would`() throws {
         let daemon = try TestDaemon(
-            manifest: try overrunning(), folder: folder, arguments: ["--log-level", "debug"])
+            manifest: try overrunning(),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
         _ = try beginRun(daemon)
         let runs = try daemon.command(["runs", "--json"]).output
         let start = try #require(runs.range(of: "\"id\":\""))

@@ -26,7 +26,8 @@ final class RunningProgram {
         let path = Artifact.path(name)
         var argv = ([path] + arguments).map { strdup($0) } + [nil]
         defer { argv.forEach { free($0) } }
-        var envp = (["PATH=/usr/bin:/bin", "HOME=/nonexistent"] + environment).map { strdup($0) } + [nil]
+        var envp =
+            (["PATH=/usr/bin:/bin", "HOME=/nonexistent"] + environment).map { strdup($0) } + [nil]
         defer { envp.forEach { free($0) } }
         var started: pid_t = 0
         let code = posix_spawn(&started, path, &actions, nil, &argv, &envp)

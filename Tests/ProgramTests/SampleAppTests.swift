@@ -25,8 +25,10 @@ import Testing
         #expect(result.output.contains("org.bghost.sample.weather-check"))
     }
 
-    /// Release plugins carry the Swift runtime inside. The flag for it does not reach libraries in a
-    /// debug build, so the plugin's own objects are linked once more here.
+    /// Release plugins carry the Swift runtime inside.
+    ///
+    /// The flag for it does not reach libraries in a debug build, so the plugin's own objects are
+    /// linked once more here.
     @Test(.timeLimit(.minutes(2)))
     func `A plugin with the Swift runtime inside runs like one without`() throws {
         let folder = try TemporaryDirectory()
@@ -46,7 +48,8 @@ import Testing
             ["swiftc", "-emit-library", "-static-stdlib", "-o", library] + objects + [
                 // What the static modules would ask for, had the objects been compiled for them.
                 "-lFoundationEssentials", "-l_FoundationCollections", "-l_FoundationCShims",
-            ])
+            ]
+        )
         #expect(link.exitCode == 0, "\(link.error)")
         let manifest = try folder.write(
             """
@@ -54,7 +57,9 @@ import Testing
              "plugins": {"overrun": {"library": "\(library)"}},
              "tasks": {"a": {"plugin": "overrun", "handler": "overrun.ignore-cancel",
                              "limits": {"runtime": "200ms", "grace": "100ms"}}}}
-            """, to: "tasks.json")
+            """,
+            to: "tasks.json"
+        )
         let needed = try Command.run(["ldd", library])
         #expect(!needed.output.contains("libswiftCore"))
         let daemon = try TestDaemon(manifest: manifest, folder: folder)

@@ -13,7 +13,8 @@ final class TestDaemon {
         state = folder.file("state")
         program = try RunningProgram(
             "bghost",
-            ["--config", manifest, "--state-dir", state, "--log-format", "text"] + arguments)
+            ["--config", manifest, "--state-dir", state, "--log-format", "text"] + arguments
+        )
         guard program.line(containing: "listening on") != nil else {
             throw DaemonFailure(lines: program.lines)
         }

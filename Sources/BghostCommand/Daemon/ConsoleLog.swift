@@ -68,7 +68,10 @@ final class ConsoleLog: LogConsole {
             var offset = 0
             while offset < bytes.count {
                 let count = Glibc.write(
-                    2, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+                    2,
+                    bytes.baseAddress.map { $0 + offset },
+                    bytes.count - offset
+                )
                 guard count > 0 || errno == EINTR else { return }
                 offset += max(0, count)
             }

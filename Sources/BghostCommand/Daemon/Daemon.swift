@@ -20,8 +20,10 @@ package enum Daemon {
         }
         guard let manifest = reading.manifest else {
             throw CommandFailure(
-                .badManifest, "\(options.config) has \(reading.errors) errors; bghost does not start",
-                fix: "bghost check --config \(options.config)")
+                .badManifest,
+                "\(options.config) has \(reading.errors) errors; bghost does not start",
+                fix: "bghost check --config \(options.config)"
+            )
         }
         let log = ConsoleLog(format: options.logFormat, console: console)
         defer { log.flush() }
@@ -29,10 +31,17 @@ package enum Daemon {
         let state = try stateDirectory(options, manifest)
         let fetcher = HTTPFetcher()
         let configuration = HostConfiguration(
-            manifest: manifest.with(slots: options.slots), manifestPath: reading.path,
-            manifestDirectory: reading.directory, stateDirectory: state,
-            workerPath: try InstalledFiles.worker(), pluginPath: pluginPath(options),
-            store: MemoryStore(), fetcher: fetcher, log: hostLog, isSubreaper: true)
+            manifest: manifest.with(slots: options.slots),
+            manifestPath: reading.path,
+            manifestDirectory: reading.directory,
+            stateDirectory: state,
+            workerPath: try InstalledFiles.worker(),
+            pluginPath: pluginPath(options),
+            store: MemoryStore(),
+            fetcher: fetcher,
+            log: hostLog,
+            isSubreaper: true
+        )
         Orphan.adopt()
         let host = try await start(configuration)
         let socket =
@@ -58,19 +67,25 @@ package enum Daemon {
         }
     }
 
-    /// Serves the control socket until a signal comes. The host drains first, while clients can still
-    /// watch; a second signal ends that at once.
+    /// Serves the control socket until a signal comes.
+    ///
+    /// The host drains first, while clients can still watch; a second signal ends that at once.
     private static func serve(_ host: Host, _ socket: String, _ log: HostLog) async throws {
-        let server = ControlServer(host: host, socketPath: socket, onReady: {
-            log.write(.info, "control.ready", "listening on \(socket)")
-        })
+        let server = ControlServer(
+            host: host,
+            socketPath: socket,
+            onReady: {
+                log.write(.info, "control.ready", "listening on \(socket)")
+            }
+        )
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
                 .init(service: HostService(host: host, log: log)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: Logger(label: "bghost.services") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "bghost.services") { _ in SwiftLogNoOpLogHandler() }
+        )
         group.maximumCancellationDuration = .seconds(5)
         try await ServiceGroup(configuration: group).run()
     }
@@ -79,12 +94,15 @@ package enum Daemon {
         _ options: RunOptions,
         _ manifest: Manifest
     ) throws -> String {
-        let chosen = options.stateDirectory.map(ControlLocation.normalized)
+        let chosen =
+            options.stateDirectory.map(ControlLocation.normalized)
             ?? manifest.host.stateDirectory ?? ControlLocation.stateDirectory()
         guard let chosen else {
             throw CommandFailure(
-                .usage, "there is no place for bghost's state: HOME is not set",
-                fix: "name a directory with --state-dir")
+                .usage,
+                "there is no place for bghost's state: HOME is not set",
+                fix: "name a directory with --state-dir"
+            )
         }
         return chosen
     }

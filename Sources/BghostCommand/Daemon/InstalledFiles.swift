@@ -28,7 +28,8 @@ enum InstalledFiles {
                 .internalError,
                 "the program bghost-worker is missing; looked for "
                     + candidates.joined(separator: " and "),
-                fix: "install it beside bghost")
+                fix: "install it beside bghost"
+            )
         }
         return found
     }

@@ -41,4 +41,3 @@ package struct RunOptions: Equatable, Sendable {
         self.slots = slots
     }
 }
-

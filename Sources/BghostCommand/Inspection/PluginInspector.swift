@@ -7,7 +7,8 @@ internal import BghostPlugin
 /// Shows what a plugin's file says of itself, without running its code.
 package enum PluginInspector {
     /// Prints it to the console.
-    package static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus {
+    package static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus
+    {
         let image: PluginImage
         do {
             image = try PluginImage.inspect(path: file)
@@ -37,14 +38,17 @@ package enum PluginInspector {
         } else {
             rows.append(("note", "none"))
         }
-        rows.append(("needs", image.needed.isEmpty ? "nothing" : image.needed.joined(separator: ", ")))
+        rows.append(
+            ("needs", image.needed.isEmpty ? "nothing" : image.needed.joined(separator: ", "))
+        )
         rows.append(("exports", "\(image.extraExports) symbols besides its entry"))
         rows.append(
             (
                 "concerns",
                 image.concerns.isEmpty
                     ? "none" : image.concerns.map(\.rawValue).joined(separator: ", ")
-            ))
+            )
+        )
         for (key, value) in rows {
             let name = key.padding(to: 10)
             console.answer("\(console.out.painted(name, .dim))\(TerminalText.escaped(value))\n")

@@ -25,4 +25,3 @@ package struct CheckOptions: Equatable, Sendable {
         self.ignoresEnvironment = ignoresEnvironment
     }
 }
-

@@ -5,8 +5,9 @@ internal import BghostCore
 internal import BghostHost
 internal import BghostPlugin
 
-/// Checks a manifest and the plugins that it names, by the code that the daemon starts with. It
-/// touches no network and needs no daemon.
+/// Checks a manifest and the plugins that it names, by the code that the daemon starts with.
+///
+/// It touches no network and needs no daemon.
 package enum Checker {
     /// What became of one plugin or function.
     fileprivate struct Finding {
@@ -22,7 +23,9 @@ package enum Checker {
         _ console: Console
     ) async throws -> ExitStatus {
         let reading = ManifestFiles.read(
-            options.config, unresolvedSecrets: options.ignoresEnvironment ? .warning : .error)
+            options.config,
+            unresolvedSecrets: options.ignoresEnvironment ? .warning : .error
+        )
         let shown = reading.diagnostics.filter {
             !(options.ignoresEnvironment && $0.severity == .warning && $0.code == .unresolvedSecret)
         }
@@ -34,7 +37,8 @@ package enum Checker {
         let warnings = shown.count { $0.severity == .warning }
         if options.json {
             console.answer(
-                json: json(options.config, reading.manifest, shown, findings, errors, warnings))
+                json: json(options.config, reading.manifest, shown, findings, errors, warnings)
+            )
         } else {
             show(options.config, reading, shown, findings, errors, warnings, console)
         }
@@ -49,8 +53,10 @@ package enum Checker {
         let probe = PluginProbe(
             workerPath: try InstalledFiles.worker(),
             pluginPath: InstalledFiles.pluginPath(
-                options.pluginPaths.map(ControlLocation.normalized)),
-            manifestDirectory: directory)
+                options.pluginPaths.map(ControlLocation.normalized)
+            ),
+            manifestDirectory: directory
+        )
         var findings: [Finding] = []
         for plugin in manifest.plugins {
             let handlers = manifest.tasks.compactMap { task -> String? in
@@ -58,7 +64,8 @@ package enum Checker {
                 return handler
             }
             findings.append(
-                Finding(plugin.name, "plugin", await probe.look(at: plugin, handlers: handlers)))
+                Finding(plugin.name, "plugin", await probe.look(at: plugin, handlers: handlers))
+            )
         }
         for function in manifest.functions {
             findings.append(Finding(function.name, "function", await probe.look(at: function)))
@@ -80,7 +87,8 @@ package enum Checker {
             console.answer(
                 "\(console.out.painted(.good)) \(TerminalText.escaped(config))  \(manifest.tasks.count)"
                     + " tasks, \(manifest.plugins.count) plugins,"
-                    + " \(manifest.functions.count) functions\(dropIns)\n")
+                    + " \(manifest.functions.count) functions\(dropIns)\n"
+            )
         }
         for finding in findings {
             let mark = console.out.painted(finding.problem == nil ? Style.Mark.good : .bad)
@@ -92,7 +100,8 @@ package enum Checker {
         }
         if errors + warnings > 0 {
             console.answer(
-                "\(errors) error\(errors == 1 ? "" : "s"), \(warnings) warning\(warnings == 1 ? "" : "s")\n")
+                "\(errors) error\(errors == 1 ? "" : "s"), \(warnings) warning\(warnings == 1 ? "" : "s")\n"
+            )
         }
     }
 

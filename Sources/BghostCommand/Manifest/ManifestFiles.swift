@@ -37,7 +37,12 @@ package struct ManifestFiles {
         let path = ControlLocation.normalized(config)
         let directory = parent(of: path)
         var reading = Reading(
-            manifest: nil, diagnostics: [], directory: directory, path: path, dropIns: 0)
+            manifest: nil,
+            diagnostics: [],
+            directory: directory,
+            path: path,
+            dropIns: 0
+        )
         let main: ManifestFile
         switch file(path, name: config) {
         case .success(let file): main = file
@@ -57,8 +62,10 @@ package struct ManifestFiles {
             }
         }
         let reader = ManifestReader(
-            manifestDirectory: directory, unresolvedSecrets: unresolvedSecrets,
-            resolveSecret: Secrets.resolve)
+            manifestDirectory: directory,
+            unresolvedSecrets: unresolvedSecrets,
+            resolveSecret: Secrets.resolve
+        )
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
         reading.diagnostics = diagnostics
@@ -108,7 +115,8 @@ enum Secrets {
         case .credential:
             guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
                 return .failure(
-                    SecretError("there is no credentials directory; a service manager makes it"))
+                    SecretError("there is no credentials directory; a service manager makes it")
+                )
             }
             return contents(of: String(cString: folder) + "/" + reference.name)
         }

@@ -10,8 +10,10 @@ package enum ManifestLocation {
         let reading = ManifestFiles.read(path, unresolvedSecrets: .warning)
         guard let host = reading.manifest?.host else {
             throw CommandFailure(
-                .badManifest, "\(path) has errors, so it does not say where its daemon is",
-                fix: "see them with: bghost check --config \(path)")
+                .badManifest,
+                "\(path) has errors, so it does not say where its daemon is",
+                fix: "see them with: bghost check --config \(path)"
+            )
         }
         return host.controlSocket
             ?? host.stateDirectory.map(ControlLocation.socket(inStateDirectory:))

@@ -46,8 +46,13 @@ extension Host {
     private func refuse(_ call: Call, _ carrier: Carrier, _ status: Int32, _ why: String) {
         let record = runs.index(of: call.run).flatMap { runs[$0]?.record }
         log.write(
-            .warning, "call.refused", why, task: record?.task, plugin: carrier.plugin.name,
-            run: record?.id)
+            .warning,
+            "call.refused",
+            why,
+            task: record?.task,
+            plugin: carrier.plugin.name,
+            run: record?.id
+        )
         answer(call, carrier, status)
     }
 
@@ -65,9 +70,12 @@ extension Host {
         let shown = PrintableText.escaped(String(task.prefix(200)))
         guard mayUse(carrier.plugin, task) else {
             refuse(
-                call, carrier, CallStatus.permission,
+                call,
+                carrier,
+                CallStatus.permission,
                 "plugin `\(carrier.plugin.name)` may not submit `\(shown)`: grant it in"
-                    + " `permissions.submit` of \(configuration.manifestPath)")
+                    + " `permissions.submit` of \(configuration.manifestPath)"
+            )
             return
         }
         guard kind <= 2, earliest >= 0, earliest <= Int64.max / 1_000_000 else {
@@ -76,13 +84,18 @@ extension Host {
         }
         guard needs == 0 else {
             refuse(
-                call, carrier, CallStatus.absent,
-                "a request for `\(shown)` needs power or a network, which this bghost cannot watch")
+                call,
+                carrier,
+                CallStatus.absent,
+                "a request for `\(shown)` needs power or a network, which this bghost cannot watch"
+            )
             return
         }
         let submission = Submission(
-            task: task, parameters: parameters.isEmpty ? "{}" : parameters,
-            earliestBegin: earliest == 0 ? nil : earliest * 1_000_000)
+            task: task,
+            parameters: parameters.isEmpty ? "{}" : parameters,
+            earliestBegin: earliest == 0 ? nil : earliest * 1_000_000
+        )
         let made: (request: Request, definition: Int)
         do {
             made = try makeRequest(submission, isSimulated: false)
@@ -167,12 +180,14 @@ extension Host {
                 PendingEntry(
                     task: request.task,
                     kind: configuration.manifest.tasks[book.entries[index].definition].kind.code,
-                    earliestUnixMilliseconds: (request.earliestBegin ?? 0) / 1_000_000)
+                    earliestUnixMilliseconds: (request.earliestBegin ?? 0) / 1_000_000
+                )
             }
         }
         sendReply(
             Reply(call: call.number, status: CallStatus.ok, body: .pending(Array(entries))),
-            to: carrier)
+            to: carrier
+        )
     }
 
     // MARK: Fetches
@@ -201,7 +216,8 @@ extension Host {
                 result = .success(
                     try await fetcher.fetch(request) { host, port in
                         grants.contains { $0.allows(host: host, port: port) }
-                    })
+                    }
+                )
             } catch {
                 result = .failure(error)
             }
@@ -226,18 +242,32 @@ extension Host {
             let headers = response.headers.map { "\($0.0): \($0.1)\n" }.joined()
             sendReply(
                 Reply(
-                    call: number, status: CallStatus.ok,
+                    call: number,
+                    status: CallStatus.ok,
                     body: .fetched(
-                        httpStatus: Int32(response.status), headers: headers, message: "",
-                        body: .inline(response.body))), to: carrier)
+                        httpStatus: Int32(response.status),
+                        headers: headers,
+                        message: "",
+                        body: .inline(response.body)
+                    )
+                ),
+                to: carrier
+            )
         case .failure(let failure):
             log.write(.debug, "fetch.failed", "\(failure)", plugin: carrier.plugin.name)
             sendReply(
                 Reply(
-                    call: number, status: .of(failure),
+                    call: number,
+                    status: .of(failure),
                     body: .fetched(
-                        httpStatus: 0, headers: "", message: "\(failure)", body: .inline([]))),
-                to: carrier)
+                        httpStatus: 0,
+                        headers: "",
+                        message: "\(failure)",
+                        body: .inline([])
+                    )
+                ),
+                to: carrier
+            )
         }
     }
 
@@ -312,10 +342,14 @@ extension FetchRequest {
             body = call.body.isEmpty ? .none : .bytes(call.body)
         }
         self.init(
-            url: call.url, method: call.method, headers: headers, body: body,
+            url: call.url,
+            method: call.method,
+            headers: headers,
+            body: body,
             sendsDigest: call.sendsDigest,
             bytesMax: call.bytesMax == 0 ? 1 << 20 : Int(min(call.bytesMax, 64 << 20)),
             timeout: call.timeoutMilliseconds == 0
-                ? .seconds(60) : .milliseconds(min(call.timeoutMilliseconds, 86_400_000)))
+                ? .seconds(60) : .milliseconds(min(call.timeoutMilliseconds, 86_400_000))
+        )
     }
 }

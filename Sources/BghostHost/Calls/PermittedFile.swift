@@ -5,8 +5,10 @@ internal import BghostTransfer
 
 /// Files that the daemon opens on behalf of a plugin.
 enum PermittedFile {
-    /// Opens a file for reading if it lies within one of these folders or is one of these files. The kernel resolves the path below that folder and refuses every way out of it, also by
-    /// a link that is put there meanwhile.
+    /// Opens a file for reading if it lies within one of these folders or is one of these files.
+    ///
+    /// The kernel resolves the path below that folder and refuses every way out of it, also by a
+    /// link that is put there meanwhile.
     ///
     /// - Returns: a descriptor that the caller owns.
     static func open(_ path: String, within readable: [String]) throws(FetchFailure) -> Int32 {
@@ -19,10 +21,13 @@ enum PermittedFile {
             let folder = granted.hasSuffix("/") ? granted : granted + "/"
             guard path.hasPrefix(folder) else { continue }
             return try opened(
-                ConfinedFile.open(String(path.dropFirst(folder.count)), below: granted), shown)
+                ConfinedFile.open(String(path.dropFirst(folder.count)), below: granted),
+                shown
+            )
         }
         throw .badFile(
-            reason: "this plugin may not read `\(shown)`: grant its folder in `permissions.read`")
+            reason: "this plugin may not read `\(shown)`: grant its folder in `permissions.read`"
+        )
     }
 
     private static func opened(

@@ -17,12 +17,16 @@ extension Host {
         }
         let serial = nextSerial()
         let carrier = InProcessCarrier(
-            serial: serial, plugin: plugin, lanes: min(slotsMax, Int(Lane.max)),
-            config: definition.config, hostVersion: configuration.version,
+            serial: serial,
+            plugin: plugin,
+            lanes: min(slotsMax, Int(Lane.max)),
+            config: definition.config,
+            hostVersion: configuration.version,
             voice: InProcessVoice { [weak self] in
                 // Awaited by nobody: it only brings the host to look.
                 Task { await self?.listen(to: serial) }
-            })
+            }
+        )
         let runtime = carrier.runtime
         carrier.starts.perform { [weak self] in
             let result = Result { () throws(PluginRefusal) in try runtime.load(path: path) }
@@ -67,16 +71,24 @@ extension Host {
             case .completed(let completion): completed(completion, by: carrier)
             case .released(let run):
                 let lane = Lane.of(run)
-                if lane < carrier.lanes.count, carrier.lanes[lane] == run { released(carrier, lane) }
+                if lane < carrier.lanes.count, carrier.lanes[lane] == run {
+                    released(carrier, lane)
+                }
             case .progress(let progress):
                 guard let index = runs.index(of: progress.run) else { continue }
                 runs[index]?.record.progress = RunProgress(
-                    done: progress.done, total: progress.total,
-                    phase: PrintableText.escaped(progress.phase))
+                    done: progress.done,
+                    total: progress.total,
+                    phase: PrintableText.escaped(progress.phase)
+                )
             case .log(let line):
                 note(
-                    line.text, of: carrier, run: line.run == 0 ? nil : line.run, source: .handler,
-                    level: LogEntry.Level(rawValue: Int(line.level)) ?? .info)
+                    line.text,
+                    of: carrier,
+                    run: line.run == 0 ? nil : line.run,
+                    source: .handler,
+                    level: LogEntry.Level(rawValue: Int(line.level)) ?? .info
+                )
             case .call(let call):
                 if (try? called(call, by: carrier)) == nil {
                     sendReply(Reply(call: call.number, status: CallStatus.limit), to: carrier)
@@ -93,7 +105,9 @@ extension Host {
         handle(.completed(status: completion.status), of: completion.run)
     }
 
-    /// A run did not stop. The plugin is not used again in this daemon: its state is unknown.
+    /// A run did not stop.
+    ///
+    /// The plugin is not used again in this daemon: its state is unknown.
     func abandon(_ carrier: Carrier) {
         let plugin = carrier.plugin
         let message =
@@ -139,10 +153,13 @@ extension PluginRuntime {
     fileprivate var readiness: Ready? {
         plugin.map { plugin in
             Ready(
-                id: plugin.id, version: plugin.version, vendor: plugin.vendor,
+                id: plugin.id,
+                version: plugin.version,
+                vendor: plugin.vendor,
                 handlers: plugin.handlers.map {
                     Ready.Handler(name: $0.name, flags: $0.flags.rawValue)
-                })
+                }
+            )
         }
     }
 }

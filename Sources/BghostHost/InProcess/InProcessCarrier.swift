@@ -28,17 +28,29 @@ final class InProcessCarrier: Carrier {
         self.voice = voice
         runtime = PluginRuntime(
             options: PluginRuntime.Options(
-                lanes: lanes, threadsForBlocking: true, isWorker: false,
-                dataDirectory: plugin.dataDirectory, config: config, hostVersion: hostVersion),
-            voice: voice)
+                lanes: lanes,
+                threadsForBlocking: true,
+                isWorker: false,
+                dataDirectory: plugin.dataDirectory,
+                config: config,
+                hostVersion: hostVersion
+            ),
+            voice: voice
+        )
         super.init(serial: serial, plugin: plugin, lanes: lanes)
     }
 
     override func start(_ start: Start) -> Bool {
         let begin = RunStart(
-            run: start.run, handler: Int(start.handler), attempt: start.attempt,
-            deadline: start.deadline, graceMilliseconds: start.graceMilliseconds,
-            resultBytesMax: start.resultBytesMax, task: start.task, parameters: start.parameters)
+            run: start.run,
+            handler: Int(start.handler),
+            attempt: start.attempt,
+            deadline: start.deadline,
+            graceMilliseconds: start.graceMilliseconds,
+            resultBytesMax: start.resultBytesMax,
+            task: start.task,
+            parameters: start.parameters
+        )
         starts.perform { [runtime] in _ = runtime.start(begin) }
         return true
     }
@@ -65,11 +77,13 @@ extension HostAnswer {
         case .pending(let entries):
             self.init(
                 status: reply.status,
-                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) }))
+                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) })
+            )
         case .fetched(let http, let headers, let message, .inline(let bytes)):
             self.init(
                 status: reply.status,
-                body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes))
+                body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes)
+            )
         case .none, .fetched: self.init(status: reply.status)
         }
     }
@@ -131,10 +145,15 @@ final class InProcessVoice: RuntimeVoice {
         say(
             .completed(
                 Completed(
-                    run: completion.run, status: completion.status,
+                    run: completion.run,
+                    status: completion.status,
                     retryAfterMilliseconds: completion.retryAfterMilliseconds,
                     message: Self.text(completion.message),
-                    payload: Self.text(completion.payload), isReleased: completion.isReleased)))
+                    payload: Self.text(completion.payload),
+                    isReleased: completion.isReleased
+                )
+            )
+        )
     }
 
     func released(_ run: UInt64) { say(.released(run)) }

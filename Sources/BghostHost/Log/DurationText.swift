@@ -6,7 +6,8 @@ enum DurationText {
         let (seconds, attoseconds) = duration.components
         return of(
             nanoseconds: UInt64(max(0, seconds)) &* 1_000_000_000
-                &+ UInt64(max(0, attoseconds) / 1_000_000_000))
+                &+ UInt64(max(0, attoseconds) / 1_000_000_000)
+        )
     }
 
     static func of(nanoseconds: UInt64) -> String {

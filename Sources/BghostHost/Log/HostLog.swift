@@ -44,7 +44,9 @@ package final class HostLog: Sendable {
     /// Whether lines of this level are kept: ask before making an expensive one.
     package func keeps(_ level: LogEntry.Level) -> Bool { level >= self.level }
 
-    /// Adds a line. Its sequence number is set here, its text is made safe to print.
+    /// Adds a line.
+    ///
+    /// Its sequence number is set here, its text is made safe to print.
     package func write(
         _ level: LogEntry.Level,
         _ event: String,
@@ -56,8 +58,16 @@ package final class HostLog: Sendable {
     ) {
         guard keeps(level) else { return }
         var entry = LogEntry(
-            sequence: 0, time: WallClock.now, level: level, source: source, event: event,
-            message: PrintableText.escaped(message()), task: task, plugin: plugin, run: run)
+            sequence: 0,
+            time: WallClock.now,
+            level: level,
+            source: source,
+            event: event,
+            message: PrintableText.escaped(message()),
+            task: task,
+            plugin: plugin,
+            run: run
+        )
         let followers = state.withLock { state -> [Follower] in
             state.sequence += 1
             entry.sequence = state.sequence
@@ -79,11 +89,14 @@ package final class HostLog: Sendable {
         state.withLock { Self.entries(in: $0, matching: filter, limit: limit) }
     }
 
-    /// The newest lines that match, and each new one as it comes. A consumer that is more than 1024
-    /// lines behind loses the oldest of them.
+    /// The newest lines that match, and each new one as it comes.
+    ///
+    /// A consumer that is more than 1024 lines behind loses the oldest of them.
     package func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: LogEntry.self, bufferingPolicy: .bufferingNewest(1024 + max(0, limit)))
+            of: LogEntry.self,
+            bufferingPolicy: .bufferingNewest(1024 + max(0, limit))
+        )
         // One lock for both, so that no line falls between the old and the new.
         let number = state.withLock { state in
             for entry in Self.entries(in: state, matching: filter, limit: limit) {
@@ -91,7 +104,9 @@ package final class HostLog: Sendable {
             }
             state.lastFollower += 1
             state.followers[state.lastFollower] = Follower(
-                filter: filter, continuation: continuation)
+                filter: filter,
+                continuation: continuation
+            )
             return state.lastFollower
         }
         continuation.onTermination = { [weak self] _ in
@@ -126,7 +141,9 @@ package final class HostLog: Sendable {
     }
 }
 
-/// Where lines are shown. `write` must not block and may be called on any thread.
+/// Where lines are shown.
+///
+/// `write` must not block and may be called on any thread.
 package protocol LogConsole: Sendable {
     func write(_ entry: LogEntry)
 }

@@ -28,8 +28,9 @@ extension Host {
         return handlerUses.count - 1
     }
 
-    /// Whether a run of a definition can begin now. If not, its requests come up again once what
-    /// stands in the way has changed.
+    /// Whether a run of a definition can begin now.
+    ///
+    /// If not, its requests come up again once what stands in the way has changed.
     func canBegin(_ definition: Int) -> Bool {
         let plugin = pluginOfDefinition[definition]
         guard isUsable(plugin) else {

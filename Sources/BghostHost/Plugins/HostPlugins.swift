@@ -38,7 +38,8 @@ extension Host {
         }
         let tasks = configuration.manifest.tasks
         families.sort {
-            tasks[$0].identifier.description.utf8.count > tasks[$1].identifier.description.utf8.count
+            tasks[$0].identifier.description.utf8.count
+                > tasks[$1].identifier.description.utf8.count
         }
     }
 
@@ -88,7 +89,8 @@ extension Host {
     private var librarySearch: LibrarySearch {
         LibrarySearch(
             pluginPath: configuration.pluginPath,
-            manifestDirectory: configuration.manifestDirectory)
+            manifestDirectory: configuration.manifestDirectory
+        )
     }
 
     func fileIdentity(_ path: String) -> FileIdentity? {
@@ -102,8 +104,10 @@ extension Host {
         plugin.problem = PluginProblem(message: message, file: file)
     }
 
-    /// A load failed in the worker. The plugin is left alone for a while, longer each time, and for
-    /// good after a few, until its file is another one.
+    /// A load failed in the worker.
+    ///
+    /// The plugin is left alone for a while, longer each time, and for good after a few, until its
+    /// file is another one.
     func loadFailed(_ plugin: PluginSlot, _ message: String) {
         plugin.loadFailures += 1
         log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
@@ -114,12 +118,16 @@ extension Host {
         plugin.problem = PluginProblem(
             message: isLast
                 ? "\(message) (\(plugin.loadFailures) times; it is not tried again until the file changes)"
-                : message, file: plugin.path.flatMap(fileIdentity), retryAt: retryAt)
+                : message,
+            file: plugin.path.flatMap(fileIdentity),
+            retryAt: retryAt
+        )
         if retryAt != .max { arm(retryAt, token: TimerToken.plugin(plugin.index).raw) }
     }
 
-    /// Whether runs of this plugin can begin now. One that had a problem is looked at again once its
-    /// file has changed.
+    /// Whether runs of this plugin can begin now.
+    ///
+    /// One that had a problem is looked at again once its file has changed.
     func isUsable(_ plugin: PluginSlot) -> Bool {
         guard let problem = plugin.problem else { return true }
         let candidate: String? =

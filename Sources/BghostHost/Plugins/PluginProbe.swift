@@ -11,7 +11,8 @@ package struct ProbeFailure: Error, Equatable, Sendable {
     package let message: String
 }
 
-/// Loads plugins in throwaway workers to see whether they can be used, as `bghost check` does.
+/// Loads plugins in throwaway workers to see whether they can be used, as for `bghost check`.
+///
 /// Neither the caller nor a daemon is in danger from what a plugin does while it is loaded.
 package struct PluginProbe: Sendable {
     private let workerPath: String
@@ -42,15 +43,23 @@ package struct PluginProbe: Sendable {
             return .failure(ProbeFailure(message: "\(error)"))
         }
         let result = await load(
-            plugin.name, .plugin(path: path), plugin.config, plugin.limits, plugin.runsPerWorker)
+            plugin.name,
+            .plugin(path: path),
+            plugin.config,
+            plugin.limits,
+            plugin.runsPerWorker
+        )
         return result.flatMap { ready in
             let names = ready.handlers.map(\.name)
             if let missing = handlers.first(where: { !names.contains($0) }) {
                 let known = names.map { "`\($0)`" }.joined(separator: ", ")
                 return .failure(
-                    ProbeFailure(message: "it has no handler `\(missing)`; it has \(known)"))
+                    ProbeFailure(message: "it has no handler `\(missing)`; it has \(known)")
+                )
             }
-            return .success("\(ready.id) \(ready.version), ABI 1, \(names.count) handlers (\(path))")
+            return .success(
+                "\(ready.id) \(ready.version), ABI 1, \(names.count) handlers (\(path))"
+            )
         }
     }
 
@@ -59,8 +68,13 @@ package struct PluginProbe: Sendable {
         await load(
             function.name,
             .function(
-                library: function.library, symbol: function.symbol, signature: function.signature),
-            "{}", function.limits, 1
+                library: function.library,
+                symbol: function.symbol,
+                signature: function.signature
+            ),
+            "{}",
+            function.limits,
+            1
         ).map { _ in "\(function.symbol) of \(function.library)" }
     }
 
@@ -79,9 +93,17 @@ package struct PluginProbe: Sendable {
                     returning: Self.probe(
                         workerPath,
                         Configure(
-                            name: name, code: code, dataDirectory: "/tmp", config: config,
-                            lanes: UInt16(lanes), limits: WorkerRlimits(limits), isProbe: true,
-                            hostVersion: HostVersion.text)))
+                            name: name,
+                            code: code,
+                            dataDirectory: "/tmp",
+                            config: config,
+                            lanes: UInt16(lanes),
+                            limits: WorkerRlimits(limits),
+                            isProbe: true,
+                            hostVersion: HostVersion.text
+                        )
+                    )
+                )
                 thread.end()
             }
         }
@@ -102,7 +124,8 @@ package struct PluginProbe: Sendable {
             return .failure(ProbeFailure(message: error.description))
         } catch let error as WireError {
             return .failure(
-                ProbeFailure(message: "its worker broke the protocol: \(error.sentence)"))
+                ProbeFailure(message: "its worker broke the protocol: \(error.sentence)")
+            )
         } catch {
             return .failure(ProbeFailure(message: "\(error)"))
         }
@@ -125,9 +148,13 @@ private final class ProbeWorker {
         process = ChildProcess(
             try Spawner.spawnHere(
                 Spawner.Order(
-                    path: path, arguments: ["bghost-worker", String(getpid())],
+                    path: path,
+                    arguments: ["bghost-worker", String(getpid())],
                     environment: ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"],
-                    descriptors: [null, null, null, childWork, childControl])))
+                    descriptors: [null, null, null, childWork, childControl]
+                )
+            )
+        )
     }
 
     func send(_ bytes: [UInt8]) throws(SystemError) {
@@ -138,20 +165,23 @@ private final class ProbeWorker {
     /// What the worker says of its plugin, or how it ended instead.
     func answer(within milliseconds: Int32) throws -> Result<Ready, ProbeFailure> {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: FrameLayout.packetBytesMax, alignment: 16)
+            byteCount: FrameLayout.packetBytesMax,
+            alignment: 16
+        )
         defer { buffer.deallocate() }
         let deadline = Monotonic.now + UInt64(milliseconds) * 1_000_000
         while true {
             let now = Monotonic.now
             guard now < deadline, waitForInput(Int32((deadline - now) / 1_000_000) + 1) else {
                 return .failure(
-                    ProbeFailure(message: "it was not loaded within \(milliseconds / 1000) s"))
+                    ProbeFailure(message: "it was not loaded within \(milliseconds / 1000) s")
+                )
             }
             let count = PacketSocket.receive(work.raw, buffer, wait: false)
             guard count > 0 else { return .failure(ended()) }
             if let answer = try Self.read(
-                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count))
-            {
+                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count)
+            ) {
                 return answer
             }
         }

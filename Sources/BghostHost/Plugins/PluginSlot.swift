@@ -3,7 +3,9 @@
 internal import BghostCore
 internal import BghostPlugin
 
-/// One plugin or function of the manifest, as the host uses it. It belongs to the host's executor.
+/// One plugin or function of the manifest, as the host uses it.
+///
+/// It belongs to the host's executor.
 final class PluginSlot {
     enum Code {
         case plugin(PluginDefinition)

@@ -21,20 +21,27 @@ extension Host {
             throw SubmitError(
                 .payloadTooLarge,
                 "the parameters are \(submission.parameters.utf8.count) bytes long; at most"
-                    + " \(HostLimits.parametersBytesMax) are taken")
+                    + " \(HostLimits.parametersBytesMax) are taken"
+            )
         }
         let task = configuration.manifest.tasks[index]
         if submission.parameters != "{}" {
             guard JSONText.isObject(submission.parameters) else {
                 throw SubmitError(
-                    .badParameters, "the parameters of \(submission.task) are not a JSON object")
+                    .badParameters,
+                    "the parameters of \(submission.task) are not a JSON object"
+                )
             }
         }
         let request = Request(
-            id: nextID(), task: submission.task, parameters: submission.parameters,
-            submittedAt: WallClock.now, earliestBegin: submission.earliestBegin,
+            id: nextID(),
+            task: submission.task,
+            parameters: submission.parameters,
+            submittedAt: WallClock.now,
+            earliestBegin: submission.earliestBegin,
             priority: min(1000, max(0, submission.priority ?? task.priority)),
-            isSimulated: isSimulated)
+            isSimulated: isSimulated
+        )
         return (request, index)
     }
 
@@ -50,14 +57,18 @@ extension Host {
         ids.next(unixMilliseconds: UInt64(max(0, WallClock.now)) / 1_000_000) { random.next() }
     }
 
-    /// Stores a request and takes it in. Answers once it is as durable as the store makes it.
+    /// Stores a request and takes it in.
+    ///
+    /// Answers once it is as durable as the store makes it.
     func accept(_ submission: Submission, isSimulated: Bool) async throws(SubmitError) -> Request {
         let (request, definition) = try makeRequest(submission, isSimulated: isSimulated)
         let entry = entry(for: request.task, definition: definition)
         let replaced = isSimulated ? nil : book.entries[entry].pending?.id
         guard await commit([.accepted(request, replacing: replaced)]) else {
             throw SubmitError(
-                .storeFailed, "the request could not be stored; bghost's log says why")
+                .storeFailed,
+                "the request could not be stored; bghost's log says why"
+            )
         }
         takeIn(request, entry: entry)
         return request
@@ -67,7 +78,11 @@ extension Host {
     func takeIn(_ request: Request, entry: Int) {
         if let replaced = book.accept(request, entry: entry, now: WallClock.now) {
             log.write(
-                .debug, "request.replaced", "\(replaced.id) by \(request.id)", task: request.task)
+                .debug,
+                "request.replaced",
+                "\(replaced.id) by \(request.id)",
+                task: request.task
+            )
             resumeWaiters(of: replaced.id, with: nil)
         }
         armRequests()
@@ -76,12 +91,15 @@ extension Host {
 
     func entry(for identifier: String, definition: Int) -> Int {
         book.entry(
-            for: identifier, definition: definition,
-            overlap: configuration.manifest.tasks[definition].overlap)
+            for: identifier,
+            definition: definition,
+            overlap: configuration.manifest.tasks[definition].overlap
+        )
     }
 
-    /// Commits a transaction and waits for it. In a store that answers at once nothing is suspended
-    /// for longer than a hop.
+    /// Commits a transaction and waits for it.
+    ///
+    /// In a store that answers at once nothing is suspended for longer than a hop.
     private func commit(_ changes: [StoreChange]) async -> Bool {
         await withCheckedContinuation { continuation in
             store.commit(changes) { [log] result in
@@ -109,14 +127,18 @@ extension Host {
             for request in try store.recover().pending {
                 guard let index = definition(for: request.task) else {
                     log.write(
-                        .warning, "request.parked",
+                        .warning,
+                        "request.parked",
                         "\(request.id) is kept, but the manifest does not permit its task any more",
-                        task: request.task)
+                        task: request.task
+                    )
                     continue
                 }
                 _ = book.accept(
-                    request, entry: entry(for: request.task, definition: index),
-                    now: WallClock.now)
+                    request,
+                    entry: entry(for: request.task, definition: index),
+                    now: WallClock.now
+                )
             }
             armRequests()
         } catch {
@@ -144,16 +166,22 @@ extension Host {
             book.entries[entry].pending == nil, !isDraining
         else { return }
         let (due, overflow) = WallClock.now.addingReportingOverflow(
-            Int64(clamping: every.clampedNanoseconds))
+            Int64(clamping: every.clampedNanoseconds)
+        )
         guard !overflow else { return }
         submitOwn(book.entries[entry].identifier, definition, entry, earliest: due)
     }
 
-    private func submitOwn(_ identifier: String, _ definition: Int, _ entry: Int, earliest: Int64?) {
+    private func submitOwn(_ identifier: String, _ definition: Int, _ entry: Int, earliest: Int64?)
+    {
         let request = Request(
-            id: nextID(), task: identifier, parameters: "{}", submittedAt: WallClock.now,
+            id: nextID(),
+            task: identifier,
+            parameters: "{}",
+            submittedAt: WallClock.now,
             earliestBegin: earliest,
-            priority: configuration.manifest.tasks[definition].priority)
+            priority: configuration.manifest.tasks[definition].priority
+        )
         commitLater([.accepted(request, replacing: nil)])
         _ = book.accept(request, entry: entry, now: WallClock.now)
         armRequests()
@@ -161,8 +189,10 @@ extension Host {
 
     // MARK: Time
 
-    /// Arms the timer for the request that is due next. The wall clock may be set meanwhile, so the
-    /// due time is looked at again when the timer comes.
+    /// Arms the timer for the request that is due next.
+    ///
+    /// The wall clock may be set meanwhile, so the due time is looked at again when the timer
+    /// comes.
     func armRequests() {
         guard let due = book.nextDue else { return }
         let wait = UInt64(max(0, due - WallClock.now))

@@ -13,8 +13,14 @@ extension Host {
         let task = configuration.manifest.tasks[definition]
         let plugin = pluginOfDefinition[definition]
         var record = RunRecord(
-            id: nextID(), request: request.id, task: request.task, plugin: plugin.name,
-            attempt: request.attempt, limits: task.limits, submittedAt: request.submittedAt)
+            id: nextID(),
+            request: request.id,
+            task: request.task,
+            plugin: plugin.name,
+            attempt: request.attempt,
+            limits: task.limits,
+            submittedAt: request.submittedAt
+        )
         if task.every != nil, !request.isSimulated { submitNext(definition, entry: entry) }
         let parameters: String
         do {
@@ -38,11 +44,18 @@ extension Host {
             return
         }
         let machine = RunMachine(
-            limits: task.limits, isKillable: plugin.isolation == .worker)
+            limits: task.limits,
+            isKillable: plugin.isolation == .worker
+        )
         record.pid = carrier.pid
         let run = ActiveRun(
-            machine: machine, record: record, entry: entry, parameters: parameters,
-            carrier: carrier, handler: definition)
+            machine: machine,
+            record: record,
+            entry: entry,
+            parameters: parameters,
+            carrier: carrier,
+            handler: definition
+        )
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
             record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
@@ -91,7 +104,9 @@ extension Host {
             handle(.refused, of: number)
             return
         }
-        if !run.carrier.isProcess, run.carrier.handlers[handler].flags & HandlerFlags.needsWorker != 0 {
+        if !run.carrier.isProcess,
+            run.carrier.handlers[handler].flags & HandlerFlags.needsWorker != 0
+        {
             runs[index]?.record.message =
                 "handler `\(name)` says that it must run in a worker: set `\"isolation\": \"worker\"`"
                 + " for plugin `\(run.carrier.plugin.name)`"
@@ -102,23 +117,36 @@ extension Host {
         guard let begun = runs[index], begun.number == number else { return }
         let sent = begun.carrier.start(
             Start(
-                run: number, handler: UInt16(handler), attempt: UInt32(begun.record.attempt),
+                run: number,
+                handler: UInt16(handler),
+                attempt: UInt32(begun.record.attempt),
                 deadline: Int64(clamping: now &+ begun.machine.runtime),
                 graceMilliseconds: UInt32(clamping: begun.machine.grace / 1_000_000),
                 resultBytesMax: UInt32(begun.carrier.plugin.limits.resultBytes),
-                task: begun.record.task, parameters: begun.parameters))
+                task: begun.record.task,
+                parameters: begun.parameters
+            )
+        )
         guard sent else {
             runs[index]?.record.message = "its parameters are too long for one frame"
             handle(.refused, of: number)
             return
         }
         begun.carrier.lastOfLane[Lane.of(number)] = Carrier.PastRun(
-            number: number, id: begun.record.id, task: begun.record.task)
+            number: number,
+            id: begun.record.id,
+            task: begun.record.task
+        )
         if let worker = begun.carrier as? Worker { markBusy(worker, run: begun.record) }
         if log.keeps(.debug) {
             log.write(
-                .debug, "run.started", "in \(begun.carrier.pid.map { "worker \($0)" } ?? "the daemon")",
-                task: begun.record.task, plugin: begun.record.plugin, run: begun.record.id)
+                .debug,
+                "run.started",
+                "in \(begun.carrier.pid.map { "worker \($0)" } ?? "the daemon")",
+                task: begun.record.task,
+                plugin: begun.record.plugin,
+                run: begun.record.id
+            )
         }
     }
 
@@ -175,9 +203,13 @@ extension Host {
         runs[index]?.record.state = .cancelling
         runs[index]?.record.stopReason = reason
         log.write(
-            .info, "run.expiring",
+            .info,
+            "run.expiring",
             "asked to stop (\(reason)); it has \(DurationText.of(nanoseconds: remaining))",
-            task: run.record.task, plugin: run.record.plugin, run: run.record.id)
+            task: run.record.task,
+            plugin: run.record.plugin,
+            run: run.record.id
+        )
         run.carrier.cancel(Cancel(run: number, why: reason.rawValue))
     }
 
@@ -187,13 +219,19 @@ extension Host {
         runs[index]?.record.state = .killing
         let text = run.machine.isKillable ? "killed" : "abandoned, since it runs in the daemon,"
         log.write(
-            .warning, "run.killed", "\(text) with all it started (\(reason.text))",
-            task: run.record.task, plugin: run.record.plugin, run: run.record.id)
+            .warning,
+            "run.killed",
+            "\(text) with all it started (\(reason.text))",
+            task: run.record.task,
+            plugin: run.record.plugin,
+            run: run.record.id
+        )
         sampleUsage(index)
         if reason == .startTimeout, run.carrier.state == .loading {
             loadFailed(
                 run.carrier.plugin,
-                "it was not loaded within \(DurationText.of(nanoseconds: patience.start))")
+                "it was not loaded within \(DurationText.of(nanoseconds: patience.start))"
+            )
         }
         if let worker = run.carrier as? Worker { worker.killedFor = reason.text }
         retireNow(run.carrier)
@@ -227,7 +265,9 @@ extension Host {
     }
 
     /// While a run is being stopped, its grace must not be lost to other programs that keep every
-    /// processor busy. Not always: a worker would be interrupted at each frame that it sends.
+    /// processor busy.
+    ///
+    /// Not always: a worker would be interrupted at each frame that it sends.
     private func beUrgent(for run: ActiveRun) {
         guard !run.isBeingStopped else { return }
         run.isBeingStopped = true
@@ -257,7 +297,12 @@ extension Host {
         let duration = record.duration.map { " after \(DurationText.of($0))" } ?? ""
         let message = record.message.isEmpty ? "" : ": \(record.message)"
         log.write(
-            level, "run.ended", "\(record.outcome?.text ?? "lost")\(duration)\(message)",
-            task: record.task, plugin: record.plugin, run: record.id)
+            level,
+            "run.ended",
+            "\(record.outcome?.text ?? "lost")\(duration)\(message)",
+            task: record.task,
+            plugin: record.plugin,
+            run: record.id
+        )
     }
 }

@@ -2,12 +2,16 @@
 
 internal import BghostCore
 
-/// A run that is under way, as the host sees it. It belongs to the host's executor.
+/// A run that is under way, as the host sees it.
+///
+/// It belongs to the host's executor.
 ///
 /// A class, because it is looked at many times in a run's life: each look at a struct of this size
 /// would retain and release every text in it.
 final class ActiveRun {
-    /// What the worker and the plugin know it by: a counter, the slot and the lane. 0 is a free slot.
+    /// What the worker and the plugin know it by: a counter, the slot and the lane.
+    ///
+    /// 0 is a free slot.
     var number: UInt64 = 0
     var machine: RunMachine
     var record: RunRecord
@@ -42,8 +46,9 @@ final class ActiveRun {
     }
 }
 
-/// The runs that are under way, in slots that are used again. A number names one run only: those of
-/// an earlier run in the same slot do not match.
+/// The runs that are under way, in slots that are used again.
+///
+/// A number names one run only: those of an earlier run in the same slot do not match.
 struct RunTable {
     private(set) var slots: [ActiveRun?] = []
     private var free: [Int] = []

@@ -3,8 +3,9 @@
 internal import BghostCore
 internal import BghostWire
 
-/// What carries runs to a plugin: a worker process, or the daemon itself. It has as many lanes as it
-/// may have runs at once.
+/// What carries runs to a plugin: a worker process, or the daemon itself.
+///
+/// It has as many lanes as it may have runs at once.
 ///
 /// Carriers belong to the host's executor.
 class Carrier {
@@ -94,7 +95,9 @@ class Carrier {
         plugin.isFunction ? 0 : handlers.firstIndex { $0.name == name }
     }
 
-    /// Hands a run over. `false` if it cannot be carried.
+    /// Hands a run over.
+    ///
+    /// `false` if it cannot be carried.
     func start(_ start: Start) -> Bool { false }
 
     func cancel(_ cancel: Cancel) {}

@@ -53,8 +53,10 @@ extension Host {
         return true
     }
 
-    /// A worker closed its socket without ending. A moment later its process may be gone, which says
-    /// more; so it is killed only if it is still there then.
+    /// A worker closed its socket without ending.
+    ///
+    /// A moment later its process may be gone, which says more; so it is killed only if it is still
+    /// there then.
     private func hungUp(_ worker: Worker) {
         if worker.isIdle { worker.state = .retiring }
         setDeadline(worker, now &+ 100_000_000)
@@ -97,7 +99,9 @@ extension Host {
     private func completed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
         let lane = try lane(of: frame.subject, in: worker)
         let completion = try Completed(
-            frame, payloadBytesMax: worker.plugin.limits.resultBytes)
+            frame,
+            payloadBytesMax: worker.plugin.limits.resultBytes
+        )
         if completion.isWorn, worker.state == .live { worker.state = .retiring }
         // Late, because it crossed with a kill: the run has its outcome.
         guard let index = runs.index(of: completion.run) else { return }
@@ -114,8 +118,10 @@ extension Host {
         let progress = try Progress(frame)
         guard let index = runs.index(of: progress.run) else { return }
         runs[index]?.record.progress = RunProgress(
-            done: progress.done, total: progress.total,
-            phase: PrintableText.escaped(progress.phase))
+            done: progress.done,
+            total: progress.total,
+            phase: PrintableText.escaped(progress.phase)
+        )
     }
 
     private func logged(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
@@ -123,12 +129,19 @@ extension Host {
         let line = try LogLine(frame)
         if line.dropped > 0 {
             log.write(
-                .warning, "log.dropped", "\(line.dropped) lines came too fast and were dropped",
-                plugin: worker.plugin.name)
+                .warning,
+                "log.dropped",
+                "\(line.dropped) lines came too fast and were dropped",
+                plugin: worker.plugin.name
+            )
         }
         note(
-            line.text, of: worker, run: line.run == 0 ? nil : line.run, source: .handler,
-            level: LogEntry.Level(rawValue: Int(line.level)) ?? .info)
+            line.text,
+            of: worker,
+            run: line.run == 0 ? nil : line.run,
+            source: .handler,
+            level: LogEntry.Level(rawValue: Int(line.level)) ?? .info
+        )
     }
 
     private func refused(_ worker: Worker, _ refused: Refused) {
@@ -168,8 +181,11 @@ extension Host {
             guard worker.state != .gone else { continue }
             if !worker.flush() {
                 log.write(
-                    .error, "worker.stuck", "pid \(worker.pid ?? 0) does not read; it is killed",
-                    plugin: worker.plugin.name)
+                    .error,
+                    "worker.stuck",
+                    "pid \(worker.pid ?? 0) does not read; it is killed",
+                    plugin: worker.plugin.name
+                )
                 worker.killedFor = "it does not read"
                 retireNow(worker)
             }

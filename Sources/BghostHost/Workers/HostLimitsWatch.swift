@@ -32,8 +32,11 @@ extension Host {
         guard !numbers.isEmpty else {
             worker.killedFor = reason.text
             log.write(
-                .warning, "worker.killed", "over its limit of \(reason.text) without a run",
-                plugin: worker.plugin.name)
+                .warning,
+                "worker.killed",
+                "over its limit of \(reason.text) without a run",
+                plugin: worker.plugin.name
+            )
             retireNow(worker)
             return
         }
@@ -73,9 +76,12 @@ extension Host {
 
     func noteLine(_ line: String, of worker: Worker, _ channel: Worker.Channel) {
         note(
-            line, of: worker, run: worker.lanes.count == 1 ? worker.lanes[0] : nil,
+            line,
+            of: worker,
+            run: worker.lanes.count == 1 ? worker.lanes[0] : nil,
             source: channel == .output ? .stdout : .stderr,
-            level: channel == .output ? .info : .warning)
+            level: channel == .output ? .info : .warning
+        )
     }
 
     /// Logs a line of a plugin, charges it to its run, and ends a run that writes far too much.
@@ -93,13 +99,25 @@ extension Host {
                 past.number == number
             {
                 log.write(
-                    level, "", text, source: source, task: past.task, plugin: carrier.plugin.name,
-                    run: past.id)
+                    level,
+                    "",
+                    text,
+                    source: source,
+                    task: past.task,
+                    plugin: carrier.plugin.name,
+                    run: past.id
+                )
                 return
             }
             log.write(
-                level, "", text, source: source, task: worker?.lastTask,
-                plugin: carrier.plugin.name, run: worker?.lastRun)
+                level,
+                "",
+                text,
+                source: source,
+                task: worker?.lastTask,
+                plugin: carrier.plugin.name,
+                run: worker?.lastRun
+            )
             return
         }
         let limit = carrier.plugin.limits.outputBytes
@@ -111,18 +129,27 @@ extension Host {
             return
         }
         log.write(
-            level, "", text, source: source, task: runs[index]?.record.task,
-            plugin: carrier.plugin.name, run: runs[index]?.record.id)
+            level,
+            "",
+            text,
+            source: source,
+            task: runs[index]?.record.task,
+            plugin: carrier.plugin.name,
+            run: runs[index]?.record.id
+        )
     }
 
     private func noteDropped(_ index: Int, _ number: UInt64, _ total: Int, _ limit: Int) {
         runs[index]?.droppedOutput += 1
         if runs[index]?.droppedOutput == 1 {
             log.write(
-                .warning, "output.limit",
+                .warning,
+                "output.limit",
                 "over its output limit of \(limit) bytes; the rest of its output is dropped",
-                task: runs[index]?.record.task, plugin: runs[index]?.record.plugin,
-                run: runs[index]?.record.id)
+                task: runs[index]?.record.task,
+                plugin: runs[index]?.record.plugin,
+                run: runs[index]?.record.id
+            )
         }
         if total > limit &* HostLimits.outputFactor + (1 << 20) {
             handle(.exceeded(.output), of: number)

@@ -63,15 +63,23 @@ extension Host {
             let (error, childError) = try Pipe.make()
             childEnds.append(childError)
             worker = Worker(
-                serial: nextSerial(), plugin: plugin, lanes: plugin.lanes, work: work,
-                control: control, output: output, error: error)
+                serial: nextSerial(),
+                plugin: plugin,
+                lanes: plugin.lanes,
+                work: work,
+                control: control,
+                output: output,
+                error: error
+            )
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             childEnds.append(null)
             spawn(worker, [null, childOutput, childError, childWork, childControl])
             childEnds = []
         } catch {
             throw CarrierError(
-                description: "no worker can be made: \(error.description); the run ends, bghost goes on")
+                description:
+                    "no worker can be made: \(error.description); the run ends, bghost goes on"
+            )
         }
         worker.audit = .max
         _ = configure(worker)
@@ -85,13 +93,18 @@ extension Host {
         }
     }
 
-    /// Has the spawner start the process. The descriptors are closed there afterwards.
+    /// Has the spawner start the process.
+    ///
+    /// The descriptors are closed there afterwards.
     private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
         let serial = worker.serial
         let group = controlGroup
         let order = Spawner.Order(
-            path: configuration.workerPath, arguments: ["bghost-worker", String(getpid())],
-            environment: workerEnvironment, descriptors: descriptors)
+            path: configuration.workerPath,
+            arguments: ["bghost-worker", String(getpid())],
+            environment: workerEnvironment,
+            descriptors: descriptors
+        )
         spawner.spawn(order) { [weak self] result in
             for fd in descriptors { close(fd) }
             let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
@@ -117,14 +130,22 @@ extension Host {
             config = definition.config
         case .function(let definition):
             code = .function(
-                library: definition.library, symbol: definition.symbol,
-                signature: definition.signature)
+                library: definition.library,
+                symbol: definition.symbol,
+                signature: definition.signature
+            )
         }
         let limits = plugin.limits
         let message = Configure(
-            name: plugin.name, code: code, dataDirectory: plugin.dataDirectory, config: config,
-            lanes: UInt16(plugin.lanes), limits: WorkerRlimits(limits), isProbe: false,
-            hostVersion: configuration.version)
+            name: plugin.name,
+            code: code,
+            dataDirectory: plugin.dataDirectory,
+            config: config,
+            lanes: UInt16(plugin.lanes),
+            limits: WorkerRlimits(limits),
+            isProbe: false,
+            hostVersion: configuration.version
+        )
         markDirty(worker)
         return message.write(to: &worker.outbox)
     }
@@ -151,8 +172,10 @@ extension Host {
                 process.kill()
             }
             worker.cpuTimer = reactor.watchCPU(
-                ofProcess: spawned.pid, every: HostLimits.cpuPeriod,
-                value: Int32(bitPattern: serial))
+                ofProcess: spawned.pid,
+                every: HostLimits.cpuPeriod,
+                value: Int32(bitPattern: serial)
+            )
             for number in worker.runs {
                 if let index = runs.index(of: number) { runs[index]?.record.pid = spawned.pid }
             }
@@ -167,9 +190,11 @@ extension Host {
         carrier.plugin.loadFailures = 0
         noteHandlers(of: carrier.plugin, ready.handlers)
         log.write(
-            .debug, "worker.ready",
+            .debug,
+            "worker.ready",
             "pid \(carrier.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
-            plugin: carrier.plugin.name)
+            plugin: carrier.plugin.name
+        )
         for number in carrier.runs { start(number) }
         if carrier.isIdle { becameIdle(carrier) }
         dispatch()
@@ -177,7 +202,9 @@ extension Host {
 
     // MARK: Reuse
 
-    /// A run has left its carrier. Its lane is free once the handler has let go of it too.
+    /// A run has left its carrier.
+    ///
+    /// Its lane is free once the handler has let go of it too.
     func runLeft(_ carrier: Carrier, _ number: UInt64, _ outcome: Outcome) {
         carrier.runsCarried += 1
         switch carrier.state {
@@ -244,9 +271,11 @@ extension Host {
         if carrier.state == .ending || carrier.unreleased > 0 {
             if carrier.unreleased > 0, carrier.state != .ending {
                 log.write(
-                    .warning, "worker.unreleased",
+                    .warning,
+                    "worker.unreleased",
                     "a handler completed its run and did not return; its worker is killed",
-                    plugin: carrier.plugin.name)
+                    plugin: carrier.plugin.name
+                )
             }
             retireNow(carrier)
             return
@@ -260,7 +289,8 @@ extension Host {
 
     /// Has a carrier finish: it takes no more runs, and ends when it has none.
     func retire(_ carrier: Carrier) {
-        guard carrier.state == .live || carrier.state == .retiring || carrier.state == .loading else {
+        guard carrier.state == .live || carrier.state == .retiring || carrier.state == .loading
+        else {
             return
         }
         carrier.state = .retiring
@@ -287,9 +317,11 @@ extension Host {
     /// A worker that broke the rules.
     func kill(_ worker: Worker, for fault: WireError) {
         log.write(
-            .error, "worker.fault",
+            .error,
+            "worker.fault",
             "\(fault.sentence) (fault \(fault.rawValue)); pid \(worker.pid ?? 0) is killed",
-            plugin: worker.plugin.name)
+            plugin: worker.plugin.name
+        )
         worker.killedFor = fault.sentence
         for number in worker.runs { handle(.exceeded(.protocolFault(fault.rawValue)), of: number) }
         retireNow(worker)
@@ -313,11 +345,16 @@ extension Host {
         }
         if wasLoading, worker.killedFor == nil {
             loadFailed(
-                worker.plugin, "its worker ended while it loaded the plugin (\(how.text))")
+                worker.plugin,
+                "its worker ended while it loaded the plugin (\(how.text))"
+            )
         } else if worker.state != .ending {
             log.write(
-                .warning, "worker.ended", "pid \(worker.pid ?? 0) ended by itself (\(how.text))",
-                plugin: worker.plugin.name)
+                .warning,
+                "worker.ended",
+                "pid \(worker.pid ?? 0) ended by itself (\(how.text))",
+                plugin: worker.plugin.name
+            )
         }
         gone(worker, because: how)
     }
@@ -367,7 +404,9 @@ extension WorkerRlimits {
             addressSpaceBytes: limits.memoryBytes.map {
                 $0.multipliedReportingOverflow(by: 4).partialValue &+ (2 << 30)
             } ?? 0,
-            cpuSeconds: 0, descriptors: UInt32(clamping: limits.descriptors),
-            processes: UInt32(clamping: limits.processes))
+            cpuSeconds: 0,
+            descriptors: UInt32(clamping: limits.descriptors),
+            processes: UInt32(clamping: limits.processes)
+        )
     }
 }

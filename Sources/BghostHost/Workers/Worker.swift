@@ -5,8 +5,9 @@ internal import BghostLinux
 internal import BghostWire
 internal import Glibc
 
-/// A worker process and the host's ends of its sockets and pipes. It is hostile from the moment at
-/// which it loads its plugin.
+/// A worker process and the host's ends of its sockets and pipes.
+///
+/// It is hostile from the moment at which it loads its plugin.
 final class Worker: Carrier {
     /// Which of a worker's descriptors an event is about.
     enum Channel: UInt64, CaseIterable {
@@ -103,18 +104,27 @@ final class Worker: Carrier {
             do {
                 descriptor = try MemoryFile.sealed(name: "bghost-fetch", bytes)
                 reply.body = .fetched(
-                    httpStatus: http, headers: headers, message: message,
-                    body: .descriptor(bytes: UInt64(bytes.count)))
+                    httpStatus: http,
+                    headers: headers,
+                    message: message,
+                    body: .descriptor(bytes: UInt64(bytes.count))
+                )
             } catch {
                 reply.status = -14
                 reply.body = .fetched(
-                    httpStatus: 0, headers: "", message: "\(error)", body: .inline([]))
+                    httpStatus: 0,
+                    headers: "",
+                    message: "\(error)",
+                    body: .inline([])
+                )
             }
         }
         sendControl(descriptor: descriptor) { reply.write(to: &$0) }
     }
 
-    /// Sends the collected frames of the work socket. `false` if the worker is beyond help.
+    /// Sends the collected frames of the work socket.
+    ///
+    /// `false` if the worker is beyond help.
     func flush() -> Bool {
         var isBroken = false
         let isEmpty = outbox.drain { packet in

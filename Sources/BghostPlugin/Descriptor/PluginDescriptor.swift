@@ -46,7 +46,9 @@ package struct PluginDescriptor: Sendable {
         package var start: Start
         package var cancel: Cancel?
         package var release: Release?
-        /// Where the plugin's own table has it. Never followed: it is what runs are told.
+        /// Where the plugin's own table has it.
+        ///
+        /// Never followed: it is what runs are told.
         package var address: UInt
     }
 

@@ -36,7 +36,9 @@ func withRepairedText<R>(
     guard text.len != 0 else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
     guard let pointer = text.ptr, text.len > 0 else { return nil }
     let bytes = truncated(
-        UnsafeRawBufferPointer(start: pointer, count: Swift.min(text.len, max + 4)), max: max)
+        UnsafeRawBufferPointer(start: pointer, count: Swift.min(text.len, max + 4)),
+        max: max
+    )
     if String(validating: bytes, as: UTF8.self) != nil { return body(bytes) }
     var repaired = String(decoding: bytes, as: UTF8.self)
     return repaired.withUTF8 { body(truncated(UnsafeRawBufferPointer($0), max: max)) }

@@ -16,8 +16,9 @@ final class CallTable: Sendable {
     /// A fetch and whom to tell of its end.
     struct FetchWait {
         let run: UInt64
-        let done: @convention(c) (UnsafeMutableRawPointer?, bg_fetch, UnsafePointer<bg_fetch_result>?)
-            -> Void
+        let done:
+            @convention(c) (UnsafeMutableRawPointer?, bg_fetch, UnsafePointer<bg_fetch_result>?)
+                -> Void
         let context: UnsafeMutableRawPointer?
     }
 

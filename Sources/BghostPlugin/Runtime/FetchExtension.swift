@@ -41,7 +41,8 @@ extension PluginRuntime {
         slot.openFetches.add(1, ordering: .acquiringAndReleasing)
         guard liveSlot(run) === slot,
             let number = calls.add(
-                .fetch(CallTable.FetchWait(run: run, done: done, context: context)))
+                .fetch(CallTable.FetchWait(run: run, done: done, context: context))
+            )
         else {
             return giveUp(slot, run, liveSlot(run) == nil ? BG_E_STALE : BG_E_LIMIT)
         }
@@ -53,8 +54,10 @@ extension PluginRuntime {
         return BG_OK
     }
 
-    /// Takes back the count of a fetch that did not begin. It may have been what kept the run from
-    /// being released; that must not happen on the plugin's stack.
+    /// Takes back the count of a fetch that did not begin.
+    ///
+    /// It may have been what kept the run from being released; that must not happen on the plugin's
+    /// stack.
     private func giveUp(_ slot: RunSlot, _ run: bg_run, _ status: bg_status) -> bg_status {
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         if slot.current.belongs(to: run), slot.current.has(RunWord.isDone) {
@@ -71,7 +74,9 @@ extension PluginRuntime {
         return BG_OK
     }
 
-    /// Brings the daemon's answer to whoever asked. Called on a thread that may run plugin code.
+    /// Brings the daemon's answer to whoever asked.
+    ///
+    /// Called on a thread that may run plugin code.
     package func answer(_ number: UInt64, _ answer: HostAnswer) {
         switch calls.take(number) {
         case .none: break
@@ -82,7 +87,9 @@ extension PluginRuntime {
         }
     }
 
-    /// Ends what a completed run still fetches. The plugin hears of it before release().
+    /// Ends what a completed run still fetches.
+    ///
+    /// The plugin hears of it before release().
     func endFetches(of run: UInt64, in slot: RunSlot) {
         guard slot.openFetches.load(ordering: .acquiring) > 0 else { return }
         for (number, wait) in calls.takeFetches(of: run) {
@@ -128,7 +135,9 @@ extension PluginRuntime {
 extension bg_str {
     fileprivate init(_ bytes: UnsafeRawBufferPointer) {
         self.init(
-            ptr: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), len: bytes.count)
+            ptr: bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+            len: bytes.count
+        )
     }
 }
 
@@ -144,8 +153,14 @@ extension HostFetch {
             request.flags & 0xFFFF & ~UInt32(BG_FETCH_DIGEST) == 0
         else { return nil }
         self.init(
-            url: url, method: method, headers: headers, body: Array(body), bodyFile: bodyFile,
+            url: url,
+            method: method,
+            headers: headers,
+            body: Array(body),
+            bodyFile: bodyFile,
             sendsDigest: request.flags & UInt32(BG_FETCH_DIGEST) != 0,
-            bytesMax: request.max_bytes, timeoutMilliseconds: request.timeout_ms)
+            bytesMax: request.max_bytes,
+            timeoutMilliseconds: request.timeout_ms
+        )
     }
 }

@@ -32,7 +32,9 @@ final class ForeignRun: FunctionRun {
 extension PluginRuntime {
     func callFunction(_ function: ForeignFunction, _ slot: RunSlot, _ start: RunStart) {
         let outcome = function.call(
-            parameters: start.parameters, run: ForeignRun(self, slot, start.run))
+            parameters: start.parameters,
+            run: ForeignRun(self, slot, start.run)
+        )
         switch outcome {
         case .finished(let completion): finish(slot, start.run, completion)
         case .pending: break
@@ -46,13 +48,20 @@ extension PluginRuntime {
     func finish(_ slot: RunSlot, _ run: UInt64, _ completion: FunctionCompletion) {
         guard completion.result.utf8.count <= Int(slot.info.pointee.max_result) else {
             finish(
-                slot, run, status: BG_E_LIMIT,
+                slot,
+                run,
+                status: BG_E_LIMIT,
                 message: "its result is \(completion.result.utf8.count) bytes long; the limit is"
-                    + " \(slot.info.pointee.max_result)")
+                    + " \(slot.info.pointee.max_result)"
+            )
             return
         }
         finish(
-            slot, run, status: min(0, completion.status), message: completion.message,
-            payload: completion.result)
+            slot,
+            run,
+            status: min(0, completion.status),
+            message: completion.message,
+            payload: completion.result
+        )
     }
 }

@@ -12,7 +12,9 @@ extension PluginRuntime {
         return Unmanaged<PluginRuntime>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Fills the table that the plugin gets. The runtime is kept alive by it for ever.
+    /// Fills the table that the plugin gets.
+    ///
+    /// The runtime is kept alive by it for ever.
     func fillTable(version: bg_str) {
         table.pointee.size = UInt32(MemoryLayout<bg_host>.size)
         table.pointee.abi_major = UInt16(BG_ABI_MAJOR)
@@ -122,8 +124,10 @@ extension PluginRuntime {
         return plugin.handlers[slot.handler].release != nil
     }
 
-    /// Whether a completion inside start() can be sent with what follows. Not so if more of the
-    /// plugin may run before that: it may take its time, or crash, and the run has ended all the same.
+    /// Whether a completion inside start() can be sent with what follows.
+    ///
+    /// Not so if more of the plugin may run before that: it may take its time, or crash, and the
+    /// run has ended all the same.
     private func returnsSoon(_ slot: RunSlot) -> Bool {
         guard case .plugin(let plugin, _) = program else { return false }
         let handler = plugin.handlers[slot.handler]
@@ -165,8 +169,9 @@ extension PluginRuntime {
         let stamp = UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
         let last = slot.lastProgress.load(ordering: .relaxed)
         // The last step is always told, so that a finished run does not stand at 97 %.
-        guard stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
-            || (done == total && total > 0)
+        guard
+            stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
+                || (done == total && total > 0)
         else { return BG_OK }
         slot.lastProgress.store(stamp, ordering: .relaxed)
         return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
@@ -220,7 +225,9 @@ extension PluginRuntime {
                 guard bytes.count <= capacity else { return BG_E_SMALL }
                 if let source = bytes.baseAddress {
                     UnsafeMutableRawPointer(buffer).copyMemory(
-                        from: source, byteCount: bytes.count)
+                        from: source,
+                        byteCount: bytes.count
+                    )
                 }
                 return BG_OK
             }

@@ -19,8 +19,10 @@ package struct PluginRefusal: Error, Equatable, Sendable {
 /// Loading a plugin: the file is described first, and only what would be accepted is mapped, because
 /// its constructors run before anything of it can be asked.
 enum PluginLoader {
-    /// Loads a plugin and checks its table. It stays mapped as long as the process lives: a library
-    /// that holds Swift cannot be unloaded, and a thread of it may outlive every close.
+    /// Loads a plugin and checks its table.
+    ///
+    /// It stays mapped as long as the process lives: a library that holds Swift cannot be unloaded,
+    /// and a thread of it may outlive every close.
     ///
     /// - Parameter host: the table that its entry function is given; it lives as long as the process.
     static func load(
@@ -38,7 +40,9 @@ enum PluginLoader {
         }
         guard let symbol = dlsym(handle, BG_ENTRY_NAME) else {
             throw PluginRefusal(
-                code: "no-entry", message: "\(path): \(BG_ENTRY_NAME) is not exported")
+                code: "no-entry",
+                message: "\(path): \(BG_ENTRY_NAME) is not exported"
+            )
         }
         typealias Entry = @convention(c) (UnsafePointer<bg_host>?) -> UnsafePointer<bg_plugin>?
         let entry = unsafeBitCast(symbol, to: Entry.self)
@@ -51,7 +55,9 @@ enum PluginLoader {
 
     private static func loaderMessage(_ path: String) -> String {
         let reason = dlerror().map { String(cString: $0) } ?? "it cannot be loaded"
-        guard reason.contains("libswift") || reason.contains("lib_") || reason.contains("libFoundation")
+        guard
+            reason.contains("libswift") || reason.contains("lib_")
+                || reason.contains("libFoundation")
         else { return "\(path): \(reason)" }
         return "\(path): \(reason); it needs the Swift runtime of its compiler: link it with"
             + " -static-stdlib, or install that runtime"

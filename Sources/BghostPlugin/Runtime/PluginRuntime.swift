@@ -41,8 +41,10 @@ package struct RunStart: Sendable {
     }
 }
 
-/// The host's side of the ABI for one plugin: it begins, cancels and completes runs, and answers what
-/// the plugin calls. Worker and daemon use the same one.
+/// The host's side of the ABI for one plugin: it begins, cancels and completes runs, and answers
+/// what the plugin calls.
+///
+/// Worker and daemon use the same one.
 ///
 /// A runtime lives as long as its process: the plugin may call into its tables at any time from
 /// threads that nobody knows of, so the tables and what they point to are never freed.
@@ -54,8 +56,9 @@ package final class PluginRuntime: @unchecked Sendable {
     package struct Options: Sendable {
         /// How many runs there may be at once.
         package var lanes: Int
-        /// Whether handlers that may block get threads of their own. If not, they have the thread
-        /// that calls `start`.
+        /// Whether handlers that may block get threads of their own.
+        ///
+        /// If not, they have the thread that calls `start`.
         package var threadsForBlocking: Bool
         package var isWorker: Bool
         /// Absolute.
@@ -102,7 +105,9 @@ package final class PluginRuntime: @unchecked Sendable {
         case function(ForeignFunction)
     }
 
-    /// Makes a runtime with nothing loaded. Its memory is never given back.
+    /// Makes a runtime with nothing loaded.
+    ///
+    /// Its memory is never given back.
     package init(options: Options, voice: any RuntimeVoice) {
         self.options = options
         self.voice = voice
@@ -129,7 +134,8 @@ package final class PluginRuntime: @unchecked Sendable {
             guard status == BG_OK else {
                 throw PluginRefusal(
                     code: "open-failed",
-                    message: "\(plugin.id): open() answered \(status); the plugin's log says why")
+                    message: "\(plugin.id): open() answered \(status); the plugin's log says why"
+                )
             }
         }
         program = .plugin(plugin, instance: instance)
@@ -161,7 +167,9 @@ package final class PluginRuntime: @unchecked Sendable {
         let slot = slots[lane]
         guard fill(slot, start) else { return false }
         slot.word.store(
-            RunWord(run: start.run, flags: RunWord.isInStart).raw, ordering: .releasing)
+            RunWord(run: start.run, flags: RunWord.isInStart).raw,
+            ordering: .releasing
+        )
         // Before the look below: a cancel that comes later finds the run begun.
         slot.begun.store(start.run, ordering: .releasing)
         let why = early.withLock { early -> UInt32? in
@@ -178,7 +186,12 @@ package final class PluginRuntime: @unchecked Sendable {
                 }
             } else {
                 enter(
-                    slot, start.run, handler, instance, sendsAfterwards: options.isWorker)
+                    slot,
+                    start.run,
+                    handler,
+                    instance,
+                    sendsAfterwards: options.isWorker
+                )
             }
         case .function(let function):
             slot.sendingThread.store(0, ordering: .relaxed)
@@ -249,21 +262,36 @@ package final class PluginRuntime: @unchecked Sendable {
     private func endAtOnce(_ slot: RunSlot, _ run: UInt64, _ status: Int32) -> Bool {
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
-                run, set: RunWord.isDone | RunWord.isSettling, clear: RunWord.isInStart,
-                unless: RunWord.isDone | RunWord.isInCancel) != nil
+                run,
+                set: RunWord.isDone | RunWord.isSettling,
+                clear: RunWord.isInStart,
+                unless: RunWord.isDone | RunWord.isInCancel
+            ) != nil
         else { return false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         clear(slot)
         voice.completed(
             RunCompletion(
-                run: run, status: status, retryAfterMilliseconds: 0, message: none, payload: none,
-                isReleased: true),
-            mayWait: sendsLater(slot))
+                run: run,
+                status: status,
+                retryAfterMilliseconds: 0,
+                message: none,
+                payload: none,
+                isReleased: true
+            ),
+            mayWait: sendsLater(slot)
+        )
         return true
     }
 
     /// Completes a run on the host's own stack, unless that has been done.
-    func finish(_ slot: RunSlot, _ run: UInt64, status: Int32, message: String, payload: String = "") {
+    func finish(
+        _ slot: RunSlot,
+        _ run: UInt64,
+        status: Int32,
+        message: String,
+        payload: String = ""
+    ) {
         guard
             slot.change(
                 run,
@@ -278,18 +306,27 @@ package final class PluginRuntime: @unchecked Sendable {
             payload.withUTF8 { payload in
                 voice.completed(
                     RunCompletion(
-                        run: run, status: status, retryAfterMilliseconds: 0,
+                        run: run,
+                        status: status,
+                        retryAfterMilliseconds: 0,
                         message: truncated(
-                            UnsafeRawBufferPointer(message), max: RuntimeLimits.messageBytesMax),
-                        payload: UnsafeRawBufferPointer(payload), isReleased: false),
+                            UnsafeRawBufferPointer(message),
+                            max: RuntimeLimits.messageBytesMax
+                        ),
+                        payload: UnsafeRawBufferPointer(payload),
+                        isReleased: false
+                    ),
                     // A crash in release() must not take the outcome with it.
-                    mayWait: !hasRelease(slot) && sendsLater(slot))
+                    mayWait: !hasRelease(slot) && sendsLater(slot)
+                )
             }
         }
     }
 
-    /// Asks a run to stop. Called on a thread that may run plugin code, other than the one that calls
-    /// `start`. A run that is over is left alone; one that has not begun is remembered.
+    /// Asks a run to stop.
+    ///
+    /// Called on a thread that may run plugin code, other than the one that calls `start`. A run
+    /// that is over is left alone; one that has not begun is remembered.
     package func cancel(run: UInt64, why: UInt32) {
         let lane = LaneNumber.of(run)
         guard lane < slots.count else { return }
@@ -301,7 +338,10 @@ package final class PluginRuntime: @unchecked Sendable {
         slot.why.store(why, ordering: .relaxed)
         guard
             let before = slot.change(
-                run, set: RunWord.isCancelled, unless: RunWord.isDone | RunWord.isCancelled)
+                run,
+                set: RunWord.isCancelled,
+                unless: RunWord.isDone | RunWord.isCancelled
+            )
         else { return }
         slot.signalCancelDescriptor()
         guard case .plugin(let plugin, _) = program else { return }
@@ -333,33 +373,44 @@ package final class PluginRuntime: @unchecked Sendable {
             RunWord.isDone | RunWord.isCancelSettled | (mayOverlapStart ? 0 : RunWord.isInStart)
         guard
             slot.change(
-                run, set: RunWord.isInCancel | RunWord.isCancelSettled, unless: forbidden) != nil
+                run,
+                set: RunWord.isInCancel | RunWord.isCancelSettled,
+                unless: forbidden
+            ) != nil
         else { return }
         cancel(
-            instance, run, UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
-            slot.why.load(ordering: .relaxed))
+            instance,
+            run,
+            UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
+            slot.why.load(ordering: .relaxed)
+        )
         _ = slot.change(run, clear: RunWord.isInCancel)
     }
 
     // MARK: The end of a run
 
-    /// Cleans up after a run that is complete and in which the plugin is not active any more. Must be
-    /// called on a stack of the host's own, because it may call release().
+    /// Cleans up after a run that is complete and in which the plugin is not active any more.
+    ///
+    /// Must be called on a stack of the host's own, because it may call release().
     func trySettle(_ slot: RunSlot, _ run: UInt64) {
         guard slot.current.has(RunWord.isDone) else { return }
         endFetches(of: run, in: slot)
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
-                run, set: RunWord.isSettling,
+                run,
+                set: RunWord.isSettling,
                 unless: RunWord.isSettling | RunWord.isReporting | RunWord.isInStart
-                    | RunWord.isInCancel) != nil
+                    | RunWord.isInCancel
+            ) != nil
         else { return }
         if case .plugin(let plugin, let instance) = program,
             let release = plugin.handlers[slot.handler].release
         {
             release(
-                instance, run,
-                UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)))
+                instance,
+                run,
+                UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring))
+            )
         }
         clear(slot)
         voice.released(run)
@@ -375,13 +426,17 @@ package final class PluginRuntime: @unchecked Sendable {
 
     // MARK: The end of the plugin
 
-    /// Tells the plugin to begin nothing new. The caller has cancelled its runs.
+    /// Tells the plugin to begin nothing new.
+    ///
+    /// The caller has cancelled its runs.
     package func drain() {
         guard case .plugin(let plugin, let instance) = program else { return }
         plugin.drain?(instance)
     }
 
-    /// Closes the plugin, which must have no run. What it still calls is answered `BG_E_CLOSED`.
+    /// Closes the plugin, which must have no run.
+    ///
+    /// What it still calls is answered `BG_E_CLOSED`.
     package func close() {
         if case .plugin(let plugin, let instance) = program { plugin.close?(instance) }
         isClosed.store(true, ordering: .sequentiallyConsistent)

@@ -26,8 +26,10 @@ struct RunWord: Equatable {
     static let isCancelSettled: UInt64 = 16
     /// Somebody cleans up.
     static let isSettling: UInt64 = 32
-    /// The completion is on its way to the voice. Nobody may clean up before it is said, or the run
-    /// would be told to be released before it is told to be complete.
+    /// The completion is on its way to the voice.
+    ///
+    /// Nobody may clean up before it is said, or the run would be told to be released before it is
+    /// told to be complete.
     static let isReporting: UInt64 = 64
 
     init(raw: UInt64) { self.raw = raw }
@@ -49,7 +51,9 @@ package enum LaneNumber {
     package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
-/// One lane's place for a run. It is made once and serves one run after the other.
+/// One lane's place for a run.
+///
+/// It is made once and serves one run after the other.
 final class RunSlot: @unchecked Sendable {
     // @unchecked: `word` decides who may touch the rest. The plain fields are written before the word
     // names the run, and only read until the one thread that sets `isSettling` clears them, under
@@ -69,7 +73,9 @@ final class RunSlot: @unchecked Sendable {
     /// The run that began last.
     let begun = Atomic<UInt64>(0)
     var handler = 0
-    /// Readable once the run is cancelled. Kept from run to run as long as it was not.
+    /// Readable once the run is cancelled.
+    ///
+    /// Kept from run to run as long as it was not.
     private(set) var cancelDescriptor: Int32 = -1
 
     init() {
@@ -94,8 +100,10 @@ final class RunSlot: @unchecked Sendable {
             let word = RunWord(raw: old)
             guard word.belongs(to: run), old & forbidden == 0 else { return nil }
             let (exchanged, original) = self.word.weakCompareExchange(
-                expected: old, desired: (old & ~clear) | set,
-                ordering: .acquiringAndReleasing)
+                expected: old,
+                desired: (old & ~clear) | set,
+                ordering: .acquiringAndReleasing
+            )
             if exchanged { return word }
             old = original
         }
@@ -150,7 +158,9 @@ struct RunText: ~Copyable {
         var text = text
         guard let start = buffer.baseAddress.map({ $0 + offset }) else { return bg_str() }
         return text.withUTF8 { bytes in
-            if let source = bytes.baseAddress { start.copyMemory(from: source, byteCount: bytes.count) }
+            if let source = bytes.baseAddress {
+                start.copyMemory(from: source, byteCount: bytes.count)
+            }
             offset += bytes.count
             return bg_str(ptr: start.assumingMemoryBound(to: CChar.self), len: bytes.count)
         }

@@ -40,8 +40,12 @@ package struct RunCompletion {
 /// What a plugin may ask of the daemon through the extension tables.
 package enum HostRequest: Sendable {
     case submit(
-        task: String, parameters: String, kind: UInt32, earliestUnixMilliseconds: Int64,
-        needs: UInt32)
+        task: String,
+        parameters: String,
+        kind: UInt32,
+        earliestUnixMilliseconds: Int64,
+        needs: UInt32
+    )
     case cancelPending(task: String)
     case cancelAllPending
     case pending

@@ -81,8 +81,12 @@ extension PluginRuntime {
         else { return BG_E_ARG }
         return ask(
             .submit(
-                task: task, parameters: parameters, kind: request.kind,
-                earliestUnixMilliseconds: request.earliest_unix_ms, needs: request.needs)
+                task: task,
+                parameters: parameters,
+                kind: request.kind,
+                earliestUnixMilliseconds: request.earliest_unix_ms,
+                needs: request.needs
+            )
         ).status
     }
 

@@ -49,10 +49,15 @@ final class ThreadPool: @unchecked Sendable {
         defer { pthread_attr_destroy(&attributes) }
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
-        let error = pthread_create(&thread, &attributes, { argument in
-            guard let argument else { return nil }
-            Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
-        }, box.toOpaque())
+        let error = pthread_create(
+            &thread,
+            &attributes,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
+            },
+            box.toOpaque()
+        )
         guard error != 0 else { return }
         // No more threads are to be had: an existing one takes it, or the run waits for its limit.
         box.release()

@@ -27,10 +27,16 @@ final class TestDaemon: Sendable {
         self.folder = folder
         log = HostLog(level: .trace)
         var configuration = HostConfiguration(
-            manifest: manifest, manifestPath: folder.file("tasks.json"),
-            manifestDirectory: folder.path, stateDirectory: folder.file("state"),
-            workerPath: Artifact.path("bghost-worker"), pluginPath: [folder.path],
-            store: MemoryStore(), fetcher: UnreachableNetwork(), log: log)
+            manifest: manifest,
+            manifestPath: folder.file("tasks.json"),
+            manifestDirectory: folder.path,
+            stateDirectory: folder.file("state"),
+            workerPath: Artifact.path("bghost-worker"),
+            pluginPath: [folder.path],
+            store: MemoryStore(),
+            fetcher: UnreachableNetwork(),
+            log: log
+        )
         adjust(&configuration)
         host = try await Host.running(configuration)
     }
@@ -49,7 +55,8 @@ final class TestDaemon: Sendable {
 
     /// Waits until the handler of a request's run is under way.
     func begun(_ request: PendingRequest) async throws -> RunRecord {
-        for await entry in follow(LogFilter(task: request.task)) where entry.event == "run.started" {
+        for await entry in follow(LogFilter(task: request.task)) where entry.event == "run.started"
+        {
             let runs = await host.runs(task: request.task, limit: 100)
             // An earlier run of the task has begun too.
             let run = runs.first { $0.request == request.id && $0.id == entry.run }

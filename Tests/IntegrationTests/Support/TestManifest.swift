@@ -34,13 +34,23 @@ enum TestManifest {
         manifest.host.slots = slots
         manifest.plugins.append(
             PluginDefinition(
-                name: "misbehave", library: try Fixture.library("misbehave"),
-                isolation: isolation, runsPerWorker: runsPerWorker, limits: limits))
+                name: "misbehave",
+                library: try Fixture.library("misbehave"),
+                isolation: isolation,
+                runsPerWorker: runsPerWorker,
+                limits: limits
+            )
+        )
         for handler in misbehaviours {
             manifest.tasks.append(
                 try task(
-                    handler, "misbehave", handler,
-                    RunLimits(runtime: runtime, grace: grace), overlap: overlap))
+                    handler,
+                    "misbehave",
+                    handler,
+                    RunLimits(runtime: runtime, grace: grace),
+                    overlap: overlap
+                )
+            )
         }
         return manifest
     }
@@ -54,11 +64,16 @@ enum TestManifest {
     ) throws -> Manifest {
         var manifest = try witness()
         manifest.plugins.append(
-            PluginDefinition(name: name, library: library, limits: limits))
+            PluginDefinition(name: name, library: library, limits: limits)
+        )
         manifest.tasks.append(
             try task(
-                "task", name, handler,
-                RunLimits(runtime: .seconds(20), grace: .milliseconds(200))))
+                "task",
+                name,
+                handler,
+                RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+            )
+        )
         return manifest
     }
 
@@ -70,14 +85,20 @@ enum TestManifest {
             ],
             functions: [
                 FunctionDefinition(
-                    name: "nap", library: "libc.so.6", symbol: "usleep",
-                    signature: "int(microseconds: uint = 5000) == 0")
+                    name: "nap",
+                    library: "libc.so.6",
+                    symbol: "usleep",
+                    signature: "int(microseconds: uint = 5000) == 0"
+                )
             ],
             tasks: [
                 try task("witness.echo", "witness", "echo", nil),
                 TaskDefinition(
-                    identifier: try pattern("witness.nap"), handler: .function(name: "nap")),
-            ])
+                    identifier: try pattern("witness.nap"),
+                    handler: .function(name: "nap")
+                ),
+            ]
+        )
     }
 
     static func task(
@@ -88,8 +109,11 @@ enum TestManifest {
         overlap: Overlap = .queue
     ) throws -> TaskDefinition {
         TaskDefinition(
-            identifier: try pattern(identifier), handler: .plugin(name: plugin, handler: handler),
-            limits: limits, overlap: overlap)
+            identifier: try pattern(identifier),
+            handler: .plugin(name: plugin, handler: handler),
+            limits: limits,
+            overlap: overlap
+        )
     }
 
     static func pattern(_ text: String) throws -> IdentifierPattern {
