@@ -16,7 +16,7 @@ build: prerequisites
 ## Builds and runs every test.
 test: prerequisites
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest
+	timeout --kill-after=10 20m $(SWIFT) test --skip-build --disable-xctest
 
 ## What a change must pass: format, warnings (errors in Package.swift), tests.
 check: lint test

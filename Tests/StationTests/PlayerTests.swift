@@ -110,7 +110,7 @@ import Testing
     /// The process that the daemon leaves behind holds its output open, and is not waited for.
     @Test func killsADaemonThatDoesNotDrain() async throws {
         let standIn = try StandIn(
-            daemon: "trap '' TERM; touch \"$HERE/ready\"; sleep 20 & exec sleep 20"
+            daemon: "trap '' TERM; touch \"$HERE/ready\"; sleep 100 & exec sleep 100"
         )
         var setting = standIn.setting
         setting.drain = .milliseconds(100)
@@ -119,7 +119,7 @@ import Testing
         #expect(played.status == 1)
         let text = "✗ the daemon did not drain: told to stop, it was killed (signal 9)"
         #expect(played.answer.contains(text))
-        #expect(ContinuousClock.now - begun < .seconds(15))
+        #expect(ContinuousClock.now - begun < .seconds(90))
     }
 
     @Test(arguments: [
