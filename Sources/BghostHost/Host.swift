@@ -45,7 +45,9 @@ package actor Host {
     var lastSerial: UInt32 = 0
     var dirty: [Worker] = []
     var effects: [RunMachine.Effect] = []
-    var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
+    /// Those who wait for the end of a request's run, each by a number of its own.
+    var waiters: [RunID: [UInt64: CheckedContinuation<RunRecord?, Never>]] = [:]
+    var lastWaiter: UInt64 = 0
     /// Where packets and output are received.
     ///
     /// It lives as long as the process, as hosts do but in tests.
@@ -142,8 +144,9 @@ package actor Host {
     }
 
     private func waitUntilDrained() async {
-        guard !isEmpty else { return }
-        await withCheckedContinuation { drained.append($0) }
+        await withCheckedContinuation { continuation in
+            if isEmpty { continuation.resume() } else { drained.append(continuation) }
+        }
     }
 
     private var isEmpty: Bool { runs.count == 0 && carriers.isEmpty }

@@ -108,9 +108,29 @@ extension Host: HostControl {
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
-        if let ended = store.run(ofRequest: id) { return ended }
-        guard isKnown(id) else { return nil }
-        return await withCheckedContinuation { waiters[id, default: []].append($0) }
+        lastWaiter += 1
+        let waiter = lastWaiter
+        return await withTaskCancellationHandler {
+            // The look and the wait are one step: an `await` between them gives the thread away, and
+            // the run may end meanwhile.
+            await withCheckedContinuation { continuation in
+                if let ended = store.run(ofRequest: id) {
+                    continuation.resume(returning: ended)
+                } else if Task.isCancelled || !isKnown(id) {
+                    continuation.resume(returning: nil)
+                } else {
+                    waiters[id, default: [:]][waiter] = continuation
+                }
+            }
+        } onCancel: {
+            Task { await self.stopWaiting(waiter, ofRequest: id) }
+        }
+    }
+
+    private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
+        guard let continuation = waiters[id]?.removeValue(forKey: waiter) else { return }
+        if waiters[id]?.isEmpty == true { waiters[id] = nil }
+        continuation.resume(returning: nil)
     }
 
     private func isKnown(_ id: RunID) -> Bool {
@@ -159,7 +179,7 @@ extension Host: HostControl {
         let (request, definition) = try makeRequest(submission, isSimulated: true)
         let entry = entry(for: request.task, definition: definition)
         return await withCheckedContinuation { continuation in
-            waiters[request.id] = [continuation]
+            waiters[request.id] = [0: continuation]
             store.commit([.accepted(request, replacing: nil)]) { [weak self] result in
                 guard let self else { return }
                 let isStored = (try? result.get()) != nil

@@ -106,6 +106,18 @@ import Testing
         resident.reactor.join()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func whoAsksAfterTheStopIsAnswered() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        resident.reactor.stop()
+        resident.reactor.join()
+        await withTaskGroup { group in
+            for _ in 0..<20 { group.addTask { await resident.visit() } }
+        }
+        #expect(await resident.visits == 20)
+    }
+
     @Test func theProcessorTimeOfOthersIsTold() async throws {
         let resident = try Resident()
         resident.reactor.start(client: resident)

@@ -53,6 +53,20 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `Whoever waits for a run can stop waiting`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let run = try await daemon.begin("honour-cancel")
+                let waiting = Task { await daemon.host.waitForRun(ofRequest: run.request) }
+                waiting.cancel()
+                #expect(await waiting.value == nil)
+                // Others who wait for it, and the run, are not disturbed.
+                async let other = daemon.host.waitForRun(ofRequest: run.request)
+                #expect(await daemon.host.expire(run: run.id))
+                #expect(await other?.outcome == .cancelledClean)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `A newer request replaces the pending one of its task`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let later = WallClock.now + 3_600_000_000_000

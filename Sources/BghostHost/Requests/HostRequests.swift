@@ -240,6 +240,6 @@ extension Host {
         guard !waiters.isEmpty, let continuations = waiters.removeValue(forKey: request) else {
             return
         }
-        for continuation in continuations { continuation.resume(returning: record) }
+        for continuation in continuations.values { continuation.resume(returning: record) }
     }
 }

@@ -99,18 +99,20 @@ extension Host {
         let name = if case .plugin(_, let handler) = task.handler { handler } else { "" }
         guard let handler = run.carrier.handlerIndex(name) else {
             let names = run.carrier.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
-            runs[index]?.record.message =
+            refuse(
+                number,
                 "plugin `\(run.carrier.plugin.name)` has no handler `\(name)`; it has \(names)"
-            handle(.refused, of: number)
+            )
             return
         }
         if !run.carrier.isProcess,
             run.carrier.handlers[handler].flags & HandlerFlags.needsWorker != 0
         {
-            runs[index]?.record.message =
+            refuse(
+                number,
                 "handler `\(name)` says that it must run in a worker: set `\"isolation\": \"worker\"`"
-                + " for plugin `\(run.carrier.plugin.name)`"
-            handle(.refused, of: number)
+                    + " for plugin `\(run.carrier.plugin.name)`"
+            )
             return
         }
         handle(.began, of: number)
@@ -128,8 +130,7 @@ extension Host {
             )
         )
         guard sent else {
-            runs[index]?.record.message = "its parameters are too long for one frame"
-            handle(.refused, of: number)
+            refuse(number, "its parameters are too long for one frame")
             return
         }
         begun.carrier.lastOfLane[Lane.of(number)] = Carrier.PastRun(
@@ -148,6 +149,19 @@ extension Host {
                 run: begun.record.id
             )
         }
+    }
+
+    /// Ends a run that never reached its carrier, which so has nothing to let go of.
+    private func refuse(_ number: UInt64, _ message: String) {
+        guard let index = runs.index(of: number), let run = runs[index] else { return }
+        run.record.message = message
+        run.carrier.hasReleased[Lane.of(number)] = true
+        handle(.refused, of: number)
+    }
+
+    /// How many carriers wait for a handler to let go of a run that is complete.
+    package var carriersWithUnreleasedRuns: Int {
+        carriers.values.count { $0.unreleased > 0 }
     }
 
     // MARK: Events

@@ -42,12 +42,12 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private let epoll: Int32
     private let wakeUp: Int32
-    private let inbox = Mutex<[UnownedJob]>([])
+    private let inbox = Mutex(Inbox())
     private let isWaiting = Atomic<Bool>(false)
     private let isStopped = Atomic<Bool>(false)
     private var local: [UnownedJob] = []
     private weak var client: (any ReactorClient)?
-    private var thread = pthread_t()
+    private let thread = Atomic<pthread_t>(0)
     private var threadID: pid_t = 0
     private var cpuSignals: Int32 = -1
     private let started = ThreadGate()
@@ -62,6 +62,15 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     ///
     /// Read it on the reactor's thread only.
     package private(set) var now: UInt64 = Monotonic.now
+
+    /// Jobs from other threads.
+    private struct Inbox {
+        var jobs: [UnownedJob] = []
+        /// Whether the loop is over, so that whoever brings a job has to see that it is run.
+        var isLate = false
+        /// Whether a thread runs late jobs.
+        var isServed = false
+    }
 
     private static let wakeUpToken = UInt64.max
     private static let cpuToken = UInt64.max - 1
@@ -85,18 +94,36 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// It ends after `stop`.
     package func start(client: any ReactorClient) {
         self.client = client
-        let box = Unmanaged.passRetained(self).toOpaque()
-        pthread_create(
+        addThread { $0.run() }
+        started.wait()
+    }
+
+    private func addThread(_ body: @escaping (Reactor) -> Void) {
+        final class Work {
+            let reactor: Reactor
+            let body: (Reactor) -> Void
+            init(_ reactor: Reactor, _ body: @escaping (Reactor) -> Void) {
+                self.reactor = reactor
+                self.body = body
+            }
+        }
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        let error = pthread_create(
             &thread,
-            nil,
+            &attributes,
             { argument in
                 guard let argument else { return nil }
-                Unmanaged<Reactor>.fromOpaque(argument).takeRetainedValue().run()
+                let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                work.body(work.reactor)
                 return nil
             },
-            box
+            Unmanaged.passRetained(Work(self, body)).toOpaque()
         )
-        started.wait()
+        precondition(error == 0, "no thread is to be had (error \(error))")
     }
 
     /// Ends the thread after the turn under way.
@@ -113,7 +140,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Whether this is called on the reactor's thread.
-    package var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    package var isCurrent: Bool { pthread_self() == thread.load(ordering: .relaxed) }
 
     /// Whether this thread goes before all others, so that deadlines hold while every processor is
     /// busy.
@@ -166,7 +193,13 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             local.append(job)
             return
         }
-        inbox.withLock { $0.append(job) }
+        let needsThread = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            guard inbox.isLate, !inbox.isServed else { return false }
+            inbox.isServed = true
+            return true
+        }
+        if needsThread { addThread { $0.runLateJobs() } }
         // Sequentially consistent with the reactor's own store-then-look: either it sees the job, or
         // this sees that it is about to sleep.
         if isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
@@ -183,7 +216,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // MARK: The loop
 
     private func run() {
-        thread = pthread_self()
+        thread.store(pthread_self(), ordering: .relaxed)
         threadID = bgs_thread_id()
         bgs_timer_slack_min()
         bgs_name_thread("bghost-reactor")
@@ -203,9 +236,25 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 client?.deadlinePassed(now: now)
             }
         }
-        runJobs()
         if cpuSignals >= 0 { close(cpuSignals) }
+        runLateJobs()
         finished.open()
+    }
+
+    /// Runs what comes after the end of the loop, so that nobody who asks an ended host waits for
+    /// ever; the thread ends when there is no more, and the next job gets another.
+    private func runLateJobs() {
+        thread.store(pthread_self(), ordering: .relaxed)
+        while true {
+            runJobs()
+            let isOver = inbox.withLock { inbox in
+                inbox.isLate = true
+                inbox.isServed = !inbox.jobs.isEmpty
+                if !inbox.isServed { thread.store(0, ordering: .relaxed) }
+                return !inbox.isServed
+            }
+            if isOver { return }
+        }
     }
 
     private func runJobs() {
@@ -213,7 +262,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let taskExecutor = asUnownedTaskExecutor()
         while true {
             if local.isEmpty {
-                inbox.withLock { swap(&$0, &local) }
+                inbox.withLock { swap(&$0.jobs, &local) }
                 if local.isEmpty { return }
             }
             var jobs: [UnownedJob] = []
@@ -234,7 +283,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             timeout = deadline > now ? Int64(clamping: deadline - now) : 0
         }
         isWaiting.store(true, ordering: .sequentiallyConsistent)
-        if inbox.withLock({ !$0.isEmpty }) || !local.isEmpty { timeout = 0 }
+        if inbox.withLock({ !$0.jobs.isEmpty }) || !local.isEmpty { timeout = 0 }
         let count = ready.withUnsafeMutableBufferPointer {
             bgs_epoll_wait(epoll, $0.baseAddress, Int32($0.count), timeout)
         }

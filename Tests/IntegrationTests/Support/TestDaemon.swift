@@ -96,6 +96,11 @@ final class TestDaemon: Sendable {
         await host.status().plugins.first { $0.name == plugin }?.workers ?? []
     }
 
+    /// How many carriers wait for a handler to let go of a run that is complete.
+    var carriersWithUnreleasedRuns: Int {
+        get async { await host.carriersWithUnreleasedRuns }
+    }
+
     /// Drains the host and looks that nothing of it is left.
     func end() async {
         await host.drain()
