@@ -8,8 +8,19 @@ internal import Synchronization
 ///
 /// It keeps the last `historyMax` runs.
 package final class MemoryStore: Store {
+    private struct Lease {
+        let request: Request
+        let run: RunRecord
+    }
+
     private struct State {
         var pending: [RunID: Request] = [:]
+        /// By request.
+        var leases: [RunID: Lease] = [:]
+        var dead: [RunID: DeadLetter] = [:]
+        var tasks: [String: TaskMemory] = [:]
+        var switchedOff: [String: String] = [:]
+        var isClosed = false
         /// A ring: the oldest is overwritten once it is full.
         var history: [RunRecord] = []
         var head = 0
@@ -27,19 +38,47 @@ package final class MemoryStore: Store {
         _ changes: [StoreChange],
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        state.withLock { state in
-            for change in changes {
-                switch change {
-                case .accepted(let request, let replaced):
-                    if let replaced { state.pending[replaced] = nil }
-                    state.pending[request.id] = request
-                case .withdrawn(let id, _): state.pending[id] = nil
-                case .began(let record): state.pending[record.request] = nil
-                case .ended(let record): append(record, to: &state)
-                }
-            }
+        let isKept = state.withLock { state in
+            guard !state.isClosed else { return false }
+            for change in changes { take(change, &state) }
+            return true
         }
-        completion(.success(()))
+        completion(isKept ? .success(()) : .failure(StoreError("the store is closed")))
+    }
+
+    private func take(_ change: StoreChange, _ state: inout State) {
+        switch change {
+        case .accepted(let request, let replaced):
+            if let replaced { state.pending[replaced] = nil }
+            state.pending[request.id] = request
+        case .closed(let id, _): state.pending[id] = nil
+        case .began(let record):
+            guard let request = state.pending.removeValue(forKey: record.request) else { return }
+            state.leases[request.id] = Lease(request: request, run: record)
+        case .ended(let record, let next):
+            guard let lease = state.leases[record.request], lease.run.id == record.id,
+                lease.run.epoch == record.epoch
+            else { return }
+            state.leases[record.request] = nil
+            append(record, to: &state)
+            switch next {
+            case .consumed: break
+            case .again(let request): state.pending[request.id] = request
+            case .dead(let request, let reason):
+                state.dead[request.id] = DeadLetter(
+                    request: request,
+                    reason: reason,
+                    run: record.id,
+                    diedAt: record.endedAt ?? 0
+                )
+            }
+        case .redriven(let request):
+            guard state.dead.removeValue(forKey: request.id) != nil else { return }
+            state.pending[request.id] = request
+        case .discarded(let id): state.dead[id] = nil
+        case .remembered(let memory): state.tasks[memory.identifier] = memory
+        case .switched(let plugin, let off): state.switchedOff[plugin] = off
+        }
     }
 
     private func append(_ record: RunRecord, to state: inout State) {
@@ -57,8 +96,17 @@ package final class MemoryStore: Store {
         state.last[record.task] = index
     }
 
-    package func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord]) {
-        state.withLock { ($0.pending.values.sorted { $0.id < $1.id }, []) }
+    package func recover() throws(StoreError) -> RecoveredState {
+        state.withLock { state in
+            RecoveredState(
+                incarnation: 1,
+                pending: state.pending.values.sorted { $0.id < $1.id },
+                interrupted: state.leases.values.sorted { $0.run.id < $1.run.id }
+                    .map { ($0.request, $0.run) },
+                tasks: Array(state.tasks.values),
+                switchedOff: state.switchedOff
+            )
+        }
     }
 
     package func runs(task: String?, limit: Int) -> [RunRecord] {
@@ -78,6 +126,21 @@ package final class MemoryStore: Store {
         state.withLock { state in
             state.last[task].map { state.history[$0] }
         }
+    }
+
+    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
+        state.withLock { state in
+            let wanted = state.dead.values.filter { task == nil || $0.request.task == task }
+            return Array(wanted.sorted { $0.run > $1.run }.prefix(max(0, limit)))
+        }
+    }
+
+    package func backup(to path: String) throws(StoreError) {
+        throw StoreError("this daemon keeps its state in memory only; there is nothing to back up")
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
     }
 
     private func newest(_ limit: Int, _ isWanted: (RunRecord) -> Bool) -> [RunRecord] {

@@ -4,23 +4,79 @@ package import BghostCore
 
 /// One step of the daemon's memory.
 ///
-/// A transaction is a list of these, kept as a whole or not at all.
+/// A transaction is a list of these, kept as a whole or not at all. A request is *pending* from
+/// `accepted` on, *leased* to one run from `began` on, and after that run's `ended` it is pending
+/// again, dead, or gone.
 package enum StoreChange: Sendable {
     /// A request was accepted. It takes the place of an older pending one, if there is one.
     case accepted(Request, replacing: RunID?)
-    /// A pending request was withdrawn, or dropped with this reason.
-    case withdrawn(RunID, reason: String)
-    /// A request became a run: it is no longer pending.
+    /// A pending request came to its end without a run.
+    case closed(RunID, RequestEnd)
+    /// A pending request became a run: it is leased under the record's epoch.
     case began(RunRecord)
-    /// The run of this id ended; the record is final.
-    case ended(RunRecord)
+    /// A run ended; the record is final.
+    ///
+    /// It has no effect unless its request is leased to this run under this epoch: so there is at
+    /// most one accepted completion for each lease.
+    case ended(RunRecord, then: AfterRun)
+    /// A dead request goes back to the pending ones, as this says.
+    case redriven(Request)
+    /// A dead request is given up.
+    case discarded(RunID)
+    /// What is remembered of an identifier from now on.
+    case remembered(TaskMemory)
+    /// Whether a plugin is switched off by its operator, and why.
+    case switched(plugin: String, off: String?)
+}
+
+/// What a store that has been opened still holds from before.
+package struct RecoveredState: Sendable {
+    /// Grows with every time that the store is opened; the upper half of each epoch given out.
+    package var incarnation: UInt32
+    /// Requests without a run, the oldest first.
+    package var pending: [Request]
+    /// Runs that were under way when the daemon ended, with their requests.
+    package var interrupted: [(request: Request, run: RunRecord)]
+    package var tasks: [TaskMemory]
+    /// Plugins that are switched off, and why.
+    package var switchedOff: [String: String]
+
+    package init(
+        incarnation: UInt32,
+        pending: [Request] = [],
+        interrupted: [(request: Request, run: RunRecord)] = [],
+        tasks: [TaskMemory] = [],
+        switchedOff: [String: String] = [:]
+    ) {
+        self.incarnation = incarnation
+        self.pending = pending
+        self.interrupted = interrupted
+        self.tasks = tasks
+        self.switchedOff = switchedOff
+    }
 }
 
 /// A transaction that was not kept.
 package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of fault it is, as far as it decides what the host does.
+    package enum Kind: Equatable, Sendable {
+        /// No room: nothing new is accepted until there is; what runs goes on.
+        case full
+        /// The file or its folder cannot be written.
+        case readOnly
+        /// The file is damaged; nothing in it may be overwritten.
+        case corrupt
+        /// Another daemon has it.
+        case taken
+        case other
+    }
+
+    package let kind: Kind
+    /// What happened, where, and what to do about it.
     package let message: String
 
-    package init(_ message: String) {
+    package init(_ message: String, kind: Kind = .other) {
+        self.kind = kind
         self.message = message
     }
 
@@ -31,19 +87,21 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 ///
 /// One host writes. It may begin a transaction before the last one is answered; they take effect in
 /// the order of the calls, so an implementation is free to commit several at once.
+///
+/// The questions are answered from what is committed, and from what `commit` was called with before.
 package protocol Store: AnyObject, Sendable {
     /// Keeps a transaction.
     ///
-    /// - Parameter completion: called exactly once, when the transaction is as durable as this store
-    ///   makes it, or has failed. It may be called before `commit` returns, and on any thread.
+    /// - Parameter completion: called exactly once, in the order of the commits, when the transaction
+    ///   is as durable as this store makes it, or has failed. It may be called before `commit`
+    ///   returns, and on any thread.
     func commit(
         _ changes: [StoreChange],
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     )
 
-    /// What a store that is being opened still holds from before: the requests that were pending, the
-    /// oldest first, and the runs that were under way and are now lost.
-    func recover() throws(StoreError) -> (pending: [Request], interrupted: [RunRecord])
+    /// What the store holds: what a daemon that starts takes over from the one before.
+    func recover() throws(StoreError) -> RecoveredState
 
     /// The newest ended runs first.
     func runs(task: String?, limit: Int) -> [RunRecord]
@@ -51,9 +109,22 @@ package protocol Store: AnyObject, Sendable {
     /// Ended runs whose ids begin with these characters, the newest first.
     func runs(idPrefix: String, limit: Int) -> [RunRecord]
 
-    /// The ended run of a request.
+    /// The newest ended run of a request.
     func run(ofRequest id: RunID) -> RunRecord?
 
     /// The newest ended run of a task.
     func lastRun(task: String) -> RunRecord?
+
+    /// Requests that are tried no more, the newest first.
+    func deadLetters(task: String?, limit: Int) -> [DeadLetter]
+
+    /// Writes a copy of all that is committed, while the store goes on.
+    ///
+    /// Blocks until the copy is whole and synced. The file must not exist.
+    func backup(to path: String) throws(StoreError)
+
+    /// Waits for all commits, and lets go of the file.
+    ///
+    /// Commits after this fail.
+    func close()
 }

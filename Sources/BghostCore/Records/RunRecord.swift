@@ -22,6 +22,8 @@ package struct RunRecord: Equatable, Sendable {
     /// The plugin or the function that carries it out.
     package var plugin: String
     package var attempt: Int
+    /// The fencing token: greater than that of every run that began before, also before a restart.
+    package var epoch: UInt64
     package var state: RunState
     /// Present exactly when the state is `ended`.
     package var outcome: Outcome?
@@ -48,6 +50,7 @@ package struct RunRecord: Equatable, Sendable {
         task: String,
         plugin: String,
         attempt: Int = 1,
+        epoch: UInt64 = 0,
         state: RunState = .starting,
         outcome: Outcome? = nil,
         stopReason: StopReason? = nil,
@@ -67,6 +70,7 @@ package struct RunRecord: Equatable, Sendable {
         self.task = task
         self.plugin = plugin
         self.attempt = attempt
+        self.epoch = epoch
         self.state = state
         self.outcome = outcome
         self.stopReason = stopReason

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How often an identifier's runs did not stop in time lately, and what that costs its next ones.
+///
+/// A run that had to be killed adds 2, one that was asked to stop and left nothing behind that goes
+/// on adds 1, a success takes 1 away, and so do six hours without either.
+package struct ExpiryDebt: Equatable, Sendable {
+    /// How long six hours without an expiry are, nanoseconds.
+    package static let forgiveness: Int64 = 6 * 3_600_000_000_000
+
+    /// Seconds that must lie between the last end and the next start, by level.
+    package static let delays: [Int64] = [0, 60, 300, 900, 3600, 14_400, 86_400]
+
+    /// What is owed at `changedAt`.
+    package private(set) var points: Int
+    /// When it last changed, Unix nanoseconds.
+    package private(set) var changedAt: Int64
+    /// When the run that last changed it ended, Unix nanoseconds.
+    package private(set) var lastEnd: Int64
+
+    package init(points: Int = 0, changedAt: Int64 = 0, lastEnd: Int64 = 0) {
+        self.points = max(0, points)
+        self.changedAt = changedAt
+        self.lastEnd = lastEnd
+    }
+
+    /// What a run's end does to the debt.
+    package enum Event: Equatable, Sendable {
+        case killed
+        case expired
+        case succeeded
+    }
+
+    /// What is owed now, after what time has forgiven.
+    package func points(now: Int64) -> Int {
+        let (idle, overflow) = now.subtractingReportingOverflow(changedAt)
+        guard points > 0, !overflow, idle > 0 else { return points }
+        return max(0, points - Int(clamping: idle / Self.forgiveness))
+    }
+
+    /// 0 ... 6.
+    package func level(now: Int64) -> Int { min(points(now: now), Self.delays.count - 1) }
+
+    /// When the next run may begin, Unix nanoseconds; `nil` is now.
+    package func nextStart(now: Int64) -> Int64? {
+        let level = level(now: now)
+        guard level > 0 else { return nil }
+        // A clock that was set back must not make it wait from a time that has not come.
+        let start = min(lastEnd, now).addingReportingOverflow(Self.delays[level] * 1_000_000_000)
+        guard !start.overflow, start.partialValue > now else { return nil }
+        return start.partialValue
+    }
+
+    /// Takes in how a run ended.
+    package mutating func take(_ event: Event, now: Int64) {
+        let before = points(now: now)
+        let after =
+            switch event {
+            case .killed: before + 2
+            case .expired: before + 1
+            case .succeeded: max(0, before - 1)
+            }
+        // Beyond the highest level nothing changes but how long it takes to come down again.
+        points = min(after, 2 * (Self.delays.count - 1))
+        changedAt = now
+        lastEnd = now
+    }
+
+    /// Forgives all of it.
+    package mutating func clear(now: Int64) {
+        points = 0
+        changedAt = now
+    }
+}

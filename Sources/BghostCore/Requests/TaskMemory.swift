@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is remembered of an identifier beyond its requests and runs.
+package struct TaskMemory: Equatable, Sendable {
+    package var identifier: String
+    /// The expiry debt, which delays its next starts.
+    package var debt: ExpiryDebt
+    /// The last time of its schedule that has been served, Unix nanoseconds.
+    package var lastSlot: Int64?
+    /// What its schedule was when `lastSlot` was written, so that an edit is seen.
+    package var schedule: String
+    /// Since when its schedule is this one, Unix nanoseconds.
+    package var scheduledSince: Int64?
+
+    package init(
+        identifier: String,
+        debt: ExpiryDebt = ExpiryDebt(),
+        lastSlot: Int64? = nil,
+        schedule: String = "",
+        scheduledSince: Int64? = nil
+    ) {
+        self.identifier = identifier
+        self.debt = debt
+        self.lastSlot = lastSlot
+        self.schedule = schedule
+        self.scheduledSince = scheduledSince
+    }
+}
