@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Keeps a fact from flickering.
+///
+/// ```
+///                 good for risesAfter
+///        fails ───────────────────────► holds
+///          ▲   ◄───────────────────────   │
+///          │       bad for fallsAfter     │
+///    known │                              │ unknown
+///          └────────── unknown ◄──────────┘
+/// ```
+///
+/// It is a value, and time is passed in: monotonic nanoseconds.
+struct Hysteresis: Equatable, Sendable {
+    let rule: FactRule
+    private(set) var value: FactValue = .unknown
+    /// Since when all has spoken for the other value.
+    private var streakSince: UInt64?
+
+    init(_ rule: FactRule) {
+        self.rule = rule
+    }
+
+    /// When the value changes if nothing else is measured until then.
+    var deadline: UInt64? {
+        guard let streakSince else { return nil }
+        let (sum, overflow) = streakSince.addingReportingOverflow(
+            value == .holds ? rule.fallsAfter : rule.risesAfter
+        )
+        return overflow ? .max : sum
+    }
+
+    /// Takes a measure.
+    mutating func take(_ signal: FactRule.Signal, now: UInt64) {
+        switch (value, signal) {
+        case (_, .unknown):
+            value = .unknown
+            streakSince = nil
+        case (.unknown, .between):
+            value = rule.between
+        case (.unknown, .good):
+            // Not yet: until it has held for long enough it does not hold.
+            value = .fails
+            streakSince = now
+        case (.unknown, .bad):
+            value = rule.fallsAfter > 0 ? rule.between : .fails
+            if value == .holds { streakSince = now }
+        case (.holds, .bad), (.fails, .good):
+            if streakSince == nil { streakSince = now }
+        case (.holds, _), (.fails, _):
+            streakSince = nil
+        }
+        advance(now: now)
+    }
+
+    /// Lets time pass.
+    mutating func advance(now: UInt64) {
+        guard let deadline, now >= deadline else { return }
+        value = value == .holds ? .fails : .holds
+        streakSince = nil
+    }
+}

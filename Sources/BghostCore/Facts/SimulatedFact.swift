@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What somebody wants a requirement to be, as in `network=off`.
+package struct SimulatedFact: Equatable, Sendable {
+    package var requirement: RequirementSet
+    /// `nil`: what the machine says, again.
+    package var value: FactValue?
+
+    /// Why a text is not one.
+    package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        case noValue
+        case unknownName(String, known: [String])
+        case unknownValue(String)
+
+        package var description: String {
+            switch self {
+            case .noValue: "expected NAME=VALUE, as in `network=off`"
+            case .unknownName(let name, let known):
+                "there is no requirement `\(name)`; there are \(known.joined(separator: ", "))"
+            case .unknownValue(let value):
+                "`\(value)` is not a value; use on, off, unknown, or real to end the simulation"
+            }
+        }
+    }
+
+    /// Reads `NAME=VALUE`.
+    ///
+    /// - Parameter probes: the names of the manifest's probes, in the order of their bits.
+    package init(_ text: some StringProtocol, probes: [String]) throws(Failure) {
+        guard let equals = text.firstIndex(of: "=") else { throw .noValue }
+        let name = String(text[..<equals])
+        guard let requirement = RequirementSet(name: name, probes: probes) else {
+            throw .unknownName(name, known: RequirementSet.named.map(\.name) + probes)
+        }
+        self.requirement = requirement
+        let word = String(text[text.index(after: equals)...])
+        switch word {
+        case "on", "true", "yes", "holds": value = .holds
+        case "off", "false", "no", "fails": value = .fails
+        case "unknown": value = .unknown
+        case "real": value = nil
+        default: throw .unknownValue(word)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+@Suite struct FactPolicyTests {
+    @Test func losingPowerOrIdlenessEndsARunAndLosingTheNetworkDoesNot() {
+        let wanted: RequirementSet = [.externalPower, .network, .idle, .storage, .probe(1)]
+        var facts = FactSheet()
+        for requirement in wanted.each { _ = facts.take(requirement, .state(false), at: 0) }
+        var loss = RequirementLoss()
+        #expect(loss.stopping(wanted, given: facts) == [.externalPower, .idle])
+        #expect(loss.stopping(.network, given: facts) == [])
+        loss[.network] = .expire
+        loss[.idle] = .continue
+        #expect(loss.stopping(wanted, given: facts) == [.externalPower, .network])
+        #expect(loss[.network] == .expire)
+        #expect(loss[.probe(1)] == .continue)
+    }
+
+    @Test func whatIsUnknownIsNotLost() {
+        var facts = FactSheet()
+        _ = facts.take(.externalPower, .state(true), at: 0)
+        _ = facts.take(.externalPower, .unknown, at: 1)
+        #expect(RequirementLoss().stopping(.externalPower, given: facts) == [])
+    }
+
+    @Test func withoutReasonsItIsAvailable() {
+        #expect(RefreshStatus(RefreshStatus.Switches(), given: FactSheet()) == .available)
+    }
+
+    @Test(arguments: [true, false])
+    func anOperatorsNoGoesBeforeAllElse(isPlugin: Bool) {
+        var switches = RefreshStatus.Switches()
+        switches.isDraining = true
+        if isPlugin { switches.isPluginDisabled = true } else { switches.isKindDisabled = true }
+        #expect(RefreshStatus(switches, given: FactSheet()) == .denied)
+    }
+
+    @Test func allReasonsAreTold() {
+        var facts = FactSheet()
+        _ = facts.take(.externalPower, .state(false), at: 0, origin: .ups)
+        _ = facts.take(.idle, .pressure(cpu: 80, io: 0), at: 0)
+        var switches = RefreshStatus.Switches()
+        switches.isDraining = true
+        switches.isInMaintenance = true
+        switches.isBudgetSpent = true
+        #expect(
+            RefreshStatus(switches, given: facts)
+                == .restricted([.onBattery, .drain, .maintenance, .budget])
+        )
+        _ = facts.pass(to: 10)
+        #expect(
+            RefreshStatus(switches, given: facts) == .restricted(RefreshStatus.Restriction.allCases)
+        )
+        #expect(
+            RefreshStatus(RefreshStatus.Switches(), given: facts).text
+                == "restricted (onBattery, pressure)"
+        )
+    }
+
+    @Test(arguments: [
+        ("network=off", RequirementSet.network, FactValue?.some(.fails)),
+        ("externalPower=on", .externalPower, .holds),
+        ("idle=unknown", .idle, .unknown),
+        ("lab=true", .probe(0), .holds),
+        ("storage=real", .storage, nil),
+    ])
+    func aSimulatedFactIsRead(text: String, requirement: RequirementSet, value: FactValue?) throws {
+        let fact = try SimulatedFact(text, probes: ["lab"])
+        #expect(fact.requirement == requirement)
+        #expect(fact.value == value)
+    }
+
+    @Test(arguments: [
+        ("network", SimulatedFact.Failure.noValue),
+        ("", .noValue),
+        ("network=", .unknownValue("")),
+        ("network=on=off", .unknownValue("on=off")),
+        (
+            "net=on",
+            .unknownName("net", known: RequirementSet.named.map(\.name) + ["lab"])
+        ),
+    ])
+    func otherTextIsRefused(text: String, failure: SimulatedFact.Failure) {
+        #expect(throws: failure) { try SimulatedFact(text, probes: ["lab"]) }
+    }
+}
