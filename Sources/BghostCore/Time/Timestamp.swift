@@ -47,7 +47,8 @@ package enum Timestamp {
     // Both directions count in eras of 400 years, which all have 146,097 days, and in years that
     // begin on 1 March, so that the leap day is the last one.
 
-    private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+    /// The days from 1970-01-01 to a date of the Gregorian calendar.
+    package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = floorDivide(year, 400)
         let yearOfEra = year - era * 400
@@ -56,7 +57,8 @@ package enum Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    /// The date that lies so many days after 1970-01-01.
+    package static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -69,7 +71,8 @@ package enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    private static func daysOf(month: Int64, year: Int64) -> Int64 {
+    /// How long a month is.
+    package static func daysOf(month: Int64, year: Int64) -> Int64 {
         switch month {
         case 4, 6, 9, 11: 30
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -77,7 +80,8 @@ package enum Timestamp {
         }
     }
 
-    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    /// The quotient rounded towards negative infinity, for a positive divisor.
+    package static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When something is to happen, in cron's words: which local times of which days.
+///
+/// It knows nothing of zones. Local times are counted in seconds as if they were UTC: from
+/// 1970-01-01 00:00:00 on the same clock. Every search takes at most a few hundred nanoseconds for
+/// each year that it passes, and no memory.
+package struct CalendarExpression: Equatable, Sendable {
+    /// As it was written.
+    package let text: String
+    /// Whether the hour is a star or has a step.
+    ///
+    /// Such an entry means "each so many hours" rather than a time of day, so it follows absolute
+    /// time where clocks are put forward or back.
+    package let hasWildcardHour: Bool
+    /// The shortest time between two of its local times, in seconds; `nil` if there is none, as
+    /// between two 29ths of February.
+    ///
+    /// Only what lies in one day and over one midnight is looked at: nothing else is shorter than a
+    /// day.
+    package let leastSpacing: Int64?
+    let days: DaySet
+    let times: TimeOfDaySet
+
+    init(
+        text: String,
+        days: DaySet,
+        times: TimeOfDaySet,
+        hasWildcardHour: Bool
+    ) throws(CalendarError) {
+        self.text = text
+        self.days = days
+        self.times = times
+        self.hasWildcardHour = hasWildcardHour
+        guard let daysFollow = Self.hasDaysInSuccession(days) else {
+            throw CalendarError.neverComes(text)
+        }
+        leastSpacing = times.leastSpacing(daysFollow: daysFollow)
+    }
+
+    /// The first local time in a range.
+    package func first(from low: Int64, before high: Int64) -> Int64? {
+        guard low < high else { return nil }
+        let day = Timestamp.floorDivide(low, 86_400)
+        var month = Month(of: day)
+        var rest = days.days(of: month).from(day - month.base)
+        if rest.holds(day - month.base) {
+            if let time = times.first(from: low - day * 86_400) {
+                return below(high, day * 86_400 + time)
+            }
+            rest &= rest &- 1
+        }
+        while rest == 0 {
+            month.advance()
+            guard (month.base + 1) * 86_400 < high else { return nil }
+            rest = days.days(of: month)
+        }
+        return below(high, (month.base + rest.lowest) * 86_400 + times.first)
+    }
+
+    /// The last local time in a range.
+    package func last(from low: Int64, before high: Int64) -> Int64? {
+        guard low < high else { return nil }
+        let day = Timestamp.floorDivide(high - 1, 86_400)
+        var month = Month(of: day)
+        var rest = days.days(of: month).below(day - month.base + 1)
+        if rest.holds(day - month.base) {
+            if let time = times.last(through: high - 1 - day * 86_400) {
+                return notBelow(low, day * 86_400 + time)
+            }
+            rest = rest.below(day - month.base)
+        }
+        while rest == 0 {
+            guard (month.base + 1) * 86_400 > low else { return nil }
+            month.retreat()
+            rest = days.days(of: month)
+        }
+        return notBelow(low, (month.base + rest.highest) * 86_400 + times.last)
+    }
+
+    /// How many local times lie in a range: by whole days, so that the cost is one of months.
+    package func count(from low: Int64, before high: Int64) -> Int {
+        guard low < high else { return 0 }
+        return count(before: high, since: low) - countOfDay(before: low)
+    }
+
+    /// From the midnight before `low` on.
+    private func count(before high: Int64, since low: Int64) -> Int {
+        let first = Timestamp.floorDivide(low, 86_400)
+        let last = Timestamp.floorDivide(high, 86_400)
+        var month = Month(of: first)
+        var days = 0
+        while true {
+            var set = self.days.days(of: month)
+            if first > month.base { set = set.from(first - month.base) }
+            guard month.base + month.length < last else {
+                days += set.below(last - month.base).nonzeroBitCount
+                break
+            }
+            days += set.nonzeroBitCount
+            month.advance()
+        }
+        return days * times.perDay + countOfDay(before: high)
+    }
+
+    /// How many of the same day lie before a local time.
+    private func countOfDay(before local: Int64) -> Int {
+        let day = Timestamp.floorDivide(local, 86_400)
+        let month = Month(of: day)
+        guard days.days(of: month).holds(day - month.base) else { return 0 }
+        return times.count(before: local - day * 86_400)
+    }
+
+    private func below(_ high: Int64, _ local: Int64) -> Int64? { local < high ? local : nil }
+
+    private func notBelow(_ low: Int64, _ local: Int64) -> Int64? { local >= low ? local : nil }
+
+    /// Whether two days in a row are ever meant; `nil` if no day ever is.
+    ///
+    /// The 28 years from 2000 hold every kind of year, leap or not, beginning on each weekday, and
+    /// every order of a kind and the next.
+    private static func hasDaysInSuccession(_ days: DaySet) -> Bool? {
+        var month = Month(of: Timestamp.day(year: 2000, month: 1, day: 1))
+        var comes = false
+        var endedWithDay = false
+        while month.year < 2028 {
+            let set = days.days(of: month)
+            comes = comes || set != 0
+            if set & (set &>> 1) != 0 || endedWithDay && set.holds(1) { return true }
+            endedWithDay = set.holds(month.length)
+            month.advance()
+        }
+        return comes ? false : nil
+    }
+}
