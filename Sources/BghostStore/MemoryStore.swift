@@ -131,7 +131,8 @@ package final class MemoryStore: Store {
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         state.withLock { state in
             let wanted = state.dead.values.filter { task == nil || $0.request.task == task }
-            return Array(wanted.sorted { $0.run > $1.run }.prefix(max(0, limit)))
+            let newest = wanted.sorted { ($0.diedAt, $0.run) > ($1.diedAt, $1.run) }
+            return Array(newest.prefix(max(0, limit)))
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
     func keepsOnlyTheNewest(historyMax: Int) {
         let store = MemoryStore(historyMax: historyMax)
         for number in 1...20 {
-            store.commit([.ended(Sample.ended(number))]) { _ in }
+            store.commit(Sample.wholeLife(number)) { _ in }
             let expected = (1...number).suffix(historyMax).reversed().map { Sample.id($0) }
             #expect(store.runs(task: nil, limit: 100).map(\.id) == expected)
             #expect(store.lastRun(task: "a")?.id == Sample.id(number))
@@ -24,18 +24,22 @@ import Testing
     @Test(arguments: [0, -1, Int.min])
     func keepsAtLeastOne(historyMax: Int) {
         let store = MemoryStore(historyMax: historyMax)
-        store.commit([.ended(Sample.ended(1)), .ended(Sample.ended(2))]) { _ in }
+        store.commit(Sample.wholeLife(1) + Sample.wholeLife(2)) { _ in }
         #expect(store.runs(task: nil, limit: 100).map(\.id) == [Sample.id(2)])
     }
 
     @Test func aTaskWhoseRunsAreOverwrittenHasNoLastRun() {
         let store = MemoryStore(historyMax: 2)
         for (number, task) in [(1, "rare"), (2, "busy"), (3, "busy")] {
-            store.commit([.ended(Sample.ended(number, task: task))]) { _ in }
+            store.commit(Sample.wholeLife(number, task: task)) { _ in }
         }
         #expect(store.lastRun(task: "rare") == nil)
         #expect(store.lastRun(task: "busy")?.id == Sample.id(3))
-        store.commit([.ended(Sample.ended(4, task: "rare"))]) { _ in }
+        store.commit(Sample.wholeLife(4, task: "rare")) { _ in }
         #expect(store.lastRun(task: "rare")?.id == Sample.id(4))
+    }
+
+    @Test func hasNothingToBackUp() {
+        #expect(throws: StoreError.self) { try MemoryStore().backup(to: "/nowhere/at-all") }
     }
 }

@@ -11,20 +11,7 @@ import Testing
 struct StoreConformance {
     let store: any Store
 
-    static let checks: [Check] = [
-        Check("begins empty") { try await $0.beginsEmpty() },
-        Check("keeps pending requests, oldest first") { try await $0.keepsPending() },
-        Check("a replaced request is gone") { try await $0.replaces() },
-        Check("a withdrawn request is gone") { try await $0.withdraws() },
-        Check("a begun request is not pending") { try await $0.begins() },
-        Check("a transaction takes effect in order") { try await $0.keepsOrder() },
-        Check("tells the newest runs first") { try await $0.tellsNewestFirst() },
-        Check("finds runs by the beginning of their ids") { try await $0.findsPrefixes() },
-        Check("finds the run of a request") { try await $0.findsTheRunOfARequest() },
-        Check("knows the last run of each task") { try await $0.knowsLastRuns() },
-        Check("keeps a record whole") { try await $0.keepsRecordsWhole() },
-        Check("takes commits from many at once") { try await $0.takesConcurrentCommits() },
-    ]
+    static let checks: [Check] = requestChecks + runChecks + leaseChecks + orderChecks
 
     struct Check: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -36,173 +23,15 @@ struct StoreConformance {
         }
     }
 
-    // MARK: Requests
-
-    func beginsEmpty() async throws {
-        #expect(try pending().isEmpty)
-        #expect(try store.recover().interrupted.isEmpty)
-        #expect(store.runs(task: nil, limit: 10).isEmpty)
-        #expect(store.runs(idPrefix: "", limit: 10).isEmpty)
-        #expect(store.run(ofRequest: Sample.id(1)) == nil)
-        #expect(store.lastRun(task: "a") == nil)
-        try await commit([])
-        #expect(try pending().isEmpty)
-    }
-
-    func keepsPending() async throws {
-        let requests = [3, 1, 2].map { Sample.request($0) }
-        for request in requests { try await commit([.accepted(request, replacing: nil)]) }
-        #expect(try pending() == requests.sorted { $0.id < $1.id })
-    }
-
-    func replaces() async throws {
-        try await commit([.accepted(Sample.request(1), replacing: nil)])
-        try await commit([.accepted(Sample.request(2), replacing: Sample.id(1))])
-        #expect(try pending() == [Sample.request(2)])
-    }
-
-    func withdraws() async throws {
-        try await commit([.accepted(Sample.request(1), replacing: nil)])
-        try await commit([.withdrawn(Sample.id(9), reason: "is not there")])
-        #expect(try pending().count == 1)
-        try await commit([.withdrawn(Sample.id(1), reason: "by the operator")])
-        #expect(try pending().isEmpty)
-    }
-
-    func begins() async throws {
-        try await commit([.accepted(Sample.request(1), replacing: nil)])
-        var record = Sample.ended(101, request: 1)
-        record.state = .starting
-        record.outcome = nil
-        try await commit([.began(record)])
-        #expect(try pending().isEmpty)
-        // Only ended runs are history.
-        #expect(store.runs(task: nil, limit: 10).isEmpty)
-        #expect(store.run(ofRequest: Sample.id(1)) == nil)
-    }
-
-    func keepsOrder() async throws {
-        try await commit([
-            .accepted(Sample.request(1), replacing: nil),
-            .accepted(Sample.request(2), replacing: Sample.id(1)),
-            .accepted(Sample.request(3), replacing: nil),
-            .withdrawn(Sample.id(3), reason: "at once"),
-        ])
-        #expect(try pending() == [Sample.request(2)])
-    }
-
-    // MARK: Runs
-
-    func tellsNewestFirst() async throws {
-        for number in 1...5 {
-            try await commit([.ended(Sample.ended(number, task: number % 2 == 0 ? "even" : "odd"))])
-        }
-        #expect(numbers(store.runs(task: nil, limit: 10)) == [5, 4, 3, 2, 1])
-        #expect(numbers(store.runs(task: nil, limit: 2)) == [5, 4])
-        #expect(numbers(store.runs(task: "odd", limit: 2)) == [5, 3])
-        #expect(numbers(store.runs(task: "even", limit: 10)) == [4, 2])
-        #expect(store.runs(task: "none", limit: 10).isEmpty)
-        #expect(store.runs(task: nil, limit: 0).isEmpty)
-        #expect(store.runs(task: nil, limit: -1).isEmpty)
-    }
-
-    func findsPrefixes() async throws {
-        for number in [1, 2, 32, 33] { try await commit([.ended(Sample.ended(number))]) }
-        let text = Sample.id(33).description
-        #expect(numbers(store.runs(idPrefix: text, limit: 10)) == [33])
-        #expect(numbers(store.runs(idPrefix: text.lowercased(), limit: 10)) == [33])
-        #expect(numbers(store.runs(idPrefix: String(text.dropLast()), limit: 10)) == [33, 32])
-        #expect(numbers(store.runs(idPrefix: String(text.dropLast()), limit: 1)) == [33])
-        #expect(numbers(store.runs(idPrefix: "", limit: 10)) == [33, 32, 2, 1])
-        #expect(store.runs(idPrefix: text + "0", limit: 10).isEmpty)
-        #expect(store.runs(idPrefix: "%", limit: 10).isEmpty)
-        #expect(store.runs(idPrefix: "_", limit: 10).isEmpty)
-    }
-
-    func findsTheRunOfARequest() async throws {
-        try await commit([
-            .ended(Sample.ended(101, request: 1)), .ended(Sample.ended(102, request: 2)),
-        ])
-        #expect(store.run(ofRequest: Sample.id(1))?.id == Sample.id(101))
-        #expect(store.run(ofRequest: Sample.id(3)) == nil)
-    }
-
-    func knowsLastRuns() async throws {
-        for (number, task) in [(1, "a"), (2, "b"), (3, "a")] {
-            try await commit([.ended(Sample.ended(number, task: task))])
-        }
-        #expect(store.lastRun(task: "a")?.id == Sample.id(3))
-        #expect(store.lastRun(task: "b")?.id == Sample.id(2))
-        #expect(store.lastRun(task: "A") == nil)
-    }
-
-    func keepsRecordsWhole() async throws {
-        let request = Request(
-            id: Sample.id(1),
-            task: "t",
-            parameters: #"{"é":[1,null]}"#,
-            submittedAt: .max,
-            earliestBegin: .min,
-            priority: 1000,
-            attempt: 7,
-            isSimulated: true
-        )
-        let record = RunRecord(
-            id: Sample.id(2),
-            request: Sample.id(3),
-            task: "t",
-            plugin: "p",
-            attempt: 3,
-            state: .ended,
-            outcome: .killed(.protocolFault(7)),
-            stopReason: .quota,
-            message: "a\"b\u{0}\n'é",
-            result: "{}",
-            progress: RunProgress(done: 1, total: .max, phase: "half"),
-            limits: RunLimits(runtime: .nanoseconds(1), grace: .seconds(600)),
-            pid: 77,
-            submittedAt: 1,
-            startedAt: 2,
-            endedAt: .max,
-            duration: .nanoseconds(12_345),
-            usage: RunUsage(cpu: .milliseconds(3), peakMemoryBytes: 1 << 40, outputBytes: 9)
-        )
-        try await commit([.accepted(request, replacing: nil), .ended(record)])
-        #expect(try pending() == [request])
-        #expect(store.runs(task: nil, limit: 1) == [record])
-    }
-
-    func takesConcurrentCommits() async throws {
-        try await withThrowingTaskGroup { group in
-            for writer in 0..<10 {
-                group.addTask {
-                    for step in 1...10 {
-                        let number = writer * 10 + step
-                        try await commit([.accepted(Sample.request(number), replacing: nil)])
-                        try await commit([
-                            .withdrawn(Sample.id(number), reason: ""),
-                            .ended(Sample.ended(number, task: "w\(writer)")),
-                        ])
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(try pending().isEmpty)
-        #expect(Set(numbers(store.runs(task: nil, limit: 1000))) == Set(1...100))
-        for writer in 0..<10 {
-            let expected = (1...10).reversed().map { UInt64(writer * 10 + $0) }
-            #expect(numbers(store.runs(task: "w\(writer)", limit: 100)) == expected)
-        }
-    }
-
     // MARK: Short words
 
-    private func pending() throws -> [Request] { try store.recover().pending }
+    func pending() throws -> [Request] { try store.recover().pending }
 
-    private func numbers(_ records: [RunRecord]) -> [UInt64] { records.map(\.id.low) }
+    func numbers(_ records: [RunRecord]) -> [UInt64] { records.map(\.id.low) }
 
-    private func commit(_ changes: [StoreChange]) async throws {
+    func commit(_ changes: StoreChange...) async throws { try await commit(changes) }
+
+    func commit(_ changes: [StoreChange]) async throws {
         // A second answer would trap here.
         try await withCheckedThrowingContinuation { continuation in
             store.commit(changes) { continuation.resume(with: $0) }
@@ -210,30 +39,100 @@ struct StoreConformance {
     }
 }
 
-/// Requests and runs whose ids are small numbers.
-enum Sample {
-    static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
+extension StoreConformance {
+    static let requestChecks: [Check] = [
+        Check("begins empty") { try await $0.beginsEmpty() },
+        Check("keeps pending requests, oldest first") { try await $0.keepsPending() },
+        Check("a replaced request is gone") { try await $0.replaces() },
+        Check("a request accepted once more takes its own place") { try await $0.acceptsAgain() },
+        Check("a closed request is gone") { try await $0.closes() },
+        Check("keeps requests whole") { try await $0.keepsRequestsWhole() },
+        Check("keeps what is remembered of tasks") { try await $0.remembers() },
+        Check("keeps which plugins are off") { try await $0.keepsSwitches() },
+    ]
 
-    static func request(_ number: Int) -> Request {
-        Request(
-            id: id(number),
-            task: "t\(number)",
-            parameters: "{}",
-            submittedAt: Int64(number),
-            priority: 500
-        )
+    func beginsEmpty() async throws {
+        let state = try store.recover()
+        #expect(state.incarnation >= 1)
+        #expect(state.pending.isEmpty && state.interrupted.isEmpty && state.tasks.isEmpty)
+        #expect(state.switchedOff.isEmpty)
+        #expect(store.runs(task: nil, limit: 10).isEmpty)
+        #expect(store.runs(idPrefix: "", limit: 10).isEmpty)
+        #expect(store.run(ofRequest: Sample.id(1)) == nil)
+        #expect(store.lastRun(task: "a") == nil)
+        #expect(store.deadLetters(task: nil, limit: 10).isEmpty)
+        try await commit([])
+        #expect(try pending().isEmpty)
     }
 
-    static func ended(_ number: Int, request: Int = 0, task: String = "a") -> RunRecord {
-        RunRecord(
-            id: id(number),
-            request: id(request),
-            task: task,
-            plugin: "p",
-            state: .ended,
-            outcome: .succeeded,
-            limits: RunLimits(kind: .refresh),
-            submittedAt: Int64(number)
+    func keepsPending() async throws {
+        let requests = [3, 1, 2].map { Sample.request($0) }
+        for request in requests { try await commit(.accepted(request, replacing: nil)) }
+        #expect(try pending() == requests.sorted { $0.id < $1.id })
+    }
+
+    func replaces() async throws {
+        try await commit(.accepted(Sample.request(1), replacing: nil))
+        try await commit(.accepted(Sample.request(2), replacing: Sample.id(1)))
+        try await commit(.accepted(Sample.request(3), replacing: Sample.id(9)))
+        #expect(try pending() == [Sample.request(2), Sample.request(3)])
+    }
+
+    func acceptsAgain() async throws {
+        try await commit(.accepted(Sample.request(1), replacing: nil))
+        var later = Sample.request(1)
+        later.earliestBegin = 99
+        try await commit(.accepted(later, replacing: nil))
+        #expect(try pending() == [later])
+        later.earliestBegin = 100
+        try await commit(.accepted(later, replacing: later.id))
+        #expect(try pending() == [later])
+    }
+
+    func closes() async throws {
+        for (offset, end) in RequestEnd.all.enumerated() {
+            try await commit(.accepted(Sample.request(offset), replacing: nil))
+            try await commit(.closed(Sample.id(99), end))
+            #expect(try pending().count == 1)
+            try await commit(.closed(Sample.id(offset), end))
+            #expect(try pending().isEmpty)
+        }
+    }
+
+    func keepsRequestsWhole() async throws {
+        var requests = [Sample.fullRequest, Sample.request(1), Sample.request(2)]
+        requests[1].submitter = .manifest
+        requests[1].missed = MissedSlots(count: 0, from: 0)
+        requests[1].earliestBegin = 0
+        requests[2].parameters = ""
+        requests[2].task = ""
+        for request in requests { try await commit(.accepted(request, replacing: nil)) }
+        #expect(try pending() == requests.sorted { $0.id < $1.id })
+    }
+
+    func remembers() async throws {
+        let plain = TaskMemory(identifier: "a")
+        let full = TaskMemory(
+            identifier: "é",
+            debt: ExpiryDebt(points: .max, changedAt: .min, lastEnd: .max),
+            lastSlot: .min,
+            schedule: "every 5m",
+            scheduledSince: .max
         )
+        try await commit(.remembered(TaskMemory(identifier: "a", lastSlot: 3)), .remembered(full))
+        try await commit(.remembered(plain))
+        let tasks = try store.recover().tasks.sorted { $0.identifier < $1.identifier }
+        #expect(tasks == [plain, full])
+    }
+
+    func keepsSwitches() async throws {
+        try await commit(
+            .switched(plugin: "p", off: "by the operator"),
+            .switched(plugin: "q", off: ""),
+            .switched(plugin: "r", off: nil)
+        )
+        #expect(try store.recover().switchedOff == ["p": "by the operator", "q": ""])
+        try await commit(.switched(plugin: "p", off: nil), .switched(plugin: "q", off: "again"))
+        #expect(try store.recover().switchedOff == ["q": "again"])
     }
 }

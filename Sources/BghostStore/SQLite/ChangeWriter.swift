@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import GRDBSQLite
+internal import Glibc
+
+/// Writes changes into the tables, within a transaction that its caller has begun.
+final class ChangeWriter {
+    private let connection: OpaquePointer
+    private let statements: WriterStatements
+    private(set) var tally: Tally
+    private let retention: SQLiteStore.Retention
+
+    init(
+        _ connection: OpaquePointer,
+        retention: SQLiteStore.Retention
+    ) throws(SQLiteFailure) {
+        self.connection = connection
+        self.retention = retention
+        statements = try WriterStatements(connection)
+        tally = try Tally(reading: connection)
+    }
+
+    /// Writes what it is given in one transaction.
+    ///
+    /// - Returns: the last line of the journal.
+    func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
+        let before = tally
+        do throws(SQLiteFailure) {
+            try statements.begin.run()
+            let now = Self.now()
+            for changes in lists {
+                for change in changes { try write(change, now) }
+            }
+            try trim(now)
+            try statements.commit.run()
+            return tally.journal.last
+        } catch {
+            tally = before
+            // Some failures have rolled it back already.
+            if sqlite3_get_autocommit(connection) == 0 { _ = try? statements.rollback.run() }
+            throw error
+        }
+    }
+
+    private static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : seconds &+ Int64(time.tv_nsec)
+    }
+
+    private func write(_ change: StoreChange, _ now: Int64) throws(SQLiteFailure) {
+        switch change {
+        case .accepted(let request, let replaced): try accept(request, replaced, now)
+        case .closed(let id, let end):
+            guard try removePending(id) else { return }
+            try note(end.text, now, request: id)
+        case .began(let record): try begin(record, now)
+        case .ended(let record, let next): try end(record, next, now)
+        case .redriven(let request):
+            guard try removeDead(request.id) else { return }
+            try insert(request, nil)
+            try note("redriven", now, request: request.id, task: request.task)
+        case .discarded(let id):
+            guard try removeDead(id) else { return }
+            try note("discarded", now, request: id)
+        case .remembered(let memory): try remember(memory, now)
+        case .switched(let plugin, let off): try `switch`(plugin, off, now)
+        }
+    }
+
+    // MARK: Requests
+
+    private func accept(
+        _ request: Request,
+        _ replaced: RunID?,
+        _ now: Int64
+    ) throws(SQLiteFailure) {
+        if let replaced, try removePending(replaced) {
+            try note(RequestEnd.replaced.text, now, request: replaced)
+        }
+        do throws(SQLiteFailure) {
+            try insert(request, nil)
+        } catch {
+            // Accepted once more: it takes its own place, unless it is leased or dead.
+            guard error.code & 0xFF == SQLITE_CONSTRAINT, try removePending(request.id) else {
+                throw error
+            }
+            try insert(request, nil)
+        }
+        try note("accepted", now, request: request.id, task: request.task)
+    }
+
+    private func insert(_ request: Request, _ letter: DeadLetter?) throws(SQLiteFailure) {
+        try statements.insertRequest.run { row in
+            RequestColumns.bind(request, to: &row)
+            if let letter {
+                RequestColumns.bindDead(letter, to: &row)
+            } else {
+                RequestColumns.bindAlive(to: &row)
+            }
+        }
+        tally.places.add(letter == nil ? PlaceSum.pending(request.id) : PlaceSum.dead(request.id))
+    }
+
+    private func removePending(_ id: RunID) throws(SQLiteFailure) -> Bool {
+        guard try statements.removePending.run({ $0.add(id) }) == 1 else { return false }
+        tally.places.remove(PlaceSum.pending(id))
+        return true
+    }
+
+    private func removeDead(_ id: RunID) throws(SQLiteFailure) -> Bool {
+        guard try statements.removeDead.run({ $0.add(id) }) == 1 else { return false }
+        tally.places.remove(PlaceSum.dead(id))
+        return true
+    }
+
+    // MARK: Runs
+
+    private func begin(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
+        guard try statements.lease.run({ RunColumns.bind(record, to: &$0) }) == 1 else {
+            return try note("fenced", now, record, detail: "its request is not pending")
+        }
+        tally.places.remove(PlaceSum.pending(record.request))
+        tally.places.add(place(of: record))
+        try note("began", now, record)
+    }
+
+    private func end(
+        _ record: RunRecord,
+        _ next: AfterRun,
+        _ now: Int64
+    ) throws(SQLiteFailure) {
+        let released = try statements.release.run {
+            $0.add(record.request)
+            $0.add(record.id)
+            $0.add(record.epoch)
+        }
+        guard released == 1 else {
+            return try note("fenced", now, record, detail: "its request is not leased to it")
+        }
+        guard try statements.removeRequest.run({ $0.add(record.request) }) == 1 else {
+            throw .damaged("a leased request is missing")
+        }
+        tally.places.remove(place(of: record))
+        try append(record, now)
+        var detail = record.outcome?.text ?? "without an outcome"
+        switch next {
+        case .consumed: break
+        case .again(let request):
+            try insert(request, nil)
+            detail += ", again"
+        case .dead(let request, let reason):
+            let letter = DeadLetter(
+                request: request,
+                reason: reason,
+                run: record.id,
+                diedAt: record.endedAt ?? 0
+            )
+            try insert(request, letter)
+            detail += ", dead: " + reason
+        }
+        try note("ended", now, record, detail: detail)
+    }
+
+    private func place(of record: RunRecord) -> UInt64 {
+        PlaceSum.leased(record.request, run: record.id, epoch: record.epoch)
+    }
+
+    private func append(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
+        let texts = record.task.utf8.count + record.plugin.utf8.count
+        let bytes = 200 + texts + record.message.utf8.count + record.result.utf8.count
+        let place = tally.runs.append(bytes: bytes)
+        try statements.insertRun.run { row in
+            row.add(place.seq)
+            row.add(now)
+            row.add(place.size)
+            row.restartSum()
+            RunColumns.bind(record, to: &row)
+        }
+    }
+
+    // MARK: Tasks and plugins
+
+    private func remember(_ memory: TaskMemory, _ now: Int64) throws(SQLiteFailure) {
+        try statements.remember.run { TaskColumns.bind(memory, to: &$0) }
+        try note("remembered", now, task: memory.identifier, detail: "debt \(memory.debt.points)")
+    }
+
+    private func `switch`(_ plugin: String, _ off: String?, _ now: Int64) throws(SQLiteFailure) {
+        if let off {
+            try statements.switchOff.run { row in
+                row.add(plugin)
+                row.add(off)
+                row.addSum()
+            }
+        } else {
+            try statements.switchOn.run { $0.add(plugin) }
+        }
+        let detail = off.map { "\(plugin): \($0)" } ?? plugin
+        try note(off == nil ? "switchedOn" : "switchedOff", now, detail: detail)
+    }
+
+    // MARK: The journal
+
+    private func note(
+        _ event: String,
+        _ now: Int64,
+        _ record: RunRecord,
+        detail: String? = nil
+    ) throws(SQLiteFailure) {
+        try note(
+            event,
+            now,
+            request: record.request,
+            task: record.task,
+            run: record.id,
+            detail: detail
+        )
+    }
+
+    private func note(
+        _ event: String,
+        _ now: Int64,
+        request: RunID? = nil,
+        task: String? = nil,
+        run: RunID? = nil,
+        detail: String? = nil
+    ) throws(SQLiteFailure) {
+        let bytes = 60 + (task?.utf8.count ?? 0) + (detail?.utf8.count ?? 0)
+        let place = tally.journal.append(bytes: bytes)
+        try statements.note.run { row in
+            row.add(place.seq)
+            row.add(now)
+            row.add(place.size)
+            row.add(event)
+            row.add(request)
+            row.add(task)
+            row.add(run)
+            row.add(detail)
+            row.add(tally.places.count)
+            row.add(tally.places.sum)
+        }
+    }
+
+    // MARK: Retention
+
+    private func trim(_ now: Int64) throws(SQLiteFailure) {
+        try trim(\.runs, statements.trimRuns, statements.runAge, retention.runs, now)
+        try trim(\.journal, statements.trimJournal, statements.lineAge, retention.journal, now)
+    }
+
+    /// Takes away at most a few hundred of the oldest rows, and looks for some once for each chunk
+    /// of new ones: so no commit waits for a long deletion, and a lone one pays nothing.
+    private func trim(
+        _ path: WritableKeyPath<Tally, Tally.Stretch>,
+        _ delete: Statement,
+        _ age: Statement,
+        _ keep: SQLiteStore.Retention.Limits,
+        _ now: Int64
+    ) throws(SQLiteFailure) {
+        var stretch = tally[keyPath: path]
+        guard stretch.untrimmed >= keep.chunk else { return }
+        let bound = stretch.first + Int64(4 * max(keep.chunk, stretch.untrimmed)) - 1
+        stretch.untrimmed = 0
+        let isLeft = { (at: Int64, size: Int64) in
+            at < now - keep.age || size <= stretch.size - keep.bytes
+        }
+        var last = min(bound, stretch.last - Int64(keep.count))
+        // The newest row stays: the journal's says what the tables must hold.
+        var probe = min(bound, stretch.last - 1)
+        while probe > last {
+            var isOld = false
+            try age.rows({ $0.add(probe) }) { row in
+                isOld = isLeft(row.int(), row.int())
+                return false
+            }
+            if isOld { last = probe }
+            guard probe > stretch.first else { break }
+            probe = stretch.first + (probe - stretch.first) / 2
+        }
+        tally[keyPath: path] = stretch
+        guard last >= stretch.first else { return }
+        try delete.run { $0.add(last) }
+        tally[keyPath: path].first = last + 1
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// How a request is laid out in a row.
+enum RequestColumns {
+    static let names = """
+        id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
+        simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
+        interruptions
+        """
+    /// What follows them where a request is kept.
+    static let placeNames = "died_at, dead_run, dead_reason, sum"
+    static let count = 17 + 4
+
+    static func bind(_ request: Request, to row: inout Arguments) {
+        row.add(request.id)
+        row.add(request.task)
+        row.add(request.parameters)
+        row.add(request.submittedAt)
+        row.add(request.earliestBegin)
+        row.add(request.latestBegin)
+        row.add(request.priority)
+        row.add(Int64(request.requirements.rawValue))
+        row.add(request.isSimulated ? 1 : 0)
+        row.add(request.slot)
+        row.add(request.missed.map { Int64($0.count) })
+        row.add(request.missed?.from)
+        switch request.submitter {
+        case .operator: bind(submitter: 0, nil, to: &row)
+        case .manifest: bind(submitter: 1, nil, to: &row)
+        case .run(let id): bind(submitter: 2, id, to: &row)
+        }
+        row.add(request.counters.failures)
+        row.add(request.counters.losses)
+        row.add(request.counters.interruptions)
+    }
+
+    private static func bind(submitter: Int64, _ run: RunID?, to row: inout Arguments) {
+        row.add(submitter)
+        row.add(run)
+    }
+
+    static func bindAlive(to row: inout Arguments) {
+        row.addNull()
+        row.addNull()
+        row.addNull()
+        row.addSum()
+    }
+
+    static func bindDead(_ letter: DeadLetter, to row: inout Arguments) {
+        row.add(letter.diedAt)
+        row.add(letter.run)
+        row.add(letter.reason)
+        row.addSum()
+    }
+
+    /// Reads a request with its place.
+    ///
+    /// - Returns: the request, and the dead letter that it is if it is one.
+    static func read(_ row: inout Row) throws(SQLiteFailure) -> (Request, dead: DeadLetter?) {
+        let id = try row.id()
+        let task = row.text()
+        let parameters = row.text()
+        let submittedAt = row.int()
+        let earliestBegin = row.optionalInt()
+        let latestBegin = row.optionalInt()
+        let priority = Int(row.int())
+        let requirements = RequirementSet(rawValue: UInt16(truncatingIfNeeded: row.int()))
+        let isSimulated = row.int() != 0
+        let slot = row.optionalInt()
+        let missedCount = row.optionalInt()
+        let missedFrom = row.optionalInt()
+        let submitter = try submitter(row.int(), row.optionalID())
+        let counters = AttemptCounters(
+            failures: Int(row.int()),
+            losses: Int(row.int()),
+            interruptions: Int(row.int())
+        )
+        let diedAt = row.optionalInt()
+        let run = try row.optionalID()
+        let reason = row.optionalText()
+        try row.checkSum("the requests")
+        var missed: MissedSlots?
+        if let missedCount, let missedFrom {
+            missed = MissedSlots(count: Int(missedCount), from: missedFrom)
+        }
+        let request = Request(
+            id: id,
+            task: task,
+            parameters: parameters,
+            submittedAt: submittedAt,
+            earliestBegin: earliestBegin,
+            latestBegin: latestBegin,
+            priority: priority,
+            requirements: requirements,
+            isSimulated: isSimulated,
+            slot: slot,
+            missed: missed,
+            submitter: submitter,
+            counters: counters
+        )
+        guard let diedAt, let run, let reason else { return (request, nil) }
+        return (request, DeadLetter(request: request, reason: reason, run: run, diedAt: diedAt))
+    }
+
+    private static func submitter(
+        _ code: Int64,
+        _ run: RunID?
+    ) throws(SQLiteFailure) -> Submitter {
+        switch (code, run) {
+        case (0, nil): .operator
+        case (1, nil): .manifest
+        case (2, let run?): .run(run)
+        default: throw .damaged("a request names no submitter")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// How the record of a run is laid out in a row.
+enum RunColumns {
+    static let names = """
+        id, request, task, plugin, attempt, epoch, state, outcome, outcome_detail, stop_reason,
+        message, result, progress_done, progress_total, progress_phase, runtime_s, runtime_as,
+        grace_s, grace_as, pid, submitted_at, started_at, ended_at, duration_s, duration_as, cpu_s,
+        cpu_as, peak_memory, output_bytes, sum
+        """
+    static let count = 30
+
+    static func bind(_ record: RunRecord, to row: inout Arguments) {
+        row.add(record.id)
+        row.add(record.request)
+        row.add(record.task)
+        row.add(record.plugin)
+        row.add(record.attempt)
+        row.add(record.epoch)
+        row.add(record.state.rawValue)
+        bind(record.outcome, to: &row)
+        row.add(record.stopReason.map { Int64($0.rawValue) })
+        row.add(record.message)
+        row.add(record.result)
+        row.add(record.progress.map { Int64(bitPattern: $0.done) })
+        row.add(record.progress.map { Int64(bitPattern: $0.total) })
+        row.add(record.progress?.phase)
+        bind(record.limits.runtime, to: &row)
+        bind(record.limits.grace, to: &row)
+        row.add(record.pid.map { Int64($0) })
+        row.add(record.submittedAt)
+        row.add(record.startedAt)
+        row.add(record.endedAt)
+        bind(record.duration, to: &row)
+        bind(record.usage.cpu, to: &row)
+        row.add(record.usage.peakMemoryBytes.map { Int64(bitPattern: $0) })
+        row.add(record.usage.outputBytes)
+        row.addSum()
+    }
+
+    static func read(_ row: inout Row) throws(SQLiteFailure) -> RunRecord {
+        row.restartSum()
+        let id = try row.id()
+        let request = try row.id()
+        let task = row.text()
+        let plugin = row.text()
+        let attempt = Int(row.int())
+        let epoch = row.uint()
+        let state = RunState(rawValue: row.text())
+        let outcome = try readOutcome(&row)
+        let stopReason = row.optionalInt().flatMap { UInt32(exactly: $0) }
+        let message = row.text()
+        let result = row.text()
+        let progress = (row.optionalInt(), row.optionalInt(), row.optionalText())
+        let runtime = readDuration(&row)
+        let grace = readDuration(&row)
+        let pid = row.optionalInt()
+        let submittedAt = row.int()
+        let startedAt = row.optionalInt()
+        let endedAt = row.optionalInt()
+        let duration = readDuration(&row)
+        let cpu = readDuration(&row)
+        let peak = row.optionalInt().map { UInt64(bitPattern: $0) }
+        let outputBytes = Int(row.int())
+        try row.checkSum("the runs")
+        guard let state, let runtime, let grace else {
+            throw .damaged("a run has no state or no limits")
+        }
+        return RunRecord(
+            id: id,
+            request: request,
+            task: task,
+            plugin: plugin,
+            attempt: attempt,
+            epoch: epoch,
+            state: state,
+            outcome: outcome,
+            stopReason: stopReason.flatMap { StopReason(rawValue: $0) },
+            message: message,
+            result: result,
+            progress: self.progress(progress),
+            limits: RunLimits(runtime: runtime, grace: grace),
+            pid: pid.map { Int32(truncatingIfNeeded: $0) },
+            submittedAt: submittedAt,
+            startedAt: startedAt,
+            endedAt: endedAt,
+            duration: duration,
+            usage: RunUsage(cpu: cpu, peakMemoryBytes: peak, outputBytes: outputBytes)
+        )
+    }
+
+    private static func progress(_ columns: (Int64?, Int64?, String?)) -> RunProgress? {
+        guard let done = columns.0, let total = columns.1, let phase = columns.2 else { return nil }
+        return RunProgress(
+            done: UInt64(bitPattern: done),
+            total: UInt64(bitPattern: total),
+            phase: phase
+        )
+    }
+
+    // MARK: Durations
+
+    /// Whole seconds and the attoseconds beyond, so that none is rounded.
+    private static func bind(_ duration: Duration?, to row: inout Arguments) {
+        row.add(duration?.components.seconds)
+        row.add(duration?.components.attoseconds)
+    }
+
+    private static func readDuration(_ row: inout Row) -> Duration? {
+        guard let seconds = row.optionalInt() else {
+            _ = row.optionalInt()
+            return nil
+        }
+        return Duration(secondsComponent: seconds, attosecondsComponent: row.int())
+    }
+
+    // MARK: Outcomes
+
+    /// Numbers and not the words of `Outcome.text`: those do not tell every signal apart.
+    private static func bind(_ outcome: Outcome?, to row: inout Arguments) {
+        guard let outcome else {
+            row.addNull()
+            row.addNull()
+            return
+        }
+        let (code, detail): (Int64, Int64?) =
+            switch outcome {
+            case .succeeded: (0, nil)
+            case .failed: (1, nil)
+            case .cancelledClean: (2, nil)
+            case .killed(let reason): (3, code(of: reason))
+            case .crashed(.exited(let status)): (4, Int64(status))
+            case .crashed(.signalled(let number)): (5, Int64(number))
+            case .lost: (6, nil)
+            case .abandoned: (7, nil)
+            }
+        row.add(code)
+        row.add(detail)
+    }
+
+    private static func readOutcome(_ row: inout Row) throws(SQLiteFailure) -> Outcome? {
+        let code = row.optionalInt()
+        let detail = row.optionalInt()
+        guard let code else { return nil }
+        switch (code, detail) {
+        case (0, nil): return .succeeded
+        case (1, nil): return .failed
+        case (2, nil): return .cancelledClean
+        case (3, let detail?): return try .killed(reason(of: detail))
+        case (4, let detail?): return .crashed(.exited(Int32(truncatingIfNeeded: detail)))
+        case (5, let detail?): return .crashed(.signalled(Int32(truncatingIfNeeded: detail)))
+        case (6, nil): return .lost
+        case (7, nil): return .abandoned
+        default: throw .damaged("a run has an outcome that does not exist")
+        }
+    }
+
+    private static let protocolFaults: Int64 = 1 << 16
+
+    private static func code(of reason: KillReason) -> Int64 {
+        switch reason {
+        case .graceExceeded: 0
+        case .memory: 1
+        case .cpu: 2
+        case .processes: 3
+        case .output: 4
+        case .startTimeout: 5
+        case .protocolFault(let number): protocolFaults + Int64(number)
+        }
+    }
+
+    private static func reason(of code: Int64) throws(SQLiteFailure) -> KillReason {
+        switch code {
+        case 0: return .graceExceeded
+        case 1: return .memory
+        case 2: return .cpu
+        case 3: return .processes
+        case 4: return .output
+        case 5: return .startTimeout
+        case protocolFaults...(protocolFaults + Int64(UInt16.max)):
+            return .protocolFault(UInt16(code - protocolFaults))
+        default: throw .damaged("a run was killed for a reason that does not exist")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+extension SQLiteStore {
+    package func runs(task: String?, limit: Int) -> [RunRecord] {
+        newest(limit, where: { task == nil || $0.task == task }) {
+            reader,
+            limit throws(SQLiteFailure) in
+            try reader.runs(task: task, limit: limit)
+        }
+    }
+
+    package func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+        guard let ids = RunIDRange.ids(beginningWith: idPrefix) else { return [] }
+        return newest(limit, where: { ids.contains($0.id) }) {
+            reader,
+            limit throws(SQLiteFailure) in
+            try reader.runs(ids: ids, limit: limit)
+        }
+    }
+
+    package func run(ofRequest id: RunID) -> RunRecord? {
+        newest(1, where: { $0.request == id }) { reader, limit throws(SQLiteFailure) in
+            try reader.runs(ofRequest: id, limit: limit)
+        }.first
+    }
+
+    package func lastRun(task: String) -> RunRecord? { runs(task: task, limit: 1).first }
+
+    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
+        guard limit > 0 else { return [] }
+        let uncommitted = committer.uncommitted
+        return answer([]) { reader throws(SQLiteFailure) in
+            let deaths = try uncommitted.deaths(reader)
+            let touched = deaths?.places ?? [:]
+            // As many more as may turn out to be dead no longer.
+            let (most, overflow) = limit.addingReportingOverflow(touched.count)
+            var letters = try reader.deadLetters(task: task, limit: overflow ? limit : most)
+            guard let deaths else { return letters }
+            letters.removeAll { touched[$0.request.id] != nil && touched[$0.request.id] != .dead }
+            letters.removeAll { deaths.dead[$0.request.id] != nil }
+            letters += deaths.dead.values.filter { task == nil || $0.request.task == task }
+            letters.sort { ($0.diedAt, $0.run) > ($1.diedAt, $1.run) }
+            return Array(letters.prefix(limit))
+        }
+    }
+
+    /// What the journal says after this line, which is 0 for all that it still has.
+    ///
+    /// - Parameter limit: at most so many lines.
+    package func journal(after line: Int64, limit: Int) -> [JournalLine] {
+        guard limit > 0 else { return [] }
+        return answer([]) { reader throws(SQLiteFailure) in
+            try reader.lines(after: line, limit: limit)
+        }
+    }
+
+    /// - Parameter committed: the newest runs of the database, at most so many.
+    private func newest(
+        _ limit: Int,
+        where isWanted: (RunRecord) -> Bool,
+        _ committed: (StoreReader, Int) throws(SQLiteFailure) -> [RunRecord]
+    ) -> [RunRecord] {
+        guard limit > 0 else { return [] }
+        let uncommitted = committer.uncommitted
+        return answer([]) { reader throws(SQLiteFailure) in
+            let ends = uncommitted.ends(where: isWanted)
+            guard !ends.isEmpty else { return try committed(reader, limit) }
+            let newer = try uncommitted.ended(ends, reader)
+            // Those that are committed by now are among the first so many, at their right place.
+            let older = try committed(reader, max(limit, ends.count))
+            let ids = Set(older.map(\.id))
+            return Array((newer.filter { !ids.contains($0.id) } + older).prefix(limit))
+        }
+    }
+
+    /// A question has no error to give: its fault is reported, and the answer is what is left.
+    private func answer<Answer: Sendable>(
+        _ otherwise: Answer,
+        _ body: (StoreReader) throws(SQLiteFailure) -> Answer
+    ) -> Answer {
+        do throws(SQLiteFailure) {
+            return try ask(body)
+        } catch {
+            report(error.error("answer a question", in: path))
+            return otherwise
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import GRDBSQLite
+
+/// A prepared statement, kept for as long as its connection.
+///
+/// These are SQLite's own calls and not GRDB's: a change takes two or three rows, and what GRDB
+/// adds for each row is more than the row itself.
+final class Statement {
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+
+    init(_ sql: String, on connection: OpaquePointer) throws(SQLiteFailure) {
+        var handle: OpaquePointer?
+        let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+        let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw SQLiteFailure(of: connection) }
+        self.handle = handle
+        self.connection = connection
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs it with these arguments, which must be all that it has.
+    ///
+    /// - Returns: how many rows it changed, if it changes rows.
+    @discardableResult
+    func run(_ bind: (inout Arguments) -> Void = { _ in }) throws(SQLiteFailure) -> Int {
+        var arguments = Arguments(handle)
+        bind(&arguments)
+        defer { sqlite3_reset(handle) }
+        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
+        guard sqlite3_step(handle) == SQLITE_DONE else { throw SQLiteFailure(of: connection) }
+        return Int(sqlite3_changes(connection))
+    }
+
+    /// Reads the rows that it answers with these arguments.
+    ///
+    /// - Parameter body: reads one row; `false` ends the reading.
+    func rows(
+        _ bind: (inout Arguments) -> Void = { _ in },
+        _ body: (inout Row) throws(SQLiteFailure) -> Bool
+    ) throws(SQLiteFailure) {
+        var arguments = Arguments(handle)
+        bind(&arguments)
+        defer { sqlite3_reset(handle) }
+        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
+        while true {
+            let code = sqlite3_step(handle)
+            guard code == SQLITE_ROW else {
+                guard code == SQLITE_DONE else { throw SQLiteFailure(of: connection) }
+                return
+            }
+            var row = Row(handle)
+            guard try body(&row) else { return }
+        }
+    }
+}
+
+/// The arguments of a statement, bound from the first on; it sums up what it binds.
+struct Arguments {
+    private let handle: OpaquePointer
+    private var index: Int32 = 0
+    private var sum = RowSum()
+    /// The first failure: a text of more than a gigabyte, or no memory.
+    private(set) var code = SQLITE_OK
+
+    /// SQLite copies the bytes before the call returns.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    mutating func add(_ value: Int64) {
+        index += 1
+        sum.add(UInt64(bitPattern: value))
+        note(sqlite3_bind_int64(handle, index, value))
+    }
+
+    mutating func add(_ value: Int) { add(Int64(value)) }
+
+    /// The same 64 bits as a signed number: SQLite has no other.
+    mutating func add(_ value: UInt64) { add(Int64(bitPattern: value)) }
+
+    mutating func add(_ value: Int64?) {
+        guard let value else { return addNull() }
+        add(value)
+    }
+
+    mutating func addNull() {
+        index += 1
+        sum.add(.max)
+        note(sqlite3_bind_null(handle, index))
+    }
+
+    mutating func add(_ text: String) {
+        index += 1
+        var text = text
+        let code = text.withUTF8 { bytes in
+            sum.add(UnsafeRawBufferPointer(bytes))
+            return bytes.withMemoryRebound(to: CChar.self) {
+                // An empty buffer may have no address, which SQLite would take for NULL.
+                let start = $0.baseAddress
+                return start == nil
+                    ? sqlite3_bind_text(handle, index, "", 0, Self.transient)
+                    : sqlite3_bind_text64(
+                        handle,
+                        index,
+                        start,
+                        UInt64($0.count),
+                        Self.transient,
+                        UInt8(SQLITE_UTF8)
+                    )
+            }
+        }
+        note(code)
+    }
+
+    mutating func add(_ text: String?) {
+        guard let text else { return addNull() }
+        add(text)
+    }
+
+    /// Sixteen bytes, the highest first, so that they sort as ids do.
+    mutating func add(_ id: RunID) {
+        index += 1
+        sum.add(id)
+        var bytes = (id.high.bigEndian, id.low.bigEndian)
+        let code = withUnsafeBytes(of: &bytes) {
+            sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Self.transient)
+        }
+        note(code)
+    }
+
+    mutating func add(_ id: RunID?) {
+        guard let id else { return addNull() }
+        add(id)
+    }
+
+    /// The sum of all arguments since the start or since `restartSum`.
+    mutating func addSum() { add(Int64(bitPattern: sum.value)) }
+
+    mutating func restartSum() { sum = RowSum() }
+
+    private mutating func note(_ code: Int32) {
+        if self.code == SQLITE_OK { self.code = code }
+    }
+}
+
+/// The values of one row, read from the first on; it sums up what it reads.
+struct Row {
+    private let handle: OpaquePointer
+    private var index: Int32 = 0
+    private var sum = RowSum()
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    mutating func int() -> Int64 {
+        let value = sqlite3_column_int64(handle, index)
+        index += 1
+        sum.add(UInt64(bitPattern: value))
+        return value
+    }
+
+    mutating func uint() -> UInt64 { UInt64(bitPattern: int()) }
+
+    mutating func optionalInt() -> Int64? { isNull() ? nil : int() }
+
+    mutating func text() -> String {
+        let start = sqlite3_column_text(handle, index)
+        let count = Int(sqlite3_column_bytes(handle, index))
+        let bytes = UnsafeBufferPointer(start: start, count: count)
+        index += 1
+        sum.add(UnsafeRawBufferPointer(bytes))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    mutating func optionalText() -> String? { isNull() ? nil : text() }
+
+    mutating func id() throws(SQLiteFailure) -> RunID {
+        let start = sqlite3_column_blob(handle, index)
+        let count = sqlite3_column_bytes(handle, index)
+        index += 1
+        guard let start, count == 16 else { throw .damaged("an id is not 16 bytes long") }
+        let id = RunID(
+            high: UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+        sum.add(id)
+        return id
+    }
+
+    mutating func optionalID() throws(SQLiteFailure) -> RunID? { isNull() ? nil : try id() }
+
+    mutating func skip() { index += 1 }
+
+    mutating func restartSum() { sum = RowSum() }
+
+    /// Compares the sum of what was read with the one in the next column.
+    mutating func checkSum(_ what: String) throws(SQLiteFailure) {
+        let expected = sum.value
+        guard uint() == expected else { throw .damaged("a row of \(what) is damaged") }
+    }
+
+    /// Steps over the column if it is NULL.
+    private mutating func isNull() -> Bool {
+        guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return false }
+        index += 1
+        sum.add(.max)
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The file beside the database that one daemon holds.
+///
+/// It also says up to which line of the journal commits have been answered. It is written after the
+/// sync and is not synced itself, so it never says more than is on the disk: a journal that ends
+/// before it has lost commits that were accepted, be it through a damaged `-wal`, a database that
+/// was put back, or one that was removed.
+///
+/// The lock lies on a file of its own, because closing any descriptor of the database itself drops
+/// the locks that SQLite holds on it.
+final class StoreLock: Sendable {
+    private let fd: Int32
+    /// The line that the process before has written; 0 if there was none, or it cannot be read.
+    let acceptedBefore: Int64
+
+    private static let width = 96
+
+    /// - Parameter database: the path of the database.
+    init(database: String) throws(StoreError) {
+        let path = database + "-lock"
+        let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard fd >= 0 else {
+            throw StoreError(
+                "cannot open \(path): \(String(cString: strerror(errno))); make the folder writable"
+                    + " for the daemon's user",
+                kind: [EROFS, EACCES, EPERM].contains(errno) ? .readOnly : .other
+            )
+        }
+        var line = [UInt8](repeating: 0, count: Self.width)
+        let count = pread(fd, &line, line.count, 0)
+        let before = String(decoding: line.prefix(max(0, count)), as: UTF8.self)
+        guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
+            let owner = Self.read(before).map { "process \($0.process)" } ?? "another process"
+            close(fd)
+            throw StoreError(
+                "\(database) is in use by \(owner); stop it, or give this daemon a state directory"
+                    + " of its own",
+                kind: .taken
+            )
+        }
+        self.fd = fd
+        acceptedBefore = Self.read(before)?.accepted ?? 0
+    }
+
+    deinit { close(fd) }
+
+    /// Writes that all lines of the journal up to this one are on the disk.
+    ///
+    /// - Returns: whether it was written. It is a second line of defence: commits go on without it.
+    @discardableResult
+    func accept(_ line: Int64) -> Bool {
+        let text = Self.line(process: getpid(), accepted: line)
+        return text.withUnsafeBytes { pwrite(fd, $0.baseAddress, $0.count, 0) } == text.count
+    }
+
+    /// Lets others have the file, before this object goes.
+    func release() { flock(fd, LOCK_UN) }
+
+    private static func line(process: Int32, accepted: Int64) -> [UInt8] {
+        var line = Array("bghost process ".utf8)
+        append(UInt64(UInt32(bitPattern: process)), 10, to: &line)
+        line += " journal ".utf8
+        append(UInt64(bitPattern: accepted), 20, to: &line)
+        line += " check ".utf8
+        append(check(process, accepted), 20, to: &line)
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+
+    /// Always the same width, so that a shorter line never leaves the end of a longer one.
+    private static func append(_ number: UInt64, _ digits: Int, to line: inout [UInt8]) {
+        var number = number
+        let end = line.count
+        line += repeatElement(UInt8(ascii: "0"), count: digits)
+        for index in stride(from: end + digits - 1, through: end, by: -1) {
+            line[index] += UInt8(number % 10)
+            number /= 10
+        }
+    }
+
+    private static func check(_ process: Int32, _ accepted: Int64) -> UInt64 {
+        var sum = RowSum()
+        sum.add(UInt64(UInt32(bitPattern: process)))
+        sum.add(UInt64(bitPattern: accepted))
+        return sum.value
+    }
+
+    private static func read(_ text: String) -> (process: Int32, accepted: Int64)? {
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" || $0 == "\0" })
+        guard words.count == 7, words[0] == "bghost",
+            let process = Int32(words[2]), let accepted = Int64(words[4]),
+            let check = UInt64(words[6]), check == Self.check(process, accepted)
+        else { return nil }
+        return (process, accepted)
+    }
+}

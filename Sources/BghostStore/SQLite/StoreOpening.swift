@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
+
+/// How a store is opened.
+///
+/// Nothing is written before all checks are passed: a file that is refused is left as it was.
+struct StoreOpening {
+    /// What is there once it is open.
+    struct Opened {
+        let reader: Connection
+        let writer: Connection
+        let lock: StoreLock
+        let state: RecoveredState
+    }
+
+    let path: String
+    /// A store that was not closed is checked page by page if it is not bigger than this, bytes.
+    let quickCheckMax: Int64
+
+    func open() throws(StoreError) -> Opened {
+        let lock = try StoreLock(database: path)
+        do throws(SQLiteFailure) {
+            guard size(path) <= 0 else { return try openOld(lock) }
+            try checkThatNothingIsMissing(lock)
+            try create()
+            return try openNew(lock)
+        } catch {
+            throw error.error("open the store", in: path)
+        }
+    }
+
+    // MARK: A new store
+
+    private func checkThatNothingIsMissing(_ lock: StoreLock) throws(SQLiteFailure) {
+        guard lock.acceptedBefore > 0 || size(path + "-wal") > 0 else { return }
+        throw .damaged(
+            "it is missing or empty, and the files beside it tell of what it held; to begin with"
+                + " nothing, remove \(path)-lock and \(path)-wal"
+        )
+    }
+
+    /// Makes the file: SQLite would let everyone read it, and parameters may hold secrets.
+    ///
+    /// The other files of the database take over the mode of this one.
+    private func create() throws(SQLiteFailure) {
+        let fd = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard fd >= 0 else {
+            throw SQLiteFailure(
+                code: SQLITE_CANTOPEN,
+                systemError: errno,
+                text: "it cannot be made"
+            )
+        }
+        close(fd)
+    }
+
+    private func openNew(_ lock: StoreLock) throws(SQLiteFailure) -> Opened {
+        let writer = try openWriter()
+        do throws(SQLiteFailure) {
+            // SQLite syncs the folder for its journals, not for a database that was there.
+            try Folder.sync(of: path)
+            let reader = try openReader()
+            let state = try Recovery.read(reader)
+            return Opened(reader: reader, writer: writer, lock: lock, state: state)
+        } catch {
+            try? writer.close()
+            throw error
+        }
+    }
+
+    // MARK: A store that was there
+
+    private func openOld(_ lock: StoreLock) throws(SQLiteFailure) -> Opened {
+        // A connection that only reads copies nothing into the database when it is closed.
+        let reader = try openReader()
+        do throws(SQLiteFailure) {
+            guard try !isUnfinished(reader) else {
+                try reader.close()
+                return try openNew(lock)
+            }
+            try check(reader, lock)
+            var state = try Recovery.read(reader)
+            let writer = try openWriter()
+            state.incarnation &+= 1
+            return Opened(reader: reader, writer: writer, lock: lock, state: state)
+        } catch {
+            try? reader.close()
+            throw error
+        }
+    }
+
+    /// Whether the daemon that made it was stopped before it had made the tables.
+    private func isUnfinished(_ reader: Connection) throws(SQLiteFailure) -> Bool {
+        let isMarked = try reader.number("PRAGMA application_id") != 0
+        let tables = try reader.number(
+            "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
+        )
+        return !isMarked && tables == 0
+    }
+
+    private func check(_ reader: Connection, _ lock: StoreLock) throws(SQLiteFailure) {
+        guard try reader.number("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            throw SQLiteFailure(code: SQLITE_NOTADB, text: "it is the database of another program")
+        }
+        let version = try reader.number("PRAGMA user_version")
+        guard version <= Int64(Schema.version) else {
+            throw SQLiteFailure(
+                code: SQLITE_ERROR,
+                text: "it was written by a newer bghost (format \(version), this one knows"
+                    + " \(Schema.version)); start that one, or put a copy back that was made before"
+            )
+        }
+        try checkThatNothingVanished(reader, lock)
+        try checkPages(reader)
+    }
+
+    /// A transaction that was answered is in the database or in the WAL.
+    ///
+    /// SQLite ends the WAL at the first frame whose checksum is wrong, without a word: right for
+    /// one that was being written, wrong for one that was answered.
+    private func checkThatNothingVanished(
+        _ reader: Connection,
+        _ lock: StoreLock
+    ) throws(SQLiteFailure) {
+        let last = try Tally(reading: reader.handle).journal.last
+        guard last < lock.acceptedBefore else { return }
+        guard try reader.number("SELECT copied FROM meta") == 0 else { return }
+        throw .damaged(
+            "the last \(lock.acceptedBefore - last) changes that were accepted are missing: its -wal"
+                + " was damaged, cut or removed, or an older file was put in its place; to go on"
+                + " without them, remove \(path)-lock"
+        )
+    }
+
+    /// Reads all pages once, if the last daemon was killed and there are not too many: a gigabyte
+    /// would take a second and more.
+    private func checkPages(_ reader: Connection) throws(SQLiteFailure) {
+        guard try reader.number("SELECT clean FROM meta") == 0 else { return }
+        let pages = try reader.number("PRAGMA page_count")
+        let size = try reader.number("PRAGMA page_size")
+        guard pages <= quickCheckMax / max(1, size) else { return }
+        let report = try reader.text("PRAGMA quick_check(1)")
+        guard report == "ok" else { throw .damaged(report) }
+    }
+
+    // MARK: Connections
+
+    private func openReader() throws(SQLiteFailure) -> Connection {
+        let reader = try Connection(path: path, isReadOnly: true)
+        do throws(SQLiteFailure) {
+            try reader.run("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
+            return reader
+        } catch {
+            try? reader.close()
+            throw error
+        }
+    }
+
+    private func openWriter() throws(SQLiteFailure) -> Connection {
+        let writer = try Connection(path: path, isReadOnly: false) { queue in
+            let mode = try queue.inDatabase { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                return try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+            }
+            guard mode == "wal" else {
+                throw SQLiteFailure(
+                    code: SQLITE_ERROR,
+                    text: "its file system has no shared memory"
+                )
+            }
+            try Schema.migrate(queue)
+        }
+        do throws(SQLiteFailure) {
+            try writer.run(
+                """
+                PRAGMA cell_size_check = ON;
+                PRAGMA trusted_schema = OFF;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA cache_size = -16384;
+                PRAGMA journal_size_limit = 67108864;
+                """
+            )
+            try writer.run(
+                "UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0"
+            )
+            return writer
+        } catch {
+            try? writer.close()
+            throw error
+        }
+    }
+
+    /// Bytes, or -1 if it is not there.
+    private func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : -1
+    }
+}

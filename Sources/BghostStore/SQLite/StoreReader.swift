@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import GRDBSQLite
+
+/// Answers questions from what is committed, on the connection that only reads.
+///
+/// In WAL mode it sees the last commit and waits for no sync.
+///
+/// `@unchecked`: its statements belong to the connection, and the store uses both under one lock.
+final class StoreReader: @unchecked Sendable {
+    let connection: Connection
+    private let allRuns: Statement
+    private let runsOfTask: Statement
+    private let runsByID: Statement
+    private let runsOfRequest: Statement
+    private let place: Statement
+    private let deadLetters: Statement
+    private let deadLettersOfTask: Statement
+    private let lines: Statement
+
+    init(_ connection: Connection) throws(SQLiteFailure) {
+        self.connection = connection
+        func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
+            try Statement(sql, on: connection.handle)
+        }
+        let runs = "SELECT \(RunColumns.names) FROM run"
+        let newest = "ORDER BY seq DESC LIMIT"
+        allRuns = try prepare("\(runs) \(newest) ?")
+        runsOfTask = try prepare("\(runs) WHERE task = ? \(newest) ?")
+        runsByID = try prepare("\(runs) WHERE id >= ? AND id <= ? \(newest) ?")
+        runsOfRequest = try prepare("\(runs) WHERE request = ? \(newest) ?")
+        place = try prepare(
+            """
+            SELECT died_at IS NOT NULL, lease.id, lease.epoch FROM request
+            LEFT JOIN lease ON lease.request = request.id WHERE request.id = ?
+            """
+        )
+        let letters = """
+            SELECT \(RequestColumns.names), \(RequestColumns.placeNames) FROM request
+            WHERE died_at IS NOT NULL
+            """
+        let newestLetters = "ORDER BY died_at DESC, dead_run DESC LIMIT ?"
+        deadLetters = try prepare("\(letters) \(newestLetters)")
+        deadLettersOfTask = try prepare("\(letters) AND task = ? \(newestLetters)")
+        lines = try prepare(
+            "SELECT seq, at, event, request, task, run, detail FROM journal WHERE seq > ?"
+                + " ORDER BY seq LIMIT ?"
+        )
+    }
+
+    func runs(task: String?, limit: Int) throws(SQLiteFailure) -> [RunRecord] {
+        guard let task else { return try read(allRuns) { $0.add(limit) } }
+        return try read(runsOfTask) {
+            $0.add(task)
+            $0.add(limit)
+        }
+    }
+
+    func runs(ids: ClosedRange<RunID>, limit: Int) throws(SQLiteFailure) -> [RunRecord] {
+        try read(runsByID) {
+            $0.add(ids.lowerBound)
+            $0.add(ids.upperBound)
+            $0.add(limit)
+        }
+    }
+
+    func runs(ofRequest id: RunID, limit: Int) throws(SQLiteFailure) -> [RunRecord] {
+        try read(runsOfRequest) {
+            $0.add(id)
+            $0.add(limit)
+        }
+    }
+
+    func place(of id: RunID) throws(SQLiteFailure) -> StoredPlace {
+        var found = StoredPlace.absent
+        try place.rows({ $0.add(id) }) { row throws(SQLiteFailure) in
+            let isDead = row.int() != 0
+            let run = try row.optionalID()
+            let epoch = row.optionalInt().map { UInt64(bitPattern: $0) }
+            if isDead {
+                found = .dead
+            } else if let run, let epoch {
+                found = .leased(run, epoch: epoch)
+            } else {
+                found = .pending
+            }
+            return false
+        }
+        return found
+    }
+
+    func deadLetters(task: String?, limit: Int) throws(SQLiteFailure) -> [DeadLetter] {
+        var letters: [DeadLetter] = []
+        func take(_ row: inout Row) throws(SQLiteFailure) -> Bool {
+            if let letter = try RequestColumns.read(&row).dead { letters.append(letter) }
+            return true
+        }
+        if let task {
+            try deadLettersOfTask.rows(
+                {
+                    $0.add(task)
+                    $0.add(limit)
+                },
+                take
+            )
+        } else {
+            try deadLetters.rows({ $0.add(limit) }, take)
+        }
+        return letters
+    }
+
+    func lines(after seq: Int64, limit: Int) throws(SQLiteFailure) -> [JournalLine] {
+        var found: [JournalLine] = []
+        try lines.rows({
+            $0.add(seq)
+            $0.add(limit)
+        }) { row throws(SQLiteFailure) in
+            let line = JournalLine(
+                number: row.int(),
+                at: row.int(),
+                event: row.text(),
+                request: try row.optionalID(),
+                task: row.optionalText(),
+                run: try row.optionalID(),
+                detail: row.optionalText()
+            )
+            found.append(line)
+            return true
+        }
+        return found
+    }
+
+    private func read(
+        _ statement: Statement,
+        _ bind: (inout Arguments) -> Void
+    ) throws(SQLiteFailure) -> [RunRecord] {
+        var records: [RunRecord] = []
+        try statement.rows(bind) { row throws(SQLiteFailure) in
+            records.append(try RunColumns.read(&row))
+            return true
+        }
+        return records
+    }
+}

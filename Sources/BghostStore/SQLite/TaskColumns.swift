@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// How what is remembered of a task is laid out in a row.
+enum TaskColumns {
+    static let names = """
+        identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
+        scheduled_since, sum
+        """
+    static let count = 8
+
+    static func bind(_ memory: TaskMemory, to row: inout Arguments) {
+        row.add(memory.identifier)
+        row.add(memory.debt.points)
+        row.add(memory.debt.changedAt)
+        row.add(memory.debt.lastEnd)
+        row.add(memory.lastSlot)
+        row.add(memory.schedule)
+        row.add(memory.scheduledSince)
+        row.addSum()
+    }
+
+    static func read(_ row: inout Row) throws(SQLiteFailure) -> TaskMemory {
+        let memory = TaskMemory(
+            identifier: row.text(),
+            debt: ExpiryDebt(
+                points: Int(row.int()),
+                changedAt: row.int(),
+                lastEnd: row.int()
+            ),
+            lastSlot: row.optionalInt(),
+            schedule: row.text(),
+            scheduledSince: row.optionalInt()
+        )
+        try row.checkSum("the tasks")
+        return memory
+    }
+}
