@@ -49,6 +49,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        // Exact: its own word is that Linux is not maintained officially, so each step is looked at.
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird",
             from: "2.28.1",
@@ -84,7 +86,11 @@ let package = Package(
             dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore"],
             swiftSettings: swift
         ),
-        .target(name: "BghostStore", dependencies: ["BghostCore"], swiftSettings: swift),
+        .target(
+            name: "BghostStore",
+            dependencies: ["BghostCore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostTransfer",
             dependencies: [

@@ -35,7 +35,13 @@ package actor Host {
     /// Plugins that can be used again and whose requests are to come up again.
     var recovered: [PluginSlot] = []
 
-    var book = RequestBook()
+    var book: RequestBook
+    /// The request of an entry that is on its way to the store.
+    var arriving: [Int: RunID] = [:]
+    /// What is remembered of entries, where there is something.
+    var memories: [Int: TaskMemory] = [:]
+    /// The fencing token of the newest run.
+    var epoch: UInt64 = 0
     var runs = RunTable()
     var runsBeingStopped = 0
     var ids = RunIDSource()
@@ -77,6 +83,7 @@ package actor Host {
         slotsMax =
             configuration.manifest.host.slots
             ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
+        book = RequestBook(slots: slotsMax)
     }
 
     // MARK: Start and end
@@ -135,7 +142,14 @@ package actor Host {
                 }
             }
         }
-        if lockFile >= 0 { close(lockFile) }
+        // Everything that has ended is in it; it waits for the disk, so it is not done here.
+        await withCheckedContinuation { continuation in
+            spawner.perform { [store] in
+                store.close()
+                continuation.resume()
+            }
+        }
+        if lockFile >= 0 { Glibc.close(lockFile) }
         lockFile = -1
         log.write(.info, "host.stopped", "no run and no worker is left")
         log.endFollowers()

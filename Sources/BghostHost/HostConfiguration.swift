@@ -84,6 +84,8 @@ enum HostLimits {
     static let runsMax = 1 << 14
     /// A request's parameters, bytes.
     static let parametersBytesMax = 64 << 10
+    /// How far off a handler may put its next attempt.
+    static let retryAfterMaxMilliseconds: UInt64 = 30 * 86_400_000
     /// Open calls of one worker.
     static let callsMax = 256
     /// Frames that wait for a worker to read them, bytes.

@@ -140,6 +140,7 @@ extension Host: HostControl {
     package func expire(run id: RunID) -> Bool {
         guard let run = runs.slots.lazy.compactMap({ $0 }).first(where: { $0.record.id == id })
         else { return false }
+        run.isExpirySimulated = true
         handle(.stop(.expired), of: run.number)
         return true
     }
@@ -180,24 +181,10 @@ extension Host: HostControl {
         let entry = entry(for: request.task, definition: definition)
         return await withCheckedContinuation { continuation in
             waiters[request.id] = [0: continuation]
-            store.commit([.accepted(request, replacing: nil)]) { [weak self] result in
-                guard let self else { return }
-                let isStored = (try? result.get()) != nil
-                if reactor.isCurrent {
-                    assumeIsolated { $0.committed(request, entry, isStored) }
-                } else {
-                    // Awaited by nobody: the waiter is resumed by the run's end.
-                    Task { await self.committed(request, entry, isStored) }
-                }
+            store(request, entry: entry) { [weak self] result in
+                guard case .failure = result, let self else { return }
+                assumeIsolated { $0.resumeWaiters(of: request.id, with: nil) }
             }
         }
-    }
-
-    private func committed(_ request: Request, _ entry: Int, _ isStored: Bool) {
-        guard isStored else {
-            resumeWaiters(of: request.id, with: nil)
-            return
-        }
-        takeIn(request, entry: entry)
     }
 }

@@ -241,6 +241,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var submitAtStart: Bool
     /// After each begin the next request is due this much later.
     package var every: Duration?
+    /// What follows a run that did not succeed.
+    package var retry: RetryPolicy
     /// A JSON object as text; a request's own parameters are laid over it, key by key.
     package var parameters: String
     package var origin: SourceLocation
@@ -254,6 +256,7 @@ package struct TaskDefinition: Equatable, Sendable {
         priority: Int = 500,
         submitAtStart: Bool = false,
         every: Duration? = nil,
+        retry: RetryPolicy? = nil,
         parameters: String = "{}",
         origin: SourceLocation = SourceLocation()
     ) {
@@ -265,6 +268,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.priority = priority
         self.submitAtStart = submitAtStart
         self.every = every
+        self.retry = retry ?? RetryPolicy(kind: kind)
         self.parameters = parameters
         self.origin = origin
     }

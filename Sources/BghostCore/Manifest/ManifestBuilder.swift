@@ -170,6 +170,7 @@ struct ManifestBuilder {
             priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
             submitAtStart: submitAtStart(entry, identifier),
             every: every(entry, identifier),
+            retry: retry(node["retry"], kind),
             parameters: settings("parameters", of: entry),
             origin: entry.location
         )
@@ -199,6 +200,23 @@ struct ManifestBuilder {
         let interval = duration(entry.node["every"])
         if interval != nil, identifier.isFamily { refuse("every", of: entry) }
         return interval
+    }
+
+    private func retry(_ node: JSONNode?, _ kind: TaskKind) -> RetryPolicy {
+        guard let node, let policy = node["policy"]?.string else { return RetryPolicy(kind: kind) }
+        func whole(_ key: String, _ other: Int) -> Int {
+            node[key]?.int64.map { Int(clamping: $0) } ?? other
+        }
+        return RetryPolicy(
+            backoff: policy == "none"
+                ? .none
+                : .exponential(
+                    base: duration(node["base"]) ?? .seconds(30),
+                    cap: duration(node["cap"]) ?? .seconds(5 * 3600)
+                ),
+            attemptsMax: whole("max", 5),
+            lossesMax: whole("lossLimit", 3)
+        )
     }
 
     private func refuse(_ key: String, of entry: ManifestEntry) {

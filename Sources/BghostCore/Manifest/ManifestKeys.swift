@@ -5,8 +5,8 @@ enum ManifestKeys {
     /// The format that this program reads.
     static let version: Int64 = 1
 
-    private static let hour: UInt64 = 3_600_000
-    private static let day: UInt64 = 24 * hour
+    static let hour: UInt64 = 3_600_000
+    static let day: UInt64 = 24 * hour
     private static let kibibyte: UInt64 = 1 << 10
     private static let mebibyte: UInt64 = 1 << 20
 
@@ -300,6 +300,7 @@ enum ManifestKeys {
                 default: "{}",
                 "Handed to the handler; a request's own parameters are laid over them by key."
             ),
+            ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
             override,
         ] + reservedTaskKeys,
         alternatives: ["plugin", "function"]
@@ -320,11 +321,6 @@ enum ManifestKeys {
             "requires",
             .reserved(advice: "remove it, and let the handler check"),
             "Conditions under which it may run."
-        ),
-        ManifestKey(
-            "retry",
-            .reserved(advice: "remove it, and let the handler submit again"),
-            "What follows a failed run."
         ),
     ]
 

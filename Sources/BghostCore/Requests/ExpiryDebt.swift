@@ -38,17 +38,35 @@ package struct ExpiryDebt: Equatable, Sendable {
         return max(0, points - Int(clamping: idle / Self.forgiveness))
     }
 
-    /// 0 ... 6.
+    /// How far along the delays it is.
     package func level(now: Int64) -> Int { min(points(now: now), Self.delays.count - 1) }
 
     /// When the next run may begin, Unix nanoseconds; `nil` is now.
+    ///
+    /// What time forgives meanwhile counts: a day's delay that comes down to four hours after six is
+    /// over after six.
     package func nextStart(now: Int64) -> Int64? {
-        let level = level(now: now)
-        guard level > 0 else { return nil }
         // A clock that was set back must not make it wait from a time that has not come.
-        let start = min(lastEnd, now).addingReportingOverflow(Self.delays[level] * 1_000_000_000)
-        guard !start.overflow, start.partialValue > now else { return nil }
-        return start.partialValue
+        let end = min(lastEnd, now)
+        let changed = min(changedAt, now)
+        var level = min(points, Self.delays.count - 1)
+        while level > 0 {
+            // Of the highest level there is no beginning: all above it are it.
+            let isHighest = level == Self.delays.count - 1
+            let begins = Self.sum(changed, Self.forgiveness, isHighest ? 0 : points - level)
+            let ends = Self.sum(changed, Self.forgiveness, points - level + 1)
+            let start = max(begins, Self.sum(end, 1_000_000_000, Int(Self.delays[level])))
+            if start < ends { return start > now ? start : nil }
+            level -= 1
+        }
+        let clean = Self.sum(changed, Self.forgiveness, points)
+        return clean > now ? clean : nil
+    }
+
+    private static func sum(_ base: Int64, _ step: Int64, _ count: Int) -> Int64 {
+        let (product, overflow) = step.multipliedReportingOverflow(by: Int64(count))
+        let (sum, carry) = base.addingReportingOverflow(product)
+        return overflow || carry ? .max : sum
     }
 
     /// Takes in how a run ended.

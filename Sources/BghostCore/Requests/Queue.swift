@@ -7,6 +7,9 @@ struct Queue<Element: Sendable>: Sendable {
 
     var first: Element? { head < elements.count ? elements[head] : nil }
 
+    /// From the first to the last.
+    var all: [Element] { elements[head...].compactMap { $0 } }
+
     func contains(where isWanted: (Element) -> Bool) -> Bool {
         elements[head...].contains { $0.map(isWanted) ?? false }
     }

@@ -2,68 +2,47 @@
 
 /// Which request runs next, and what stands in the way of the others.
 ///
-/// Pure: it knows no clock. At most one request that is not simulated is pending for an identifier;
-/// a newer one replaces it. A request is taken out in the same step that begins its run.
+/// Pure: it knows no clock. At most one request that is neither simulated nor a retry is pending for
+/// an identifier; a newer one replaces it. A request is taken out in the same step that begins its
+/// run.
 package struct RequestBook: Sendable {
-    /// An identifier that has been used, and what is known of it.
-    package struct Entry: Sendable {
-        package let identifier: String
-        /// The index of its definition in the manifest.
-        package let definition: Int
-        package fileprivate(set) var running = 0
-        /// The one pending request.
-        package var pending: Request? { waiting?.request }
-        package let overlap: Overlap
-
-        fileprivate var waiting: Place?
-        /// Simulated requests, oldest first.
-        fileprivate var simulated = Queue<Place>()
-        /// The rank under which this entry stands in the ready heap.
-        ///
-        /// Others of it there are stale.
-        fileprivate var ticket: UInt64?
-        /// The date for which this entry waits.
-        ///
-        /// Others of it in the heap are stale.
-        fileprivate var alarm: Alarm?
-        fileprivate var alarms: UInt32 = 0
-    }
-
-    fileprivate struct Alarm: Sendable {
-        let token: UInt64
-        let date: UInt64
-    }
-
-    /// A request and its place in the order of acceptance.
-    fileprivate struct Place: Sendable {
-        let request: Request
-        let order: UInt64
-
-        /// The lower goes first: by priority, then by age.
-        var rank: UInt64 {
-            UInt64(1000 - min(1000, max(0, request.priority))) << 48 | order
-        }
-    }
-
     /// What `next` found.
     package enum Decision: Equatable, Sendable {
         /// Begin a run of it. The entry's `running` has been counted up.
         case start(Request, entry: Int)
         /// It is dropped because its task is running and says `"overlap": "skip"`.
         case skipped(Request, entry: Int)
+        /// It is dropped because its latest begin date has passed.
+        case missed(Request, entry: Int)
         /// The runs of this entry are to be asked to stop; the request stays and comes up again.
         case displace(entry: Int)
     }
 
+    /// Entries that share the slots with those of other groups.
+    private struct Group: Sendable {
+        /// Entries by the rank of the request that they would begin.
+        var ready = TimerHeap()
+        var running = 0
+        /// Whether it stands in `listed`.
+        var isListed = false
+    }
+
     package private(set) var entries: [Entry] = []
     private var byIdentifier: [String: Int] = [:]
-    /// Entries by the rank of the request that they would begin.
-    private var ready = TimerHeap()
+    private var groups: [Group] = []
+    /// Groups that may have something ready.
+    private var listed: [Int] = []
+    /// Groups that have a run.
+    private var runningGroups = 0
     /// Alarms by date.
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
+    private let slots: Int
 
-    package init() {}
+    /// - Parameter slots: how many runs there may be at once, which is what groups share.
+    package init(slots: Int = .max) {
+        self.slots = slots
+    }
 
     // MARK: Entries
 
@@ -71,11 +50,19 @@ package struct RequestBook: Sendable {
     package mutating func entry(
         for identifier: String,
         definition: @autoclosure () -> Int,
+        group: @autoclosure () -> Int = 0,
         overlap: @autoclosure () -> Overlap
     ) -> Int {
         if let known = byIdentifier[identifier] { return known }
+        let group = group()
+        while groups.count <= group { groups.append(Group()) }
         entries.append(
-            Entry(identifier: identifier, definition: definition(), overlap: overlap())
+            Entry(
+                identifier: identifier,
+                definition: definition(),
+                group: group,
+                overlap: overlap()
+            )
         )
         byIdentifier[identifier] = entries.count - 1
         return entries.count - 1
@@ -89,7 +76,8 @@ package struct RequestBook: Sendable {
     /// Whether a request of this id waits for its run.
     package func contains(_ id: RunID) -> Bool {
         entries.contains { entry in
-            entry.pending?.id == id || entry.simulated.contains { $0.request.id == id }
+            entry.pending?.id == id || entry.retries.contains { $0.request.id == id }
+                || entry.simulated.contains { $0.request.id == id }
         }
     }
 
@@ -98,19 +86,17 @@ package struct RequestBook: Sendable {
     /// - Returns: the pending request that it replaces.
     package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
         sequence += 1
-        let place = Place(request: request, order: sequence)
-        guard !request.isSimulated else {
+        let place = RequestPlace(request, order: sequence, now: now)
+        var replaced: Request?
+        if request.isSimulated {
             entries[entry].simulated.append(place)
-            line(up: entry, now: now)
-            return nil
-        }
-        let replaced = entries[entry].pending
-        entries[entry].waiting = place
-        if let earliest = request.earliestBegin, earliest > now {
-            setAlarm(entry, at: UInt64(max(1, earliest)))
+        } else if request.isRetry {
+            entries[entry].retries.append(place)
         } else {
-            line(up: entry, now: now)
+            replaced = entries[entry].pending
+            entries[entry].waiting = place
         }
+        line(up: entry, now: now)
         return replaced
     }
 
@@ -118,6 +104,23 @@ package struct RequestBook: Sendable {
     package mutating func withdraw(entry: Int) -> Request? {
         defer { entries[entry].waiting = nil }
         return entries[entry].pending
+    }
+
+    /// Withdraws all that waits in an entry, what is simulated and retries included.
+    package mutating func withdrawAll(entry: Int) -> [Request] {
+        defer {
+            entries[entry].waiting = nil
+            entries[entry].retries = []
+            entries[entry].simulated = Queue()
+        }
+        return entries[entry].requests
+    }
+
+    /// Lets nothing of an entry begin before a date, but what is simulated.
+    package mutating func hold(entry: Int, until date: Int64?, now: Int64) {
+        guard entries[entry].hold != date else { return }
+        entries[entry].hold = date
+        line(up: entry, now: now)
     }
 
     /// When the next request comes due, Unix nanoseconds; it may be one that was withdrawn.
@@ -131,44 +134,64 @@ package struct RequestBook: Sendable {
         }
     }
 
-    /// The next thing to do, the highest priority first and the oldest first within one.
+    /// The next thing to do: among those that have not more than their fair share of the slots, what
+    /// has the highest priority, and the oldest within one.
     ///
-    /// - Parameter canStart: whether a run of this definition could begin now. A request that is
-    ///   turned away here waits until `retry` is called for its entry.
+    /// - Parameter canStart: whether a run of this request could begin now; it must not look into
+    ///   the book, which is being changed. A request that is turned away here waits until `retry` is
+    ///   called for its entry.
     package mutating func next(
         now: Int64,
-        canStart: (_ definition: Int) -> Bool
+        canStart: (_ request: Request, _ definition: Int) -> Bool
     ) -> Decision? {
-        while let index = popTicket() {
-            let rank = entries[index].ticket
+        while let (index, rank) = popTicket() {
             entries[index].ticket = nil
-            guard let place = candidate(index, now: now), place.rank == rank else {
+            guard let place = entries[index].candidate(now: now), place.rank == rank else {
                 // The request was withdrawn since, or the clock went back to before its date.
                 line(up: index, now: now)
                 continue
+            }
+            if place.isMissed(now: now) {
+                take(place, from: index, now: now)
+                return .missed(place.request, entry: index)
             }
             if entries[index].running > 0 {
                 switch entries[index].overlap {
                 case .allow: break
                 // `finished` lines it up again.
-                case .queue: continue
+                case .queue:
+                    arm(index, now: now)
+                    continue
                 case .replace: return .displace(entry: index)
                 case .skip:
                     take(place, from: index, now: now)
                     return .skipped(place.request, entry: index)
                 }
             }
-            guard canStart(entries[index].definition) else { continue }
-            entries[index].running += 1
+            guard canStart(place.request, entries[index].definition) else {
+                arm(index, now: now)
+                continue
+            }
+            begin(entry: index)
             take(place, from: index, now: now)
             return .start(place.request, entry: index)
         }
         return nil
     }
 
+    private mutating func begin(entry: Int) {
+        entries[entry].running += 1
+        let group = entries[entry].group
+        groups[group].running += 1
+        if groups[group].running == 1 { runningGroups += 1 }
+    }
+
     /// A run of this entry has ended.
     package mutating func finished(entry: Int, now: Int64) {
         entries[entry].running -= 1
+        let group = entries[entry].group
+        groups[group].running -= 1
+        if groups[group].running == 0 { runningGroups -= 1 }
         retry(entry: entry, now: now)
     }
 
@@ -177,49 +200,75 @@ package struct RequestBook: Sendable {
         line(up: entry, now: now)
     }
 
-    // MARK: Order
-
-    private func candidate(_ index: Int, now: Int64) -> Place? {
-        if let simulated = entries[index].simulated.first { return simulated }
-        guard let waiting = entries[index].waiting else { return nil }
-        if let earliest = waiting.request.earliestBegin, earliest > now { return nil }
-        return waiting
-    }
-
-    private mutating func take(_ place: Place, from index: Int, now: Int64) {
-        if place.request.isSimulated {
-            entries[index].simulated.removeFirst()
-        } else {
-            entries[index].waiting = nil
-        }
+    private mutating func take(_ place: RequestPlace, from index: Int, now: Int64) {
+        entries[index].remove(place)
         // Where runs may overlap, the next one need not wait for this one's end.
         line(up: index, now: now)
     }
 
-    /// Puts an entry into the ready heap under the rank of what it would begin, or has it wait for
-    /// its request's date.
+    // MARK: Order
+
+    /// Puts an entry into the ready heap under the rank of what it would begin, and has it wait for
+    /// its next date.
     private mutating func line(up entry: Int, now: Int64) {
-        guard let rank = candidate(entry, now: now)?.rank else {
-            guard let earliest = entries[entry].pending?.earliestBegin else { return }
-            let date = UInt64(max(1, earliest))
-            if date < entries[entry].alarm?.date ?? .max { setAlarm(entry, at: date) }
-            return
-        }
-        guard rank != entries[entry].ticket else { return }
+        arm(entry, now: now)
+        guard let rank = entries[entry].candidate(now: now)?.rank, rank != entries[entry].ticket
+        else { return }
         let isStale = entries[entry].ticket != nil
         entries[entry].ticket = rank
-        ready.insert(deadline: rank, token: UInt64(entry))
+        let group = entries[entry].group
+        groups[group].ready.insert(deadline: rank, token: UInt64(entry))
+        if !groups[group].isListed {
+            groups[group].isListed = true
+            listed.append(group)
+        }
         guard isStale else { return }
         let entries = entries
-        ready.forget { entries[Int($0)].ticket == $1 }
+        groups[group].ready.forget { entries[Int($0)].ticket == $1 }
     }
 
-    private mutating func popTicket() -> Int? {
+    /// Takes the entry that is to begin next.
+    private mutating func popTicket() -> (entry: Int, rank: UInt64)? {
+        guard let group = nextGroup() else { return nil }
         let entries = entries
-        return ready.popDue(now: .max) { entries[Int($0)].ticket == $1 }.map { Int($0) }
+        return groups[group].ready.popFirst { entries[Int($0)].ticket == $1 }
+            .map { (Int($0.token), $0.deadline) }
+    }
+
+    /// The group whose first entry has the lowest rank, among those below their share of the slots
+    /// if there are any, and among all if not: no slot stays free.
+    private mutating func nextGroup() -> Int? {
+        var below: (group: Int, rank: UInt64)?
+        var any: (group: Int, rank: UInt64)?
+        let entries = entries
+        var active = runningGroups
+        for group in listed where groups[group].running == 0 { active += 1 }
+        let share = max(1, slots / max(1, active))
+        var index = 0
+        while index < listed.count {
+            let group = listed[index]
+            let first = groups[group].ready.first { entries[Int($0)].ticket == $1 }
+            guard let rank = first?.deadline else {
+                groups[group].isListed = false
+                listed.swapAt(index, listed.count - 1)
+                listed.removeLast()
+                continue
+            }
+            if rank < any?.rank ?? .max { any = (group, rank) }
+            if groups[group].running < share, rank < below?.rank ?? .max { below = (group, rank) }
+            index += 1
+        }
+        return (below ?? any)?.group
     }
 
     // MARK: Dates
+
+    private mutating func arm(_ entry: Int, now: Int64) {
+        guard let next = entries[entry].nextDate(now: now) else { return }
+        let date = UInt64(max(1, next))
+        let armed = entries[entry].alarm?.date
+        if armed == nil || date < armed ?? 0 { setAlarm(entry, at: date) }
+    }
 
     private mutating func setAlarm(_ entry: Int, at date: UInt64) {
         let isStale = entries[entry].alarm != nil

@@ -13,7 +13,7 @@ package struct RequirementSet: OptionSet, Hashable, Sendable {
     package static let batteryNotLow = RequirementSet(rawValue: 1 << 4)
     package static let storage = RequirementSet(rawValue: 1 << 5)
 
-    /// The requirement that the manifest's probe of this place is true, 0 ... 7.
+    /// The requirement that one of the manifest's eight probes is true.
     package static func probe(_ index: Int) -> RequirementSet {
         RequirementSet(rawValue: 1 << (8 + UInt16(clamping: index) & 7))
     }

@@ -87,7 +87,7 @@ package struct RetryPolicy: Equatable, Sendable {
             }
         case .lost:
             return retry(request, \.losses, lossesMax, nil, now, random) {
-                "its worker died \($0) times in a row"
+                "its worker died \($0) times"
             }
         }
     }

@@ -56,6 +56,27 @@ package struct TimerHeap: Sendable {
         return nil
     }
 
+    /// The earliest live entry, which stays; dead ones before it go.
+    package mutating func first(
+        isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
+    ) -> (deadline: UInt64, token: UInt64)? {
+        while let first = entries.first {
+            if isLive(first.token, first.deadline) { return (first.deadline, first.token) }
+            removeFirst()
+            forgotten -= forgotten > 0 ? 1 : 0
+        }
+        return nil
+    }
+
+    /// Takes the earliest live entry.
+    package mutating func popFirst(
+        isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
+    ) -> (deadline: UInt64, token: UInt64)? {
+        guard let first = first(isLive: isLive) else { return nil }
+        removeFirst()
+        return first
+    }
+
     private mutating func removeFirst() {
         let last = entries.removeLast()
         guard !entries.isEmpty else { return }

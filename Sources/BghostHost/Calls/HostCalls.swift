@@ -114,38 +114,21 @@ extension Host {
         for call: Call,
         of carrier: Carrier
     ) {
-        let entry = entry(for: request.task, definition: definition)
-        let replaced = book.entries[entry].pending?.id
         let serial = carrier.serial
         carrier.openCalls += 1
-        store.commit([.accepted(request, replacing: replaced)]) { [weak self] result in
-            guard let self else { return }
-            if reactor.isCurrent {
-                assumeIsolated { $0.stored(request, entry, result, call: call, serial: serial) }
-            } else {
-                // Awaited by nobody: the reply is its effect.
-                Task { await self.stored(request, entry, result, call: call, serial: serial) }
-            }
+        let entry = entry(for: request.task, definition: definition)
+        store(request, entry: entry) { [weak self] result in
+            self?.assumeIsolated { $0.stored(result, call: call, serial: serial) }
         }
     }
 
-    private func stored(
-        _ request: Request,
-        _ entry: Int,
-        _ result: Result<Void, StoreError>,
-        call: Call,
-        serial: UInt32
-    ) {
-        var status = CallStatus.ok
-        if case .failure(let error) = result {
-            log.write(.error, "store.failed", error.description, task: request.task)
-            status = CallStatus.failed
-        } else {
-            takeIn(request, entry: entry)
-        }
+    private func stored(_ result: Result<Void, StoreError>, call: Call, serial: UInt32) {
         guard let carrier = carriers[serial] else { return }
         carrier.openCalls -= 1
-        answer(call, carrier, status)
+        switch result {
+        case .success: answer(call, carrier, CallStatus.ok)
+        case .failure: answer(call, carrier, CallStatus.failed)
+        }
     }
 
     private func cancelPending(_ call: Call, _ carrier: Carrier, _ task: String) {
@@ -163,8 +146,7 @@ extension Host {
 
     func withdraw(_ entry: Int) {
         guard let request = book.withdraw(entry: entry) else { return }
-        commitLater([.withdrawn(request.id, reason: "cancelled")])
-        resumeWaiters(of: request.id, with: nil)
+        endWithoutRun(request, .cancelled, "withdrawn")
     }
 
     private func pendingEntries(of plugin: PluginSlot) -> [Int] {

@@ -100,8 +100,7 @@ extension Host {
     private func completed(_ completion: Completed, by carrier: InProcessCarrier) {
         guard let index = runs.index(of: completion.run) else { return }
         carrier.hasReleased[Lane.of(completion.run)] = completion.isReleased
-        if !completion.message.isEmpty { runs[index]?.record.message = completion.message }
-        runs[index]?.record.result = completion.payload
+        note(completion, index)
         handle(.completed(status: completion.status), of: completion.run)
     }
 

@@ -62,20 +62,38 @@ extension Host {
     /// Answers once it is as durable as the store makes it.
     func accept(_ submission: Submission, isSimulated: Bool) async throws(SubmitError) -> Request {
         let (request, definition) = try makeRequest(submission, isSimulated: isSimulated)
-        let entry = entry(for: request.task, definition: definition)
-        let replaced = isSimulated ? nil : book.entries[entry].pending?.id
-        guard await commit([.accepted(request, replacing: replaced)]) else {
-            throw SubmitError(
-                .storeFailed,
-                "the request could not be stored; bghost's log says why"
-            )
+        let stored = await withCheckedContinuation { continuation in
+            store(request, entry: entry(for: request.task, definition: definition)) {
+                continuation.resume(returning: $0)
+            }
         }
-        takeIn(request, entry: entry)
+        if case .failure(let error) = stored {
+            throw SubmitError(.storeFailed, "the request could not be stored: \(error.message)")
+        }
         return request
     }
 
+    /// Stores a request, takes it in once it is stored, and then says so on the host's executor.
+    func store(
+        _ request: Request,
+        entry: Int,
+        completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        var replaced: RunID?
+        if !request.isSimulated {
+            // One that is on its way to the store is replaced too: commits keep their order.
+            replaced = arriving[entry] ?? book.entries[entry].pending?.id
+            arriving[entry] = request.id
+        }
+        commit([.accepted(request, replacing: replaced)]) { host, result in
+            if host.arriving[entry] == request.id { host.arriving[entry] = nil }
+            if case .success = result { host.takeIn(request, entry: entry) }
+            completion(result)
+        }
+    }
+
     /// Puts a stored request into the book.
-    func takeIn(_ request: Request, entry: Int) {
+    private func takeIn(_ request: Request, entry: Int) {
         if let replaced = book.accept(request, entry: entry, now: WallClock.now) {
             log.write(
                 .debug,
@@ -93,57 +111,9 @@ extension Host {
         book.entry(
             for: identifier,
             definition: definition,
+            group: pluginOfDefinition[definition].index,
             overlap: configuration.manifest.tasks[definition].overlap
         )
-    }
-
-    /// Commits a transaction and waits for it.
-    ///
-    /// In a store that answers at once nothing is suspended for longer than a hop.
-    private func commit(_ changes: [StoreChange]) async -> Bool {
-        await withCheckedContinuation { continuation in
-            store.commit(changes) { [log] result in
-                if case .failure(let error) = result {
-                    log.write(.error, "store.failed", error.description)
-                }
-                continuation.resume(returning: (try? result.get()) != nil)
-            }
-        }
-    }
-
-    /// Commits a transaction that nobody waits for.
-    func commitLater(_ changes: [StoreChange]) {
-        store.commit(changes) { [log] result in
-            if case .failure(let error) = result {
-                log.write(.error, "store.failed", error.description)
-            }
-        }
-    }
-
-    // MARK: The daemon's own submissions
-
-    func recoverRequests() {
-        do {
-            for request in try store.recover().pending {
-                guard let index = definition(for: request.task) else {
-                    log.write(
-                        .warning,
-                        "request.parked",
-                        "\(request.id) is kept, but the manifest does not permit its task any more",
-                        task: request.task
-                    )
-                    continue
-                }
-                _ = book.accept(
-                    request,
-                    entry: entry(for: request.task, definition: index),
-                    now: WallClock.now
-                )
-            }
-            armRequests()
-        } catch {
-            log.write(.error, "store.failed", error.description)
-        }
     }
 
     func submitAtStart() {
@@ -180,9 +150,10 @@ extension Host {
             parameters: "{}",
             submittedAt: WallClock.now,
             earliestBegin: earliest,
-            priority: configuration.manifest.tasks[definition].priority
+            priority: configuration.manifest.tasks[definition].priority,
+            submitter: .manifest
         )
-        commitLater([.accepted(request, replacing: nil)])
+        commit([.accepted(request, replacing: nil)])
         _ = book.accept(request, entry: entry, now: WallClock.now)
         armRequests()
     }
@@ -215,16 +186,15 @@ extension Host {
         isDispatching = true
         defer { isDispatching = false }
         while runs.count < slotsMax {
-            let decision = book.next(now: WallClock.now, canStart: canBegin)
+            let decision = book.next(now: WallClock.now) { _, definition in canBegin(definition) }
             switch decision {
             case .none:
                 guard let plugin = recovered.popLast() else { return }
                 retryRequests(of: plugin)
             case .start(let request, let entry): begin(request, entry: entry)
-            case .skipped(let request, _):
-                commitLater([.withdrawn(request.id, reason: "its task was running")])
-                log.write(.info, "request.skipped", "its task is running", task: request.task)
-                resumeWaiters(of: request.id, with: nil)
+            case .skipped(let request, _): endWithoutRun(request, .skipped, "its task is running")
+            case .missed(let request, _):
+                endWithoutRun(request, .missed, "its latest begin date has passed")
             case .displace(let entry):
                 for number in runs.numbers {
                     guard let index = runs.index(of: number), runs[index]?.entry == entry else {
@@ -234,6 +204,13 @@ extension Host {
                 }
             }
         }
+    }
+
+    /// Ends a request that gets no run, or no further one.
+    func endWithoutRun(_ request: Request, _ end: RequestEnd, _ why: String) {
+        commit([.closed(request.id, end)])
+        log.write(.info, "request.\(end.text)", why, task: request.task)
+        resumeWaiters(of: request.id, with: nil)
     }
 
     func resumeWaiters(of request: RunID, with record: RunRecord?) {

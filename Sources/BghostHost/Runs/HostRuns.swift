@@ -18,6 +18,7 @@ extension Host {
             task: request.task,
             plugin: plugin.name,
             attempt: request.attempt,
+            epoch: nextEpoch(),
             limits: task.limits,
             submittedAt: request.submittedAt
         )
@@ -27,7 +28,7 @@ extension Host {
             parameters = try merged(task.parameters, request.parameters)
         } catch {
             record.message = "its parameters cannot be laid over the task's: \(error)"
-            endUnbegun(record, entry: entry)
+            endUnbegun(record, request, entry: entry)
             return
         }
         let carrier: Carrier
@@ -35,12 +36,12 @@ extension Host {
             carrier = try carrierWithFreeLane(for: plugin)
         } catch {
             record.message = error.description
-            endUnbegun(record, entry: entry)
+            endUnbegun(record, request, entry: entry)
             return
         }
         guard let lane = carrier.takeLane() else {
             record.message = "`\(plugin.name)` has no free lane"
-            endUnbegun(record, entry: entry)
+            endUnbegun(record, request, entry: entry)
             return
         }
         let machine = RunMachine(
@@ -51,6 +52,7 @@ extension Host {
         let run = ActiveRun(
             machine: machine,
             record: record,
+            request: request,
             entry: entry,
             parameters: parameters,
             carrier: carrier,
@@ -59,12 +61,12 @@ extension Host {
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
             record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
-            endUnbegun(record, entry: entry)
+            endUnbegun(record, request, entry: entry)
             return
         }
         carrier.lanes[lane] = number
         handlerUses[useOfDefinition[definition]].running += 1
-        commitLater([.began(record)])
+        commit([.began(record)])
         if carrier.state == .live {
             start(number)
             return
@@ -81,15 +83,18 @@ extension Host {
     }
 
     /// Ends a request whose run could not be given to any carrier.
-    private func endUnbegun(_ record: RunRecord, entry: Int) {
+    private func endUnbegun(_ record: RunRecord, _ request: Request, entry: Int) {
         var record = record
         record.state = .ended
         record.outcome = .failed
         record.endedAt = WallClock.now
-        commitLater([.began(record), .ended(record)])
+        let next = next(request, after: RetryPolicy.End(outcome: .failed))
+        commit([.began(record), .ended(record, then: next)]) { [record] host, _ in
+            host.resumeWaiters(of: record.request, with: record)
+        }
         report(record)
         book.finished(entry: entry, now: WallClock.now)
-        resumeWaiters(of: record.request, with: record)
+        takeUp(next, entry: entry)
     }
 
     /// Hands a run to its carrier, which is live.
@@ -173,6 +178,20 @@ extension Host {
         runs[index]?.machine.handle(event, now: now, &effects)
         if case .began = event { noteBegin(index) }
         carryOut(&effects, of: number)
+    }
+
+    /// Keeps what a handler said when it completed its run.
+    func note(_ completion: Completed, _ index: Int) {
+        guard let run = runs[index] else { return }
+        if !completion.message.isEmpty { run.record.message = completion.message }
+        if !completion.payload.isEmpty { run.record.result = completion.payload }
+        if completion.retryAfterMilliseconds > 0 {
+            run.retryAfter =
+                min(
+                    UInt64(completion.retryAfterMilliseconds),
+                    HostLimits.retryAfterMaxMilliseconds
+                ) * 1_000_000
+        }
     }
 
     private func noteBegin(_ index: Int) {
@@ -268,14 +287,56 @@ extension Host {
         }
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
-        commitLater([.ended(record)])
+        let next = next(
+            run.request,
+            after: RetryPolicy.End(
+                outcome: outcome,
+                stopReason: record.stopReason,
+                retryAfter: run.retryAfter,
+                wasInDaemon: !run.carrier.isProcess
+            )
+        )
+        var changes: [StoreChange] = [.ended(record, then: next)]
+        if let memory = settleDebt(run, outcome) { changes.append(.remembered(memory)) }
+        commit(changes) { [record] host, _ in
+            host.resumeWaiters(of: record.request, with: record)
+        }
         report(record)
         runLeft(run.carrier, number, outcome)
         book.finished(entry: run.entry, now: WallClock.now)
         handlerLeft(run.handler)
-        resumeWaiters(of: record.request, with: record)
+        takeUp(next, entry: run.entry)
         dispatch()
         checkDrained()
+    }
+
+    /// Has a request that gets another run wait for it.
+    private func takeUp(_ next: AfterRun, entry: Int) {
+        switch next {
+        case .consumed: break
+        case .again(let request):
+            _ = book.accept(request, entry: entry, now: WallClock.now)
+            armRequests()
+            let wait = request.earliestBegin.map { max(0, $0 - WallClock.now) } ?? 0
+            log.write(
+                .info,
+                "request.again",
+                "attempt \(request.attempt) in \(DurationText.of(nanoseconds: UInt64(wait)))",
+                task: request.task
+            )
+        case .dead(let request, let reason):
+            log.write(
+                .error,
+                "request.dead",
+                "\(reason); `bghost redrive \(request.id)` tries it again",
+                task: request.task
+            )
+        }
+    }
+
+    private func nextEpoch() -> UInt64 {
+        epoch += 1
+        return epoch
     }
 
     /// While a run is being stopped, its grace must not be lost to other programs that keep every
@@ -305,7 +366,7 @@ extension Host {
         }
     }
 
-    private func report(_ record: RunRecord) {
+    func report(_ record: RunRecord) {
         let level: LogEntry.Level = record.outcome == .succeeded ? .info : .warning
         guard log.keeps(level) else { return }
         let duration = record.duration.map { " after \(DurationText.of($0))" } ?? ""

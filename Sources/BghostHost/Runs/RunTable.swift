@@ -15,6 +15,7 @@ final class ActiveRun {
     var number: UInt64 = 0
     var machine: RunMachine
     var record: RunRecord
+    let request: Request
     /// Its entry in the request book.
     let entry: Int
     let parameters: String
@@ -28,10 +29,15 @@ final class ActiveRun {
     var isBeingStopped = false
     var outputBytes = 0
     var droppedOutput = 0
+    /// Whether somebody expired it before its time, which is no fault of its own.
+    var isExpirySimulated = false
+    /// When its handler wants to be called again, nanoseconds from its end.
+    var retryAfter: UInt64?
 
     init(
         machine: RunMachine,
         record: RunRecord,
+        request: Request,
         entry: Int,
         parameters: String,
         carrier: Carrier,
@@ -39,6 +45,7 @@ final class ActiveRun {
     ) {
         self.machine = machine
         self.record = record
+        self.request = request
         self.entry = entry
         self.parameters = parameters
         self.carrier = carrier

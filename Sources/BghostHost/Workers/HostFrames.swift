@@ -106,10 +106,7 @@ extension Host {
         // Late, because it crossed with a kill: the run has its outcome.
         guard let index = runs.index(of: completion.run) else { return }
         worker.hasReleased[lane] = completion.isReleased
-        if runs[index]?.machine.state != .killing {
-            if !completion.message.isEmpty { runs[index]?.record.message = completion.message }
-            if !completion.payload.isEmpty { runs[index]?.record.result = completion.payload }
-        }
+        if runs[index]?.machine.state != .killing { note(completion, index) }
         handle(.completed(status: completion.status), of: completion.run)
     }
 

@@ -86,8 +86,15 @@ struct ManifestErrorTests {
     ]
 
     static let reservedInTasks = [
-        "calendar", "timeZone", "gap", "fold", "misfire", "tolerance", "requires", "retry",
+        "calendar", "timeZone", "gap", "fold", "misfire", "tolerance", "requires",
     ].map { Bad(.notHonoured, task("▶\"\($0)\": {}")) }
+
+    static let retries = [
+        Bad(.missingKey, task("▶\"retry\": {}")),
+        Bad(.unknownWord, task("\"retry\": { \"policy\": ▶\"linear\" }")),
+        Bad(.outOfRange, task("\"retry\": { \"policy\": \"none\", \"max\": ▶0 }")),
+        Bad(.wrongType, task("\"retry\": ▶\"none\"")),
+    ]
 
     static let types = [
         Bad(.wrongType, "{ \"version\": 1, \"host\": ▶[] }", label: "an object is needed"),
@@ -195,7 +202,7 @@ struct ManifestErrorTests {
         "{ \"version\": 1, \"functions\": {\n ▶\"f\": { \(fields) } } }"
     }
 
-    @Test(arguments: files + keys + reservedInTasks + types + quantities)
+    @Test(arguments: files + keys + reservedInTasks + retries + types + quantities)
     func names(_ bad: Bad) throws {
         let (text, places) = ManifestFixture.unmark(bad.text)
         let (manifest, diagnostics) = ManifestFixture.read(text)

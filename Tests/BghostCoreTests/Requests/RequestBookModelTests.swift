@@ -81,11 +81,11 @@ import Testing
     private func drain(_ line: inout Line, _ model: inout Model) {
         while true {
             let expected = model.next(now: line.now, overlaps: Self.overlaps)
-            var decision = line.book.next(now: line.now) { _ in true }
+            var decision = line.book.next(now: line.now) { _, _ in true }
             // It asks for the place of a run; the model knows only what runs.
             while case .displace(let entry) = decision {
                 #expect(Self.overlaps[entry] == .replace && model.running[entry] > 0)
-                decision = line.book.next(now: line.now) { _ in true }
+                decision = line.book.next(now: line.now) { _, _ in true }
             }
             #expect(decision == expected)
             switch decision {

@@ -139,20 +139,21 @@ import Testing
         var line = Line()
         let first = line.entry("a")
         line.submit(1, first)
-        #expect(line.book.next(now: 0) { _ in false } == nil)
+        #expect(line.book.next(now: 0) { _, _ in false } == nil)
         #expect(line.drain().isEmpty)
         line.submit(2, line.entry("b"))
         line.book.retry(entry: first, now: 0)
         #expect(line.drain() == ["start 1", "start 2"])
     }
 
-    @Test func isAskedWhetherItsOwnDefinitionCanStart() {
+    @Test func isAskedWhetherItsOwnRequestCanStart() {
         var line = Line()
         let entry = line.book.entry(for: "a", definition: 42, overlap: .queue)
         line.submit(1, entry)
         var asked: [Int] = []
-        _ = line.book.next(now: 0) {
-            asked.append($0)
+        _ = line.book.next(now: 0) { request, definition in
+            #expect(request.id == Line.id(1))
+            asked.append(definition)
             return false
         }
         #expect(asked == [42])
@@ -162,6 +163,131 @@ import Testing
         var line = Line()
         line.book.retry(entry: line.entry("a"), now: 0)
         #expect(line.drain().isEmpty)
+    }
+
+    // MARK: Latest dates
+
+    @Test func aRequestThatCouldNotBeginInTimeIsMissed() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry, latest: 100)
+        #expect(line.drain().isEmpty)
+        #expect(line.book.nextDue == 101)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain().isEmpty)
+        line.now = 101
+        line.book.becomeDue(now: 101)
+        #expect(line.drain() == ["missed 2"])
+        #expect(!line.book.contains(Line.id(2)))
+    }
+
+    @Test func aRequestThatBeginsAtItsLatestDateIsNotMissed() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100, latest: 100)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func aLatestDateBeforeTheEarliestIsMissedAtOnceAfterIt() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100, latest: 50)
+        #expect(line.book.nextDue == 51)
+        line.now = 51
+        line.book.becomeDue(now: 51)
+        #expect(line.drain() == ["missed 1"])
+    }
+
+    // MARK: Holds and retries
+
+    @Test func aHoldDelaysAllButWhatIsSimulated() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.book.hold(entry: entry, until: 100, now: 0)
+        line.submit(1, entry)
+        #expect(line.drain().isEmpty)
+        line.submit(2, entry, isSimulated: true)
+        #expect(line.drain() == ["start 2"])
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain().isEmpty)
+        #expect(line.book.nextDue == 100)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func aHoldThatIsLiftedLetsGoAtOnce() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.book.hold(entry: entry, until: .max, now: 0)
+        line.submit(1, entry)
+        #expect(line.drain().isEmpty)
+        line.book.hold(entry: entry, until: nil, now: 0)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    /// A handler that submitted its successor and then failed.
+    @Test func aRetryStandsBesideThePendingRequest() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, earliest: 500)
+        line.retry(2, entry, earliest: 100)
+        line.retry(3, entry, earliest: 200)
+        #expect(line.book.entries[entry].pending?.id == Line.id(1))
+        #expect([1, 2, 3].allSatisfy { line.book.contains(Line.id($0)) })
+        for (date, number) in [(100, 2), (200, 3), (500, 1)] {
+            line.now = Int64(date)
+            line.book.becomeDue(now: line.now)
+            #expect(line.drain() == ["start \(number)"])
+            line.book.finished(entry: entry, now: line.now)
+        }
+        #expect(line.book.nextDue == nil)
+    }
+
+    // MARK: Aging and shares
+
+    @Test func whatWaitsLongEnoughOvertakesAHigherPriority() {
+        var line = Line()
+        line.submit(1, line.entry("old"), priority: 500)
+        line.now = 59_999_000_000
+        line.submit(2, line.entry("young"), priority: 506)
+        line.now = 60_001_000_000
+        line.submit(3, line.entry("youngest"), priority: 506)
+        #expect(line.drain() == ["start 2", "start 1", "start 3"])
+    }
+
+    @Test func noGroupTakesAllSlots() {
+        var line = Line()
+        line.book = RequestBook(slots: 4)
+        for number in 1...20 {
+            line.submit(number, line.entry("greedy\(number)", group: 0), priority: 1000)
+        }
+        for number in 21...22 {
+            line.submit(number, line.entry("modest\(number)", group: 1), priority: 0)
+        }
+        #expect(line.drain(atMost: 4) == ["start 1", "start 2", "start 21", "start 22"])
+    }
+
+    @Test func aGroupAloneMayTakeAllSlots() {
+        var line = Line()
+        line.book = RequestBook(slots: 4)
+        _ = line.entry("other", group: 1)
+        for number in 1...6 { line.submit(number, line.entry("t\(number)", group: 0)) }
+        #expect(line.drain(atMost: 4) == (1...4).map { "start \($0)" })
+    }
+
+    @Test func aFreedSlotGoesToTheGroupBelowItsShare() {
+        var line = Line()
+        line.book = RequestBook(slots: 2)
+        let entries = (1...6).map { line.entry("t\($0)", group: 0) }
+        for (index, entry) in entries.enumerated() { line.submit(index + 1, entry) }
+        #expect(line.drain(atMost: 2) == ["start 1", "start 2"])
+        line.submit(7, line.entry("late", group: 1), priority: 0)
+        line.book.finished(entry: entries[0], now: 0)
+        #expect(line.drain(atMost: 1) == ["start 7"])
     }
 
     // MARK: Overlap
@@ -236,7 +362,7 @@ import Testing
         var line = Line()
         let entry = line.entry("a", .allow)
         for number in 1...3 { line.submit(number, entry, isSimulated: true) }
-        #expect(line.book.next(now: 0) { _ in false } == nil)
+        #expect(line.book.next(now: 0) { _, _ in false } == nil)
         line.book.retry(entry: entry, now: 0)
         #expect(line.drain() == ["start 1", "start 2", "start 3"])
     }
@@ -256,8 +382,25 @@ struct Line {
 
     static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
 
-    mutating func entry(_ identifier: String, _ overlap: Overlap = .queue) -> Int {
-        book.entry(for: identifier, definition: 0, overlap: overlap)
+    mutating func entry(
+        _ identifier: String,
+        _ overlap: Overlap = .queue,
+        group: Int = 0
+    ) -> Int {
+        book.entry(for: identifier, definition: 0, group: group, overlap: overlap)
+    }
+
+    mutating func retry(_ number: Int, _ entry: Int, earliest: Int64) {
+        let request = Request(
+            id: Self.id(number),
+            task: book.entries[entry].identifier,
+            parameters: "{}",
+            submittedAt: now,
+            earliestBegin: earliest,
+            priority: 500,
+            counters: AttemptCounters(failures: 1)
+        )
+        #expect(book.accept(request, entry: entry, now: now) == nil)
     }
 
     @discardableResult
@@ -266,6 +409,7 @@ struct Line {
         _ entry: Int,
         priority: Int = 500,
         earliest: Int64? = nil,
+        latest: Int64? = nil,
         isSimulated: Bool = false
     ) -> Request? {
         let request = Request(
@@ -274,6 +418,7 @@ struct Line {
             parameters: "{}",
             submittedAt: now,
             earliestBegin: earliest,
+            latestBegin: latest,
             priority: priority,
             isSimulated: isSimulated
         )
@@ -281,12 +426,15 @@ struct Line {
     }
 
     /// All that can be done now, in short words.
-    mutating func drain() -> [String] {
+    mutating func drain(atMost count: Int = .max) -> [String] {
         var done: [String] = []
-        while let decision = book.next(now: now, canStart: { _ in true }) {
+        while done.count < count,
+            let decision = book.next(now: now, canStart: { _, _ in true })
+        {
             switch decision {
             case .start(let request, _): done.append("start \(request.id.low)")
             case .skipped(let request, _): done.append("skip \(request.id.low)")
+            case .missed(let request, _): done.append("missed \(request.id.low)")
             case .displace: done.append("displace")
             }
         }
