@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import CBghostSystem
+internal import Glibc
+
+/// Whether the machine has a network, from the kernel's tables.
+///
+/// It lists all once, and again when the kernel says that something has changed. It does not apply
+/// the changes themselves: the kernel drops routes together with their link without a word.
+package final class NetworkSource: FactSource {
+    package let requirements: RequirementSet = [.network, .unmetered]
+    package private(set) var deadline: UInt64 = .max
+    private let metered: [String]?
+    private var desk: FactDesk?
+    /// Where changes are told.
+    private var changes: Channel?
+    /// Where lists are asked for, apart from the changes, so that an answer is nothing else.
+    private var answers: Channel?
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+
+    private var table = NetworkTable()
+    /// The place in `questions` of the one that is being answered.
+    private var step: Int?
+    private var sequence: UInt32 = 0
+    private var listedAt: UInt64 = 0
+    /// Whether there was a change since the list was begun.
+    private var isOutdated = false
+
+    private struct Channel {
+        let fd: Int32
+        let token: UInt64
+    }
+
+    private static let source = "rtnetlink"
+    private static let questions: [(kind: UInt16, family: UInt8)] = [
+        (NetlinkMessage.getLink, 0), (NetlinkMessage.getAddress, 0),
+        (NetlinkMessage.getRoute, UInt8(AF_INET)), (NetlinkMessage.getRoute, UInt8(AF_INET6)),
+    ]
+    /// Between two lists, however much changes.
+    private static let restInterval: UInt64 = 100_000_000
+    /// Until a failed list is tried again.
+    private static let retryInterval: UInt64 = 30_000_000_000
+
+    /// - Parameter metered: the names of links that cost by the byte, a `*` at the end standing for
+    ///   any rest; `nil` if nobody has said.
+    package init(metered: [String]? = nil) {
+        self.metered = metered
+    }
+
+    deinit { for channel in [changes, answers].compactMap({ $0 }) { close(channel.fd) } }
+
+    package func start(_ desk: FactDesk, now: UInt64) {
+        self.desk = desk
+        do throws(SystemError) {
+            // Before the first list, so that nothing between the two is missed.
+            changes = try open(BGS_ROUTE_GROUPS, desk)
+            answers = try open(0, desk)
+        } catch {
+            // A sandbox without netlink stays one, so this is not tried again.
+            tell(error)
+            closeChannels()
+            return
+        }
+        list(now: now)
+    }
+
+    private func open(_ groups: UInt32, _ desk: FactDesk) throws(SystemError) -> Channel {
+        let socket = Descriptor(
+            owning: try checked(bgs_netlink_open(BGS_NETLINK_ROUTE, groups), "hear of networks")
+        )
+        let token = try desk.watch(socket.raw, for: .input)
+        return Channel(fd: socket.release(), token: token)
+    }
+
+    package func look(now: UInt64) {
+        if deadline <= now { list(now: now) }
+    }
+
+    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+        if token == changes?.token {
+            hearChanges(now: now)
+        } else if token == answers?.token {
+            hearAnswers(now: now)
+        }
+    }
+
+    package func received(_ message: FactMessage, now: UInt64) {}
+
+    package func stop() {
+        closeChannels()
+        desk = nil
+    }
+
+    private func closeChannels() {
+        for channel in [changes, answers].compactMap({ $0 }) {
+            desk?.unwatch(channel.token)
+            close(channel.fd)
+        }
+        changes = nil
+        answers = nil
+        step = nil
+        deadline = .max
+    }
+
+    private func tell(_ error: SystemError) {
+        for requirement in requirements.each {
+            desk?.tell(
+                FactReading(
+                    requirement,
+                    .unknown,
+                    text: error.description,
+                    source: Self.source
+                )
+            )
+        }
+    }
+
+    // MARK: Changes
+
+    private func hearChanges(now: UInt64) {
+        for _ in 0..<32 {
+            switch receive(changes) {
+            case -Int(EAGAIN): return
+            case -Int(EPERM): continue
+            case let count where count >= 0:
+                if Self.matters(buffer[..<count]) { wantList(now: now) }
+            // Some were lost: all may be different.
+            case -Int(ENOBUFS), -Int(EMSGSIZE): wantList(now: now)
+            case let code:
+                tell(SystemError("hear of networks", code: Int32(clamping: -code)))
+                closeChannels()
+                return
+            }
+        }
+    }
+
+    private static func matters(_ bytes: ArraySlice<UInt8>) -> Bool {
+        do {
+            return try NetlinkBytes(bytes: bytes).messages().contains(where: NetworkTable.matters)
+        } catch {
+            return true
+        }
+    }
+
+    /// Takes one packet of messages into the buffer and answers its length, or an error below 0.
+    private func receive(_ channel: Channel?) -> Int {
+        guard let channel else { return -Int(EBADF) }
+        return buffer.withUnsafeMutableBytes {
+            bgs_netlink_receive(channel.fd, $0.baseAddress, $0.count)
+        }
+    }
+
+    private func wantList(now: UInt64) {
+        isOutdated = true
+        guard step == nil else { return }
+        deadline = max(now, listedAt.addingClamped(Self.restInterval))
+    }
+
+    // MARK: Lists
+
+    private func list(now: UInt64) {
+        table = NetworkTable()
+        isOutdated = false
+        listedAt = now
+        deadline = .max
+        ask(0, now: now)
+    }
+
+    private func ask(_ place: Int, now: UInt64) {
+        guard let answers else { return }
+        step = place
+        sequence &+= 1
+        let (kind, family) = Self.questions[place]
+        let question = NetlinkMessage.question(kind, family: family, sequence: sequence)
+        let code = question.withUnsafeBytes {
+            bgs_netlink_send(answers.fd, $0.baseAddress, $0.count)
+        }
+        if code < 0 { fail(SystemError("list the networks", code: 0 - code), now: now) }
+    }
+
+    private func fail(_ error: SystemError, now: UInt64) {
+        step = nil
+        tell(error)
+        deadline = now.addingClamped(Self.retryInterval)
+    }
+
+    private func hearAnswers(now: UInt64) {
+        // Bounded, as a router's list is long: the rest keeps the socket readable.
+        for _ in 0..<32 {
+            let count = receive(answers)
+            guard count != -Int(EAGAIN) else { return }
+            guard count != -Int(EPERM) else { continue }
+            guard count >= 0 else {
+                fail(SystemError("list the networks", code: Int32(clamping: -count)), now: now)
+                return
+            }
+            do throws(NetlinkError) {
+                let messages = try NetlinkBytes(bytes: buffer[..<count]).messages()
+                for message in messages where message.sequence == sequence && step != nil {
+                    try take(message, now: now)
+                }
+            } catch {
+                fail(SystemError("read the list of networks", code: EBADMSG), now: now)
+                return
+            }
+        }
+    }
+
+    private func take(_ message: NetlinkMessage, now: UInt64) throws(NetlinkError) {
+        guard let place = step else { return }
+        if message.flags & NetlinkMessage.interrupted != 0 { isOutdated = true }
+        switch message.kind {
+        case NetlinkMessage.error:
+            let code = Int32(bitPattern: try message.payload.u32(0))
+            fail(SystemError("list the networks", code: 0 &- code), now: now)
+        case NetlinkMessage.done where place + 1 < Self.questions.count: ask(place + 1, now: now)
+        case NetlinkMessage.done:
+            step = nil
+            desk?.tell(table.network(source: Self.source))
+            desk?.tell(table.unmetered(metered, source: Self.source))
+            if isOutdated { wantList(now: now) }
+        default: try table.add(message)
+        }
+    }
+}

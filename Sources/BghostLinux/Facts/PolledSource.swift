@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+/// A source that is looked at now and then, on a thread of its own because the look may block.
+///
+/// A look that does not come back makes its facts unknown and keeps only its own thread.
+package final class PolledSource: FactSource {
+    package let requirements: RequirementSet
+    package private(set) var deadline: UInt64 = .max
+    private let name: String
+    private let origin: FactReading.Origin
+    private var interval: UInt64
+    private let take: @Sendable () -> [FactReading]
+    private let signal: Uevents?
+    private var signalToken: UInt64?
+    private var desk: FactDesk?
+    private var thread: WorkThread?
+    /// Since when the thread has been away.
+    private var awaySince: UInt64?
+    /// Whether it is to look again as soon as it is back, because what it is looking at has changed.
+    private var isOutdated = false
+
+    /// How often what gives no sign is looked at, nanoseconds.
+    package static let usualInterval: UInt64 = 30_000_000_000
+    /// How often what does give signs is looked at all the same.
+    package static let signalledInterval: UInt64 = 300_000_000_000
+
+    /// - Parameters:
+    ///   - name: where it reads, for when nothing comes from there.
+    ///   - origin: as whom it speaks.
+    ///   - interval: between two looks, nanoseconds.
+    ///   - signal: what says that a look is worth it.
+    ///   - take: the look.
+    package init(
+        _ requirements: RequirementSet,
+        name: String,
+        origin: FactReading.Origin = .machine,
+        interval: UInt64 = PolledSource.usualInterval,
+        signal: Uevents? = nil,
+        take: @escaping @Sendable () -> [FactReading]
+    ) {
+        self.requirements = requirements
+        self.name = name
+        self.origin = origin
+        self.interval = interval
+        self.signal = signal
+        self.take = take
+    }
+
+    package func start(_ desk: FactDesk, now: UInt64) {
+        self.desk = desk
+        thread = WorkThread()
+        // Before the first look, so that nothing that happens in between is missed.
+        if let signal { signalToken = try? desk.watch(signal.fd, for: .input) }
+        look(now: now)
+    }
+
+    package func look(now: UInt64) {
+        guard let desk, let thread else { return }
+        deadline = now.addingClamped(interval)
+        if let awaySince {
+            isOutdated = true
+            if now >= awaySince.addingClamped(interval) { tellSilence(desk) }
+            return
+        }
+        awaySince = now
+        isOutdated = false
+        let inbox = desk.inbox
+        thread.perform { [take] in inbox.post(.readings(take())) }
+    }
+
+    private func tellSilence(_ desk: FactDesk) {
+        let text = "no answer for \(interval / 1_000_000_000) s"
+        for requirement in requirements.each {
+            desk.tell(FactReading(requirement, .unknown, text: text, source: name, origin: origin))
+        }
+    }
+
+    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+        guard let signal, token == signalToken else { return }
+        switch signal.drain() {
+        case .nothing: break
+        case .wanted: look(now: now)
+        case .broken:
+            // Looked at from now on as what never gave a sign.
+            desk?.unwatch(token)
+            signalToken = nil
+            interval = min(interval, Self.usualInterval)
+            deadline = min(deadline, now.addingClamped(interval))
+        }
+    }
+
+    package func received(_ message: FactMessage, now: UInt64) {
+        awaySince = nil
+        if isOutdated { look(now: now) }
+    }
+
+    package func stop() {
+        if let signalToken { desk?.unwatch(signalToken) }
+        signalToken = nil
+        thread?.end()
+        thread = nil
+        desk = nil
+        deadline = .max
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number if there is none so great.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

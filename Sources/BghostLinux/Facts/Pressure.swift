@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import CBghostSystem
+internal import Glibc
+
+/// What waits for the processor and the disk, as the kernel counts it in `/proc/pressure`; the load
+/// average for each processor where it does not.
+///
+/// Triggers have the kernel speak up as soon as the machine is no longer idle, so that it need not be
+/// asked often. Where they are refused it is asked every 30 s alone.
+package final class Pressure: FactSource {
+    package let requirements: RequirementSet = .idle
+    package private(set) var deadline: UInt64 = .max
+    private let root: String
+    private let loadFile: String
+    private let processors: Int
+    private let hasTriggers: Bool
+    private var desk: FactDesk?
+    private var triggers: [UInt64: Int32] = [:]
+
+    /// One second of stall within ten, which is the 10 % below which the machine is idle.
+    ///
+    /// The kernel then fires once in ten seconds at the most. A window that is a multiple of two
+    /// seconds is what it grants to everybody.
+    private static let trigger = "some 1000000 10000000"
+    private static let interval: UInt64 = 30_000_000_000
+
+    /// - Parameters:
+    ///   - root: the folder of the kernel's files.
+    ///   - loadFile: the file with the load average.
+    ///   - processors: how many the machine has; `nil` for as many as it says.
+    ///   - hasTriggers: whether to set triggers, which only the kernel's own files have.
+    package init(
+        root: String = "/proc/pressure",
+        loadFile: String = "/proc/loadavg",
+        processors: Int? = nil,
+        hasTriggers: Bool = true
+    ) {
+        self.root = root
+        self.loadFile = loadFile
+        self.processors = max(1, processors ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        self.hasTriggers = hasTriggers
+    }
+
+    deinit { for fd in triggers.values { close(fd) } }
+
+    package func start(_ desk: FactDesk, now: UInt64) {
+        self.desk = desk
+        for file in hasTriggers ? ["cpu", "io"] : [] {
+            let fd = bgs_pressure_trigger("\(root)/\(file)", Self.trigger)
+            guard fd >= 0 else { continue }
+            if let token = try? desk.watch(fd, for: .priority) {
+                triggers[token] = fd
+            } else {
+                close(fd)
+            }
+        }
+        look(now: now)
+    }
+
+    package func look(now: UInt64) {
+        deadline = now.addingClamped(Self.interval)
+        desk?.tell(reading())
+    }
+
+    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+        // Its group is gone, and it would be ready for ever.
+        if readiness.contains(.error), let fd = triggers.removeValue(forKey: token) {
+            desk?.unwatch(token)
+            close(fd)
+        }
+        look(now: now)
+    }
+
+    package func received(_ message: FactMessage, now: UInt64) {}
+
+    package func stop() {
+        for (token, fd) in triggers {
+            desk?.unwatch(token)
+            close(fd)
+        }
+        triggers = [:]
+        desk = nil
+        deadline = .max
+    }
+
+    /// What is said now.
+    package func reading() -> FactReading {
+        if let cpu = Self.share(in: readFile(root + "/cpu", bytesMax: 512)),
+            let io = Self.share(in: readFile(root + "/io", bytesMax: 512))
+        {
+            return FactReading(
+                .idle,
+                .pressure(cpu: cpu, io: io),
+                text: "cpu=\(cpu)% io=\(io)%",
+                source: root
+            )
+        }
+        guard let load = Self.load(in: readFile(loadFile, bytesMax: 256)) else {
+            return FactReading(
+                .idle,
+                .unknown,
+                text: "neither pressure nor load can be read",
+                source: root
+            )
+        }
+        return FactReading(
+            .idle,
+            .load(perProcessor: load / Double(processors)),
+            text: "load=\(load) processors=\(processors)",
+            source: loadFile
+        )
+    }
+
+    /// The share of the last ten seconds in which something waited, in per cent.
+    package static func share(in bytes: [UInt8]?) -> Double? {
+        let lines = (bytes ?? []).split(separator: UInt8(ascii: "\n"))
+        guard let line = lines.first(where: { $0.starts(with: "some ".utf8) }) else { return nil }
+        for field in line.split(separator: UInt8(ascii: " "))
+        where field.starts(with: "avg10=".utf8) {
+            return number(field.dropFirst(6)).flatMap { $0 <= 100 ? $0 : nil }
+        }
+        return nil
+    }
+
+    /// The load average of the last minute.
+    package static func load(in bytes: [UInt8]?) -> Double? {
+        let end = UInt8(ascii: " ")
+        guard let bytes, bytes.contains(end) else { return nil }
+        return number(bytes.prefix { $0 != end })
+    }
+
+    /// Digits with at most one dot, which is less than what Swift takes for a number.
+    private static func number(_ bytes: some Collection<UInt8>) -> Double? {
+        let isPlain = bytes.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+        return isPlain ? Double(String(decoding: bytes, as: UTF8.self)) : nil
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import Glibc
+internal import Synchronization
+
+/// A requirement that an operator's program answers.
+///
+/// The program is started by the spawner and watched by its descriptors, so that nothing waits for
+/// it; the spawner also knows it as its own, and does not take it for something that a worker left
+/// behind.
+package final class ProbeSource: FactSource {
+    package let requirements: RequirementSet
+    private let definition: ProbeDefinition
+    private let spawner: Spawner
+    private let isStopped = Handover()
+    private var desk: FactDesk?
+    private var state = State.waiting(until: .max)
+    private var output: Output?
+
+    private enum State {
+        case waiting(until: UInt64)
+        case starting(until: UInt64)
+        case running(Child, until: UInt64)
+        /// Killed, and not gone yet: what it says no longer counts.
+        case ending(Child)
+    }
+
+    private struct Child {
+        let process: ChildProcess
+        let token: UInt64
+    }
+
+    /// What the program writes.
+    private struct Output {
+        let fd: Int32
+        let token: UInt64?
+        var firstLine: [UInt8] = []
+        var isLineOver = false
+        var count = 0
+        /// After that it is not listened to, and its next word ends it.
+        static let bytesMax = 64 << 10
+        static let lineMax = 512
+    }
+
+    /// Whether the owner is gone; whoever hands a process over asks under the lock.
+    private final class Handover: Sendable {
+        let isOver = Mutex(false)
+    }
+
+    /// - Parameters:
+    ///   - requirement: the probe's bit.
+    ///   - definition: what to run, how often and for how long.
+    package init(
+        _ requirement: RequirementSet,
+        _ definition: ProbeDefinition,
+        spawner: Spawner
+    ) {
+        requirements = requirement
+        self.definition = definition
+        self.spawner = spawner
+    }
+
+    package var deadline: UInt64 {
+        switch state {
+        case .waiting(let until), .starting(let until), .running(_, let until): until
+        case .ending: .max
+        }
+    }
+
+    package func start(_ desk: FactDesk, now: UInt64) {
+        self.desk = desk
+        begin(now: now)
+    }
+
+    package func look(now: UInt64) {
+        guard now >= deadline else { return }
+        switch state {
+        case .waiting: begin(now: now)
+        case .starting:
+            tell(.unknown, "it could not be started within \(definition.timeout)")
+            state = .starting(until: end(of: now))
+        case .running(let child, _):
+            child.process.kill()
+            state = .ending(child)
+            tell(.unknown, "no answer within \(definition.timeout)")
+        case .ending: break
+        }
+    }
+
+    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+        if token == output?.token {
+            readOutput()
+            return
+        }
+        switch state {
+        case .running(let child, _) where child.token == token:
+            guard let exit = child.process.exit else { return }
+            while readOutput() {}
+            conclude(exit)
+            finish(child, now: now)
+        case .ending(let child) where child.token == token:
+            guard child.process.exit != nil else { return }
+            finish(child, now: now)
+        default: break
+        }
+    }
+
+    package func received(_ message: FactMessage, now: UInt64) {
+        guard case .spawned(let result) = message else { return }
+        guard let desk else {
+            if case .success(let spawned) = result { Self.end(spawned, spawner) }
+            closeOutput()
+            return
+        }
+        switch result {
+        case .success(let spawned):
+            let process = ChildProcess(spawned)
+            do throws(SystemError) {
+                let token = try desk.watch(process.pidfd, for: .input)
+                state = .running(Child(process: process, token: token), until: deadline)
+            } catch {
+                process.kill()
+                Self.collectLater(process, spawner)
+                giveUp(error, now: now)
+            }
+        case .failure(let error):
+            giveUp(error, now: now)
+        }
+    }
+
+    private func giveUp(_ error: SystemError, now: UInt64) {
+        tell(.unknown, error.description)
+        closeOutput()
+        output = nil
+        state = .waiting(until: now.addingClamped(definition.interval.clampedNanoseconds))
+    }
+
+    package func stop() {
+        isStopped.isOver.withLock { $0 = true }
+        switch state {
+        case .running(let child, _), .ending(let child):
+            desk?.unwatch(child.token)
+            child.process.kill()
+            Self.collectLater(child.process, spawner)
+        case .starting, .waiting: break
+        }
+        closeOutput()
+        state = .waiting(until: .max)
+        desk = nil
+    }
+
+    // MARK: A look
+
+    private func end(of now: UInt64) -> UInt64 {
+        now.addingClamped(max(1_000_000, definition.timeout.clampedNanoseconds))
+    }
+
+    private func begin(now: UInt64) {
+        guard let desk, let program = definition.arguments.first else { return }
+        let pipe: (reading: Int32, writing: Int32)
+        do throws(SystemError) {
+            pipe = try Pipe.make()
+        } catch {
+            giveUp(error, now: now)
+            return
+        }
+        output = Output(fd: pipe.reading, token: try? desk.watch(pipe.reading, for: .input))
+        state = .starting(until: end(of: now))
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        let order = Spawner.Order(
+            path: program,
+            arguments: definition.arguments,
+            environment: ["PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"],
+            descriptors: [null, pipe.writing, null]
+        )
+        spawner.spawn(order) { [inbox = desk.inbox, isStopped, spawner] result in
+            close(null)
+            close(pipe.writing)
+            isStopped.isOver.withLock { isOver in
+                if !isOver {
+                    inbox.post(.spawned(result))
+                } else if case .success(let spawned) = result {
+                    Self.end(spawned, spawner)
+                }
+            }
+        }
+    }
+
+    /// Reads once, and answers whether there may be more.
+    @discardableResult
+    private func readOutput() -> Bool {
+        guard var output else { return false }
+        let (count, bytes) = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) {
+            buffer -> (Int, [UInt8]) in
+            let count = read(output.fd, buffer.baseAddress, buffer.count)
+            return (count, Array(buffer.prefix(max(0, count))))
+        }
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return false }
+            closeOutput()
+            return false
+        }
+        output.count += count
+        if !output.isLineOver {
+            let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+            output.firstLine += line.prefix(Output.lineMax - output.firstLine.count)
+            output.isLineOver = line.count < bytes.count
+        }
+        self.output = output
+        guard output.count <= Output.bytesMax else {
+            closeOutput()
+            return false
+        }
+        return true
+    }
+
+    /// Stops listening; what was heard stays until the next look.
+    private func closeOutput() {
+        guard let output, output.fd >= 0 else { return }
+        if let token = output.token { desk?.unwatch(token) }
+        close(output.fd)
+        var closed = Output(fd: -1, token: nil)
+        closed.firstLine = output.firstLine
+        closed.count = output.count
+        self.output = closed
+    }
+
+    private func conclude(_ exit: ProcessExit) {
+        let line = String(decoding: output?.firstLine ?? [], as: UTF8.self)
+        switch (exit.exited, exit.code) {
+        case (true, 0): tell(.state(true), line.isEmpty ? "exit 0" : line)
+        case (true, 1): tell(.state(false), line.isEmpty ? "exit 1" : line)
+        case (_, _) where (output?.count ?? 0) > Output.bytesMax:
+            tell(.unknown, "it wrote more than \(Output.bytesMax >> 10) KiB")
+        case (true, let code):
+            tell(.unknown, line.isEmpty ? "exit \(code)" : "exit \(code): \(line)")
+        case (false, let signal): tell(.unknown, SignalName.text(of: signal))
+        }
+    }
+
+    private func finish(_ child: Child, now: UInt64) {
+        desk?.unwatch(child.token)
+        child.process.giveUp()
+        spawner.collect(child.process.pid, adoptsOrphans: false)
+        closeOutput()
+        output = nil
+        state = .waiting(until: now.addingClamped(definition.interval.clampedNanoseconds))
+    }
+
+    private func tell(_ measure: FactMeasure, _ text: String) {
+        desk?.tell(
+            FactReading(
+                requirements,
+                measure,
+                text: text,
+                source: definition.arguments.first ?? definition.name
+            )
+        )
+    }
+
+    // MARK: Processes that nobody wants any more
+
+    private static func end(_ spawned: Spawner.Spawned, _ spawner: Spawner) {
+        let process = ChildProcess(spawned)
+        process.kill()
+        collectLater(process, spawner)
+    }
+
+    /// Waits on the spawner's thread for a killed process, for a second at the most, and collects it.
+    private static func collectLater(_ process: ChildProcess, _ spawner: Spawner) {
+        let pid = process.pid
+        let fd = fcntl(process.pidfd, F_DUPFD_CLOEXEC, 0)
+        spawner.perform {
+            var waiting = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+            _ = poll(&waiting, 1, 1000)
+            close(fd)
+        }
+        spawner.collect(pid, adoptsOrphans: false)
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import BghostTestSupport
+import Glibc
+
+/// An owner of facts on a reactor's thread, whose clocks can be set forward.
+actor FactsResident: ReactorClient {
+    nonisolated let reactor: Reactor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+    private let spawner: Spawner
+    private var facts: MachineFacts?
+    private var ahead: UInt64 = 0
+    /// All that changed, in order.
+    private(set) var changes: [RequirementSet] = []
+    private var waiting:
+        (isEnough: (FactSheet) -> Bool, continuation: CheckedContinuation<Void, Never>)?
+
+    static let tokens: UInt64 = 5 << 48
+
+    init() throws {
+        reactor = try Reactor()
+        spawner = try Spawner()
+        reactor.start(client: self)
+    }
+
+    deinit {
+        reactor.stop()
+        spawner.end()
+    }
+
+    private var now: FactMoment {
+        let real = FactMoment.now
+        return FactMoment(monotonic: real.monotonic + ahead, unix: real.unix + Int64(ahead))
+    }
+
+    /// Begins with the sources that are made on the reactor's thread.
+    func start(
+        probes: [String] = [],
+        _ sources: @Sendable (Spawner) -> [any FactSource]
+    ) throws {
+        let facts = try MachineFacts(
+            sources: sources(spawner),
+            probes: probes,
+            reactor: reactor,
+            tokens: Self.tokens
+        )
+        self.facts = facts
+        note(try facts.start(now: now))
+    }
+
+    var sheet: FactSheet { facts?.sheet ?? FactSheet() }
+
+    /// How long until the facts want to be woken, nanoseconds.
+    var untilDeadline: UInt64? {
+        guard let facts, facts.deadline != .max else { return nil }
+        let now = now.monotonic
+        return facts.deadline > now ? facts.deadline - now : 0
+    }
+
+    /// Sets the clocks forward and lets what is due then happen.
+    func pass(seconds: UInt64) {
+        ahead += seconds * 1_000_000_000
+        if let facts { note(facts.deadlinePassed(now: now)) }
+    }
+
+    func simulate(_ text: String) throws {
+        guard let facts else { return }
+        note(facts.simulate(try SimulatedFact(text, probes: facts.sheet.probes), now: now))
+    }
+
+    func stop() { facts?.stop() }
+
+    /// All facts, once they are as wanted.
+    func sheet(when isEnough: @escaping @Sendable (FactSheet) -> Bool) async -> FactSheet {
+        if !isEnough(sheet) { await withCheckedContinuation { waiting = (isEnough, $0) } }
+        return sheet
+    }
+
+    /// One fact, once it has this value.
+    func fact(_ requirement: RequirementSet, is value: FactValue) async -> Fact {
+        await sheet { $0[requirement].value == value }[requirement]
+    }
+
+    /// Does something on the reactor's thread.
+    func perform<T: Sendable>(_ work: @Sendable () throws -> T) rethrows -> T { try work() }
+
+    private func note(_ changed: RequirementSet) {
+        if !changed.isEmpty { changes.append(changed) }
+        // In real time: what is set ahead is not waited for.
+        let deadline = facts?.deadline ?? .max
+        reactor.deadline = deadline == .max ? .max : deadline > ahead ? deadline - ahead : 0
+        guard let waiting, waiting.isEnough(sheet) else { return }
+        self.waiting = nil
+        waiting.continuation.resume()
+    }
+
+    // MARK: The reactor's client
+
+    nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
+        assumeIsolated {
+            guard let facts = $0.facts, facts.owns(token) else { return }
+            $0.note(facts.ready(token, readiness, now: $0.now))
+        }
+    }
+
+    nonisolated func deadlinePassed(now: UInt64) {
+        assumeIsolated {
+            if let facts = $0.facts { $0.note(facts.deadlinePassed(now: $0.now)) }
+        }
+    }
+
+    nonisolated func usedCPU(_ value: Int32) {}
+
+    nonisolated func turnEnded() {}
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct FreeSpaceTests {
+    @Test func aFolderIsMeasured() throws {
+        let folder = try TemporaryDirectory()
+        let reading = FreeSpace.look(folder.path)
+        guard case .space(let percent, let bytes) = reading.measure else {
+            Issue.record("\(reading)")
+            return
+        }
+        var info = statvfs()
+        #expect(statvfs(folder.path, &info) == 0)
+        let total = UInt64(info.f_blocks) * UInt64(info.f_frsize)
+        #expect((0...100).contains(percent))
+        #expect(bytes <= total)
+        #expect(reading.source == folder.path)
+        #expect(reading.text.hasPrefix("free=\(Int(percent))% "))
+    }
+
+    @Test(arguments: ["/proc", "/no/such/folder"]) func whatHasNoSizeIsUnknown(path: String) {
+        let reading = FreeSpace.look(path)
+        #expect(reading.measure == .unknown)
+        #expect(!reading.text.isEmpty)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import BghostTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MachineFactsTests {
+    @Test func aSourceIsHeardFromAnyThread() async throws {
+        let resident = try FactsResident()
+        let source = ManualFacts([.externalPower, .network])
+        source.tell(.externalPower, .state(false), text: "before the start")
+        try await resident.start { _ in [source] }
+        #expect(await resident.sheet[.externalPower].reading == "before the start")
+        source.tell(.externalPower, .state(true))
+        #expect(await resident.fact(.externalPower, is: .holds).source == "manual")
+        #expect(await resident.changes == [.externalPower, .externalPower])
+    }
+
+    /// The reactor's timer alone brings the change, without another reading.
+    @Test func whatIsDueComesByItself() async throws {
+        let resident = try FactsResident()
+        let source = ManualFacts(.network)
+        try await resident.start { _ in [source] }
+        source.tell(.network, .state(true))
+        _ = await resident.fact(.network, is: .fails)
+        await resident.pass(seconds: 1)
+        #expect(await resident.sheet[.network].value == .fails)
+        #expect(await resident.fact(.network, is: .holds).changes.count == 2)
+    }
+
+    @Test func aSimulatedFactWinsUntilItEnds() async throws {
+        let resident = try FactsResident()
+        let source = ManualFacts(.externalPower)
+        source.tell(.externalPower, .state(true))
+        try await resident.start { _ in [source] }
+        try await resident.simulate("externalPower=off")
+        #expect(await resident.sheet[.externalPower].value == .fails)
+        try await resident.simulate("externalPower=real")
+        #expect(await resident.sheet[.externalPower].value == .holds)
+    }
+
+    @Test(
+        arguments: [
+            ([], 0), (.network, 1), (.unmetered, 1),
+            ([.network, .unmetered], 1), (.externalPower, 2),
+            ([.externalPower, .batteryNotLow], 2), (.idle, 1), (.storage, 1), (.probe(1), 1),
+            ([.probe(0), .probe(1), .probe(7)], 2), (RequirementSet(rawValue: .max), 7),
+        ] as [(RequirementSet, Int)]
+    )
+    func onlyWhatIsWantedIsWatched(wanted: RequirementSet, count: Int) throws {
+        var settings = FactSettings(storage: "/")
+        settings.ups = UPSMonitor.Address(host: "127.0.0.1")
+        settings.probes = ["a", "b"].map { ProbeDefinition(name: $0, arguments: ["/bin/true"]) }
+        let spawner = try Spawner()
+        defer { spawner.end() }
+        let sources = settings.sources(for: wanted, spawner: spawner)
+        #expect(sources.count == count)
+        #expect(sources.allSatisfy { !$0.requirements.isDisjoint(with: wanted) })
+    }
+
+    /// The real ones of this machine: all answer, and then nothing wants to be woken for long.
+    @Test func theRealSourcesAnswerAndThenSleep() async throws {
+        let folder = try TemporaryDirectory()
+        let resident = try FactsResident()
+        let wanted: RequirementSet = [
+            .externalPower, .network, .unmetered, .idle, .batteryNotLow, .storage, .probe(0),
+        ]
+        try await resident.start(probes: ["true"]) { spawner in
+            var settings = FactSettings(storage: folder.path)
+            settings.meteredLinks = ["wwan*"]
+            settings.probes = [ProbeDefinition(name: "true", arguments: ["/bin/true"])]
+            return settings.sources(for: wanted, spawner: spawner)
+        }
+        _ = await resident.sheet { sheet in wanted.each.allSatisfy { sheet[$0].since != nil } }
+        // The network needs two seconds and idleness a minute: after that nothing is on its way.
+        await resident.pass(seconds: 3)
+        await resident.pass(seconds: 61)
+        _ = await resident.fact(.probe(0), is: .holds)
+        await resident.stop()
+        #expect(await resident.untilDeadline == nil)
+    }
+}

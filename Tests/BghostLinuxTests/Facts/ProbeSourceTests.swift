@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ProbeSourceTests {
+    private static func resident(
+        shell script: String,
+        timeout: Duration = .seconds(30)
+    ) async throws -> FactsResident {
+        try await resident(arguments: ["/bin/sh", "-c", script], timeout: timeout)
+    }
+
+    private static func resident(
+        arguments: [String],
+        timeout: Duration = .seconds(30)
+    ) async throws -> FactsResident {
+        let probe = ProbeDefinition(name: "lab", arguments: arguments, timeout: timeout)
+        let resident = try FactsResident()
+        try await resident.start(probes: ["lab"]) { [ProbeSource(.probe(0), probe, spawner: $0)] }
+        return resident
+    }
+
+    /// The fact once anything has been read.
+    private static func fact(_ resident: FactsResident) async -> Fact {
+        await resident.sheet { $0[.probe(0)].since != nil }[.probe(0)]
+    }
+
+    @Test(arguments: [
+        ("exit 0", FactValue.holds, "exit 0"),
+        ("echo open; exit 0", .holds, "open"),
+        ("echo closed at night; echo more; exit 1", .fails, "closed at night"),
+        ("exit 1", .fails, "exit 1"),
+        ("echo no config; exit 2", .unknown, "exit 2: no config"),
+        ("exit 127", .unknown, "exit 127"),
+        ("kill -SEGV $$", .unknown, "SIGSEGV"),
+        ("echo to stderr >&2; exit 0", .holds, "exit 0"),
+        ("printf 'a\\033[2Jb'; exit 0", .holds, "a?[2Jb"),
+        ("cat; exit 0", .holds, "exit 0"),
+    ])
+    func itsExitIsTheValue(script: String, value: FactValue, reading: String) async throws {
+        let fact = await Self.fact(try await Self.resident(shell: script))
+        #expect(fact.value == value)
+        #expect(fact.reading == reading)
+        #expect(fact.source == "/bin/sh")
+    }
+
+    @Test func aProgramThatIsNotThereIsUnknown() async throws {
+        let fact = await Self.fact(try await Self.resident(arguments: ["/no/such/probe"]))
+        #expect(fact.value == .unknown)
+        #expect(fact.reading == "start /no/such/probe: No such file or directory")
+    }
+
+    @Test func oneThatHangsIsKilled() async throws {
+        let folder = try TemporaryDirectory()
+        let pid = folder.file("pid")
+        let resident = try await Self.resident(
+            shell: "trap '' TERM; echo $$ > \(pid); exec sleep 1000",
+            timeout: .milliseconds(300)
+        )
+        let fact = await Self.fact(resident)
+        #expect(fact.value == .unknown)
+        #expect(fact.reading == "no answer within 0.3 seconds")
+        // It is begun again only once the first is gone.
+        await resident.pass(seconds: 31)
+        await resident.stop()
+    }
+
+    @Test func endlessOutputIsNotKept() async throws {
+        let fact = await Self.fact(try await Self.resident(shell: "exec yes y"))
+        #expect(fact.value == .unknown)
+        #expect(fact.reading == "it wrote more than 64 KiB")
+    }
+
+    @Test func aLongLineIsCut() async throws {
+        let fact = await Self.fact(
+            try await Self.resident(shell: "head -c 60000 /dev/zero | tr '\\0' x; exit 0")
+        )
+        #expect(fact.value == .holds)
+        #expect(fact.reading.unicodeScalars.count == FactReading.textMax + 1)
+    }
+
+    /// What a probe leaves behind holds its output open, and is not waited for.
+    @Test func whatItLeavesBehindIsEnded() async throws {
+        let output = try Pipe.make()
+        defer { close(output.reading) }
+        let fd = dup(output.writing)
+        close(output.writing)
+        // The shell's own descriptor 9 stays with what it starts in the background.
+        let path = "/proc/\(getpid())/fd/\(fd)"
+        let resident = try await Self.resident(
+            shell: "exec 9>\(path); sleep 1000 & echo done; exit 0"
+        )
+        #expect(await Self.fact(resident).reading == "done")
+        close(fd)
+        #expect(Program.next(output.reading) == nil)
+    }
+
+    @Test func itIsAskedAgainAfterItsInterval() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("open")
+        let resident = try await Self.resident(shell: "test -e \(file)")
+        #expect(await Self.fact(resident).value == .fails)
+        let wait = try #require(await resident.untilDeadline)
+        #expect(wait <= 30_000_000_000 && wait > 20_000_000_000)
+        try folder.write("", to: "open")
+        await resident.pass(seconds: 31)
+        #expect(await resident.fact(.probe(0), is: .holds).reading == "exit 0")
+    }
+
+    /// Ended in mid-run, it leaves no process.
+    @Test func itEndsWithItsOwner() async throws {
+        let output = try Pipe.make()
+        defer { close(output.reading) }
+        let path = "/proc/\(getpid())/fd/\(output.writing)"
+        let resident = try await Self.resident(
+            shell: "exec 9>\(path); echo up >&9; exec sleep 1000"
+        )
+        for expected in "up\n".utf8 { #expect(Program.next(output.reading) == expected) }
+        await resident.stop()
+        close(output.writing)
+        #expect(Program.next(output.reading) == nil)
+    }
+}
