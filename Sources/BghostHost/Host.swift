@@ -62,7 +62,7 @@ package actor Host {
         alignment: 16
     )
     var controlGroup: ControlGroup?
-    var lockFile: Int32 = -1
+    let state: StateDirectory
     var isDraining = false
     var isDispatching = false
     var drained: [CheckedContinuation<Void, Never>] = []
@@ -74,10 +74,15 @@ package actor Host {
     /// Prepares a host.
     ///
     /// Nothing runs before `start`.
-    package init(_ configuration: HostConfiguration) throws(SystemError) {
+    private init(
+        _ configuration: HostConfiguration,
+        _ state: StateDirectory,
+        _ store: any Store
+    ) throws(SystemError) {
         self.configuration = configuration
         log = configuration.log
-        store = configuration.store
+        self.state = state
+        self.store = store
         reactor = try Reactor()
         spawner = try Spawner()
         slotsMax =
@@ -88,16 +93,16 @@ package actor Host {
 
     // MARK: Start and end
 
-    /// Takes the state directory, looks at the plugins and begins to accept requests.
+    /// Looks at the plugins, takes over what the daemon before this one left, and begins to accept
+    /// requests.
     ///
     /// A plugin that cannot be used does not keep the host from starting: its tasks wait, and the log
     /// and `status` say why.
-    package func start() throws(HostError) {
-        try openStateDirectory()
+    private func start() throws(HostError) {
         controlGroup = ControlGroup(name: "bghost-\(getpid())")
         definePlugins()
         defineTasks()
-        recoverRequests()
+        try recoverRequests()
         submitAtStart()
         log.write(
             .info,
@@ -106,15 +111,19 @@ package actor Host {
         )
     }
 
-    /// Makes a host, starts its thread, and then the host itself.
+    /// Takes the state directory, opens the store, and starts a host on both.
     package static func running(_ configuration: HostConfiguration) async throws -> Host {
-        let host = try Host(configuration)
+        let state = try StateDirectory(configuration.stateDirectory)
+        let store = try configuration.openStore(state.path)
+        let host = try Host(configuration, state, store)
         host.reactor.start(client: host)
         do {
             try await host.start()
         } catch {
             host.reactor.stop()
             host.spawner.end()
+            store.close()
+            state.unlock()
             throw error
         }
         return host
@@ -149,8 +158,7 @@ package actor Host {
                 continuation.resume()
             }
         }
-        if lockFile >= 0 { Glibc.close(lockFile) }
-        lockFile = -1
+        state.unlock()
         log.write(.info, "host.stopped", "no run and no worker is left")
         log.endFollowers()
         spawner.end()

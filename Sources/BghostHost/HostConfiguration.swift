@@ -17,7 +17,8 @@ package struct HostConfiguration: Sendable {
     package var pluginPath: [String]
     /// The folder of the manifest, absolute: what a library with a `/` in its name is relative to.
     package var manifestDirectory: String
-    package var store: any Store
+    /// Opens the store in the state directory, which is this daemon's by then.
+    package var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
     package var fetcher: any Fetching
     package var log: HostLog
     package var version: String
@@ -34,7 +35,7 @@ package struct HostConfiguration: Sendable {
         stateDirectory: String,
         workerPath: String,
         pluginPath: [String],
-        store: any Store,
+        openStore: @escaping @Sendable (String) throws(StoreError) -> any Store,
         fetcher: any Fetching,
         log: HostLog,
         version: String = HostVersion.text,
@@ -46,7 +47,7 @@ package struct HostConfiguration: Sendable {
         self.stateDirectory = stateDirectory
         self.workerPath = workerPath
         self.pluginPath = pluginPath
-        self.store = store
+        self.openStore = openStore
         self.fetcher = fetcher
         self.log = log
         self.version = version

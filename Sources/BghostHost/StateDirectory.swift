@@ -2,24 +2,40 @@
 
 internal import BghostLinux
 internal import Glibc
+internal import Synchronization
 
-/// The daemon's folder: its lock and a data directory for each plugin.
-extension Host {
-    func openStateDirectory() throws(HostError) {
-        let path = configuration.stateDirectory
-        try makeDirectory(path, privately: true)
-        try makeDirectory(path + "/data", privately: true)
-        try lock(path + "/lock")
+/// The daemon's folder, locked: its store and a data directory for each plugin.
+final class StateDirectory: Sendable {
+    let path: String
+    /// Its descriptor, until it is let go of.
+    private let lock: Mutex<Int32?>
+
+    /// Makes the folder if it is not there, and takes it for this process.
+    init(_ path: String) throws(HostError) {
+        self.path = path
+        try Self.makeDirectory(path)
+        try Self.makeDirectory(path + "/data")
+        lock = Mutex(try Self.lock(path))
+    }
+
+    deinit { unlock() }
+
+    /// Lets another daemon have it.
+    func unlock() {
+        lock.withLock { lock in
+            if let fd = lock { close(fd) }
+            lock = nil
+        }
     }
 
     /// The data directory of a plugin, made if it is not there.
-    func dataDirectory(of plugin: PluginSlot) throws(HostError) -> String {
-        let path = "\(configuration.stateDirectory)/data/\(plugin.name)"
-        try makeDirectory(path, privately: true)
+    func dataDirectory(of plugin: String) throws(HostError) -> String {
+        let path = "\(path)/data/\(plugin)"
+        try Self.makeDirectory(path)
         return path
     }
 
-    private func makeDirectory(_ path: String, privately: Bool) throws(HostError) {
+    private static func makeDirectory(_ path: String) throws(HostError) {
         var parents = ""
         for part in path.split(separator: "/").dropLast() {
             parents += "/" + part
@@ -52,7 +68,8 @@ extension Host {
 
     /// The lock belongs to the open file, so that it ends with the daemon however that ends; a file
     /// left behind locks nobody out.
-    private func lock(_ path: String) throws(HostError) {
+    private static func lock(_ directory: String) throws(HostError) -> Int32 {
+        let path = directory + "/lock"
         let fd = LockFile.open(path)
         guard fd >= 0 else {
             if fd == -EAGAIN || fd == -EACCES, let owner = readFile(path, bytesMax: 32),
@@ -60,7 +77,7 @@ extension Host {
             {
                 throw .stateDirectoryTaken(
                     "another bghost (pid \(String(decoding: owner, as: UTF8.self))) uses"
-                        + " \(configuration.stateDirectory); stop it or name another directory with"
+                        + " \(directory); stop it or name another directory with"
                         + " --state-dir"
                 )
             }
@@ -69,7 +86,6 @@ extension Host {
                     + " name another directory with --state-dir"
             )
         }
-        lockFile = fd
         var pid = String(getpid())
         let isWritten = pid.withUTF8 {
             ftruncate(fd, 0) == 0 && pwrite(fd, $0.baseAddress, $0.count, 0) == $0.count
@@ -77,11 +93,11 @@ extension Host {
         guard isWritten else {
             let reason = String(cString: strerror(errno))
             close(fd)
-            lockFile = -1
             throw .stateDirectory(
                 "cannot write \(path): \(reason); free some space or name another directory with"
                     + " --state-dir"
             )
         }
+        return fd
     }
 }

@@ -50,7 +50,7 @@ struct BenchHost {
             stateDirectory: folder,
             workerPath: subject.programs + "/bghost-worker",
             pluginPath: [],
-            store: MemoryStore(),
+            openStore: { _ in MemoryStore() },
             fetcher: NoFetcher(),
             log: HostLog(level: .fault)
         )

@@ -37,7 +37,11 @@ package enum Daemon {
             stateDirectory: state,
             workerPath: try InstalledFiles.worker(),
             pluginPath: pluginPath(options),
-            store: MemoryStore(),
+            openStore: { directory throws(StoreError) in
+                try SQLiteStore(path: directory + "/bghost.sqlite") { error in
+                    hostLog.write(.error, "store.failed", error.description)
+                }
+            },
             fetcher: fetcher,
             log: hostLog,
             isSubreaper: true
@@ -61,6 +65,8 @@ package enum Daemon {
         do {
             return try await Host.running(configuration)
         } catch let error as HostError {
+            throw CommandFailure(.taken, error.description)
+        } catch let error as StoreError {
             throw CommandFailure(.taken, error.description)
         } catch let error as SystemError {
             throw CommandFailure(.internalError, "bghost cannot start: \(error.description)")

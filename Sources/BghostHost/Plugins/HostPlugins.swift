@@ -59,7 +59,7 @@ extension Host {
     @discardableResult
     func inspect(_ plugin: PluginSlot) -> Bool {
         do {
-            plugin.dataDirectory = try dataDirectory(of: plugin)
+            plugin.dataDirectory = try state.dataDirectory(of: plugin.name)
         } catch {
             setProblem(plugin, error.description, file: nil)
             return false

@@ -40,13 +40,13 @@ extension Host {
     // MARK: Recovery
 
     /// Takes over what the daemon before this one left.
-    func recoverRequests() {
+    func recoverRequests() throws(HostError) {
         let state: RecoveredState
         do {
             state = try store.recover()
         } catch {
-            log.write(.error, "store.failed", error.description)
-            return
+            // To go on would be to forget what was promised.
+            throw .store(error)
         }
         epoch = UInt64(state.incarnation) << 32
         for memory in state.tasks {

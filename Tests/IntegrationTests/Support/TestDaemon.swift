@@ -33,7 +33,7 @@ final class TestDaemon: Sendable {
             stateDirectory: folder.file("state"),
             workerPath: Artifact.path("bghost-worker"),
             pluginPath: [folder.path],
-            store: MemoryStore(),
+            openStore: { _ in MemoryStore() },
             fetcher: UnreachableNetwork(),
             log: log
         )
