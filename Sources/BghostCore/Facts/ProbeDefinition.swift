@@ -8,7 +8,7 @@ package struct ProbeDefinition: Equatable, Sendable {
     package var name: String
     /// The program's absolute path and its arguments.
     package var arguments: [String]
-    /// From the end of one look to the next.
+    /// From one look to the next, at least a second; a look that takes longer delays the next.
     package var interval: Duration
     /// How long a look may take.
     package var timeout: Duration

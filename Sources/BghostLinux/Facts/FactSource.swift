@@ -15,8 +15,10 @@ package protocol FactSource: AnyObject {
     ///
     /// - Parameter now: monotonic nanoseconds, as everywhere here.
     func start(_ desk: FactDesk, now: UInt64)
-    /// Has it take a fresh look at what it can look at: at its deadline, or because somebody is about
-    /// to decide by what it told last.
+    /// Has it take a fresh look at what it can look at.
+    ///
+    /// That is at its deadline, or a little before when there is a wake-up anyway, or because
+    /// something is about to be decided by what it told last.
     func look(now: UInt64)
     /// A descriptor that it watches is ready.
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64)

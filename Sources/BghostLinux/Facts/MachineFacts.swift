@@ -23,12 +23,14 @@ package final class MachineFacts {
 
     /// How many of a token's lower bits are used here.
     private static let tokenBits: UInt64 = 48
+    /// How much too early a source may be asked, so that one wake-up serves them all; nanoseconds.
+    private static let slack: UInt64 = 3_000_000_000
 
     /// - Parameters:
     ///   - sources: those that are wanted.
     ///   - probes: the names of the probes, in the order of their bits.
-    ///   - tokens: the upper 16 bits of the reactor's tokens that are free for this; the lower ones
-    ///     are 0.
+    ///   - tokens: what nobody else's tokens of the reactor have in their upper 16 bits; the lower
+    ///     ones are 0.
     package init(
         sources: [any FactSource],
         probes: [String] = [],
@@ -52,9 +54,9 @@ package final class MachineFacts {
         return settle(now: now)
     }
 
-    /// Ends all sources.
+    /// Ends all sources, and the probes that are under way.
     ///
-    /// What they last told stays.
+    /// To be called before the spawner is ended. What the sources last told stays.
     package func stop() {
         guard isRunning else { return }
         isRunning = false
@@ -99,8 +101,9 @@ package final class MachineFacts {
     package func deadlinePassed(now: FactMoment) -> RequirementSet {
         guard isRunning else { return [] }
         let due = sheet.due(at: now.monotonic)
+        let soon = now.monotonic.addingClamped(Self.slack)
         for source in sources
-        where source.deadline <= now.monotonic || !source.requirements.isDisjoint(with: due) {
+        where source.deadline <= soon || !source.requirements.isDisjoint(with: due) {
             source.look(now: now.monotonic)
         }
         return settle(now: now)

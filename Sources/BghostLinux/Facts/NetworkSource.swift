@@ -52,12 +52,16 @@ package final class NetworkSource: FactSource {
 
     package func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
+        // A sandbox without netlink stays one, so that is not tried again.
+        begin(desk, now: now)
+    }
+
+    private func begin(_ desk: FactDesk, now: UInt64) {
         do throws(SystemError) {
             // Before the first list, so that nothing between the two is missed.
             changes = try open(BGS_ROUTE_GROUPS, desk)
             answers = try open(0, desk)
         } catch {
-            // A sandbox without netlink stays one, so this is not tried again.
             tell(error)
             closeChannels()
             return
@@ -74,7 +78,8 @@ package final class NetworkSource: FactSource {
     }
 
     package func look(now: UInt64) {
-        if deadline <= now { list(now: now) }
+        guard deadline <= now, let desk else { return }
+        if answers == nil { begin(desk, now: now) } else { list(now: now) }
     }
 
     package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
@@ -130,6 +135,7 @@ package final class NetworkSource: FactSource {
             case let code:
                 tell(SystemError("hear of networks", code: Int32(clamping: -code)))
                 closeChannels()
+                deadline = now.addingClamped(Self.retryInterval)
                 return
             }
         }

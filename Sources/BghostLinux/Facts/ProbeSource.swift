@@ -17,6 +17,11 @@ package final class ProbeSource: FactSource {
     private var desk: FactDesk?
     private var state = State.waiting(until: .max)
     private var output: Output?
+    private var begunAt: UInt64 = 0
+    private let interval: UInt64
+
+    /// However short an interval is asked for, nanoseconds.
+    private static let intervalMin: UInt64 = 1_000_000_000
 
     private enum State {
         case waiting(until: UInt64)
@@ -58,6 +63,7 @@ package final class ProbeSource: FactSource {
     ) {
         requirements = requirement
         self.definition = definition
+        interval = max(Self.intervalMin, definition.interval.clampedNanoseconds)
         self.spawner = spawner
     }
 
@@ -74,9 +80,14 @@ package final class ProbeSource: FactSource {
     }
 
     package func look(now: UInt64) {
+        // A little early, so that it goes with what else is looked at then.
+        if case .waiting(let until) = state, until <= now.addingClamped(interval / 8) {
+            begin(now: now)
+            return
+        }
         guard now >= deadline else { return }
         switch state {
-        case .waiting: begin(now: now)
+        case .waiting: break
         case .starting:
             tell(.unknown, "it could not be started within \(definition.timeout)")
             state = .starting(until: end(of: now))
@@ -133,7 +144,7 @@ package final class ProbeSource: FactSource {
         tell(.unknown, error.description)
         closeOutput()
         output = nil
-        state = .waiting(until: now.addingClamped(definition.interval.clampedNanoseconds))
+        state = .waiting(until: max(now, begunAt.addingClamped(interval)))
     }
 
     package func stop() {
@@ -157,7 +168,12 @@ package final class ProbeSource: FactSource {
     }
 
     private func begin(now: UInt64) {
-        guard let desk, let program = definition.arguments.first else { return }
+        guard let desk, let program = definition.arguments.first else {
+            state = .waiting(until: .max)
+            tell(.unknown, "it names no program")
+            return
+        }
+        begunAt = now
         let pipe: (reading: Int32, writing: Int32)
         do throws(SystemError) {
             pipe = try Pipe.make()
@@ -245,7 +261,7 @@ package final class ProbeSource: FactSource {
         spawner.collect(child.process.pid, adoptsOrphans: false)
         closeOutput()
         output = nil
-        state = .waiting(until: now.addingClamped(definition.interval.clampedNanoseconds))
+        state = .waiting(until: max(now, begunAt.addingClamped(interval)))
     }
 
     private func tell(_ measure: FactMeasure, _ text: String) {

@@ -4,8 +4,9 @@ internal import CBghostSystem
 internal import Glibc
 
 /// The kernel's word that a device of one subsystem has changed.
-package final class Uevents: @unchecked Sendable {
-    // @unchecked: immutable but for the buffer, and used on the reactor's thread only.
+///
+/// Used on the reactor's thread.
+package final class Uevents {
     private let subsystem: [UInt8]
     private let socket: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -15,7 +15,7 @@ actor FactsResident: ReactorClient {
     /// All that changed, in order.
     private(set) var changes: [RequirementSet] = []
     private var waiting:
-        (isEnough: (FactSheet) -> Bool, continuation: CheckedContinuation<Void, Never>)?
+        (isEnough: (FactSheet, UInt64?) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
     static let tokens: UInt64 = 5 << 48
 
@@ -74,8 +74,18 @@ actor FactsResident: ReactorClient {
 
     /// All facts, once they are as wanted.
     func sheet(when isEnough: @escaping @Sendable (FactSheet) -> Bool) async -> FactSheet {
-        if !isEnough(sheet) { await withCheckedContinuation { waiting = (isEnough, $0) } }
+        await wait { sheet, _ in isEnough(sheet) }
         return sheet
+    }
+
+    /// Returns once nothing wants to be woken for so long.
+    func rest(seconds: UInt64) async {
+        await wait { _, wait in wait.map { $0 > seconds * 1_000_000_000 } ?? true }
+    }
+
+    private func wait(until isEnough: @escaping @Sendable (FactSheet, UInt64?) -> Bool) async {
+        guard !isEnough(sheet, untilDeadline) else { return }
+        await withCheckedContinuation { waiting = (isEnough, $0) }
     }
 
     /// One fact, once it has this value.
@@ -91,7 +101,7 @@ actor FactsResident: ReactorClient {
         // In real time: what is set ahead is not waited for.
         let deadline = facts?.deadline ?? .max
         reactor.deadline = deadline == .max ? .max : deadline > ahead ? deadline - ahead : 0
-        guard let waiting, waiting.isEnough(sheet) else { return }
+        guard let waiting, waiting.isEnough(sheet, untilDeadline) else { return }
         self.waiting = nil
         waiting.continuation.resume()
     }

@@ -77,6 +77,10 @@ import Testing
         await resident.pass(seconds: 3)
         await resident.pass(seconds: 61)
         _ = await resident.fact(.probe(0), is: .holds)
+        await resident.rest(seconds: 20)
+        // One wake-up serves all that is polled, though each has its own time.
+        await resident.pass(seconds: 29)
+        await resident.rest(seconds: 20)
         await resident.stop()
         #expect(await resident.untilDeadline == nil)
     }

@@ -54,6 +54,12 @@ import Testing
         #expect(fact.reading == "start /no/such/probe: No such file or directory")
     }
 
+    @Test func oneWithoutAProgramIsUnknown() async throws {
+        let resident = try await Self.resident(arguments: [])
+        #expect(await Self.fact(resident).reading == "it names no program")
+        #expect(await resident.untilDeadline == nil)
+    }
+
     @Test func oneThatHangsIsKilled() async throws {
         let folder = try TemporaryDirectory()
         let pid = folder.file("pid")
@@ -87,15 +93,13 @@ import Testing
     @Test func whatItLeavesBehindIsEnded() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
-        let fd = dup(output.writing)
-        close(output.writing)
         // The shell's own descriptor 9 stays with what it starts in the background.
-        let path = "/proc/\(getpid())/fd/\(fd)"
+        let path = "/proc/\(getpid())/fd/\(output.writing)"
         let resident = try await Self.resident(
             shell: "exec 9>\(path); sleep 1000 & echo done; exit 0"
         )
         #expect(await Self.fact(resident).reading == "done")
-        close(fd)
+        close(output.writing)
         #expect(Program.next(output.reading) == nil)
     }
 
