@@ -96,7 +96,7 @@ package struct MisfirePlan: Equatable, Sendable {
         if let last = history.lastSlot, last > now {
             sawClockBack = true
             if Self.distance(from: now, to: last) <= rules.clockBackMax {
-                next = recurrence.next(after: last)
+                next = Self.untaken(recurrence, after: last, isTaken)
                 return
             }
             lastSlot = now
