@@ -3,16 +3,129 @@
 import BghostCore
 import BghostStore
 import BghostTestSupport
+import Synchronization
 import Testing
 
 @Suite struct SQLiteStoreTests {
+    let folder: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.file("state.db")
+    }
+
+    private func open(retention: SQLiteStore.Retention = .init()) throws -> SQLiteStore {
+        try SQLiteStore(path: path, retention: retention) { Issue.record("\($0)") }
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: StoreConformance.checks)
     func conforms(_ check: StoreConformance.Check) async throws {
-        let folder = try TemporaryDirectory()
-        let store = try SQLiteStore(path: folder.file("state.db")) {
-            Issue.record("\($0)")
-        }
+        let store = try open()
         defer { store.close() }
         try await check.run(StoreConformance(store: store))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func keepsEverythingOverARestart() async throws {
+        let store = StoreConformance(store: try open())
+        var record = Sample.fullRecord
+        record.state = .running
+        try await store.commit(
+            .accepted(Sample.fullRequest, replacing: nil),
+            .began(record),
+            .accepted(Sample.request(1), replacing: nil),
+            .remembered(TaskMemory(identifier: "a", lastSlot: 7)),
+            .switched(plugin: "p", off: "broken")
+        )
+        try await store.commit(Sample.wholeLife(5))
+        let dead = Sample.request(9)
+        try await store.commit(
+            .accepted(dead, replacing: nil),
+            .began(Sample.begun(50, request: 9)),
+            .ended(Sample.ended(50, request: 9), then: .dead(dead, reason: "tired"))
+        )
+        store.store.close()
+
+        for incarnation in 2...4 {
+            let store = try open()
+            // The first answer was read at the opening, the second is read now.
+            for _ in 1...2 {
+                let state = try store.recover()
+                #expect(state.incarnation == UInt32(incarnation))
+                #expect(state.pending == [Sample.request(1)])
+                #expect(state.interrupted.map(\.request) == [Sample.fullRequest])
+                #expect(state.interrupted.map(\.run) == [record])
+                #expect(state.tasks == [TaskMemory(identifier: "a", lastSlot: 7)])
+                #expect(state.switchedOff == ["p": "broken"])
+            }
+            #expect(
+                store.runs(task: nil, limit: 9)
+                    == [Sample.ended(50, request: 9), Sample.ended(5, request: 10_005)]
+            )
+            #expect(store.deadLetters(task: nil, limit: 9).map(\.request) == [dead])
+            store.close()
+        }
+    }
+
+    /// A list that cannot be kept takes none of those with it that are committed in the same
+    /// breath.
+    @Test(.timeLimit(.minutes(1))) func keepsAListWholeOrNotAtAll() async throws {
+        let store = try open()
+        let leased = Sample.request(1)
+        store.commit([
+            .accepted(leased, replacing: nil), .began(Sample.begun(100, request: 1)),
+        ]) { _ in }
+        let results = Mutex<[Bool]>([])
+        for number in 10..<200 {
+            var changes: [StoreChange] = [.accepted(Sample.request(number), replacing: nil)]
+            if number % 10 == 5 { changes.append(.accepted(leased, replacing: nil)) }
+            store.commit(changes) { result in
+                results.withLock { $0.append((try? result.get()) != nil) }
+            }
+        }
+        let kept = try store.recover().pending.map(\.id.low)
+        #expect(kept == (10..<200).filter { $0 % 10 != 5 })
+        #expect(results.withLock { $0 } == (10..<200).map { $0 % 10 != 5 })
+        store.close()
+        #expect(try open().recover().pending.count == kept.count)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func forgetsTheOldestRuns() async throws {
+        let limits = SQLiteStore.Retention.Limits(count: 100, bytes: 1 << 30, chunk: 16)
+        let store = try open(retention: .init(runs: limits, journal: limits))
+        for number in 0..<1000 {
+            store.commit(Sample.wholeLife(number)) { _ in }
+        }
+        _ = try store.recover()
+        for number in 1000..<1100 {
+            try await StoreConformance(store: store).commit(Sample.wholeLife(number))
+        }
+        let runs = store.runs(task: nil, limit: 10_000)
+        #expect((100...132).contains(runs.count), "\(runs.count)")
+        #expect(runs.map(\.id.low) == (0..<runs.count).map { UInt64(1099 - $0) })
+        let lines = store.journal(after: 0, limit: 10_000)
+        #expect((100...148).contains(lines.count), "\(lines.count)")
+        #expect(lines.last?.number == 3300)
+        store.close()
+        #expect(try open().runs(task: nil, limit: 10_000) == runs)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func forgetsWhatIsTooOldOrTooMuch(byAge: Bool) async throws {
+        let limits = SQLiteStore.Retention.Limits(
+            count: 1_000_000,
+            age: byAge ? 0 : .max,
+            bytes: byAge ? 1 << 30 : 5000,
+            chunk: 8
+        )
+        let store = try open(retention: .init(runs: limits, journal: limits))
+        for number in 0..<500 {
+            try await StoreConformance(store: store).commit(Sample.wholeLife(number))
+        }
+        #expect(store.runs(task: nil, limit: 1000).count < 60)
+        #expect(store.runs(task: nil, limit: 1).map(\.id.low) == [499])
+        store.close()
+        // What the journal's last line says of the tables is still there.
+        #expect(try open().recover().pending.isEmpty)
     }
 }

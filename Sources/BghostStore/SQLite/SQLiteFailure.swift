@@ -18,10 +18,13 @@ struct SQLiteFailure: Error {
         self.text = text
     }
 
-    /// The last failure of a connection.
+    /// The failure of the call that has just been made on a connection.
     init(of connection: OpaquePointer) {
+        let last = errno
         code = sqlite3_extended_errcode(connection)
-        systemError = sqlite3_system_errno(connection)
+        let kept = sqlite3_system_errno(connection)
+        let isOfTheSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+        systemError = kept != 0 || !isOfTheSystem ? kept : last
         text = String(cString: sqlite3_errmsg(connection))
     }
 

@@ -2,6 +2,7 @@
 
 internal import BghostCore
 internal import GRDBSQLite
+internal import Glibc
 
 /// A prepared statement, kept for as long as its connection.
 ///
@@ -31,6 +32,8 @@ final class Statement {
         bind(&arguments)
         defer { sqlite3_reset(handle) }
         guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
+        // SQLite does not keep the error of the system call that a commit fails by.
+        errno = 0
         guard sqlite3_step(handle) == SQLITE_DONE else { throw SQLiteFailure(of: connection) }
         return Int(sqlite3_changes(connection))
     }

@@ -79,6 +79,7 @@ struct StoreOpening {
         let reader = try openReader()
         do throws(SQLiteFailure) {
             guard try !isUnfinished(reader) else {
+                guard lock.acceptedBefore == 0 else { throw vanished(lock.acceptedBefore) }
                 try reader.close()
                 return try openNew(lock)
             }
@@ -129,10 +130,14 @@ struct StoreOpening {
         let last = try Tally(reading: reader.handle).journal.last
         guard last < lock.acceptedBefore else { return }
         guard try reader.number("SELECT copied FROM meta") == 0 else { return }
-        throw .damaged(
-            "the last \(lock.acceptedBefore - last) changes that were accepted are missing: its -wal"
-                + " was damaged, cut or removed, or an older file was put in its place; to go on"
-                + " without them, remove \(path)-lock"
+        throw vanished(lock.acceptedBefore - last)
+    }
+
+    private func vanished(_ count: Int64) -> SQLiteFailure {
+        .damaged(
+            "the last \(count) changes that were accepted are missing: its -wal was damaged, cut or"
+                + " removed, or an older file was put in its place; to go on without them, remove"
+                + " \(path)-lock"
         )
     }
 

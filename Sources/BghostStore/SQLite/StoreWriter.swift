@@ -76,17 +76,25 @@ final class StoreWriter {
     func close() throws(SQLiteFailure) {
         changes = nil
         defer { lock.release() }
-        try connection.run("UPDATE meta SET clean = 1")
-        try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        do throws(SQLiteFailure) {
+            try connection.run("UPDATE meta SET clean = 1")
+            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        } catch {
+            // Closing the last connection copies the WAL too, which must not be tried once more
+            // after a failed sync.
+            if error.isFatal { keepOpen() } else { try? connection.close() }
+            throw error
+        }
         try connection.close()
     }
 
     /// Lets go of the file without a further write to it.
-    ///
-    /// The connection stays open until the process ends: closing the last one copies the WAL.
     func abandon() {
         changes = nil
-        _ = Unmanaged.passRetained(connection.queue)
+        keepOpen()
         lock.release()
     }
+
+    /// Keeps the connection open until the process ends.
+    private func keepOpen() { _ = Unmanaged.passRetained(connection.queue) }
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTestSupport
+import StoreScript
+import Testing
+
+/// What a store holds after so many lists of the script.
+struct StoreModel: Equatable {
+    var lists: Int
+    var pending: [Request]
+    var runs: [RunRecord]
+
+    /// What must be there after so many lists.
+    init(lists: Int) {
+        self.lists = lists
+        let triples = (lists + 2) / 3
+        pending = (0..<3 * triples).map { StoreScript.request($0) }.filter { request in
+            let number = Int(request.id.low)
+            let run = number - number % 3 + 1
+            return switch number % 3 {
+            case 0: lists <= run
+            case 1: lists <= run + 1
+            default: true
+            }
+        }
+        runs = (0..<triples).filter { 3 * $0 + 1 < lists }.reversed().map {
+            StoreScript.run(3 * $0)
+        }
+    }
+
+    /// What is there.
+    init(reading store: SQLiteStore) throws {
+        let lines = Int(store.journal(after: 0, limit: 1_000_000).last?.number ?? 0)
+        lists = try #require(
+            StoreScript.lists(lines),
+            "a list was kept in part: \(lines) lines"
+        )
+        pending = try store.recover().pending
+        runs = store.runs(task: nil, limit: 1_000_000)
+    }
+}
+
+/// The files of a store that nobody has open.
+struct StoreFiles {
+    var database: [UInt8]
+    var wal: [UInt8]
+    var lock: [UInt8]
+
+    /// Copies those of a store that is in use: in a process of its own, because closing them here
+    /// would take away the locks of SQLite.
+    init(copying path: String) throws {
+        let folder = try TemporaryDirectory()
+        for suffix in ["", "-wal", "-lock"] {
+            _ = try Command.run(["cp", path + suffix, folder.file("copy" + suffix)])
+        }
+        database = try File.read(folder.file("copy"))
+        wal = (try? File.read(folder.file("copy-wal"))) ?? []
+        lock = (try? File.read(folder.file("copy-lock"))) ?? []
+    }
+
+    func write(to path: String) throws {
+        try File.write(database, to: path)
+        if !wal.isEmpty { try File.write(wal, to: path + "-wal") }
+        if !lock.isEmpty { try File.write(lock, to: path + "-lock") }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTestSupport
+import Glibc
+import StoreScript
+import Testing
+
+/// What a store does where it cannot do its work: it says so, and leaves what is there alone.
+@Suite struct StoreRefusalTests {
+    let folder: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.file("state.db")
+    }
+
+    private let writer = Artifact.path("store-writer")
+
+    private func refusal() -> StoreError? {
+        #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    }
+
+    /// Ten lists, closed.
+    private func fill() throws {
+        let store = try SQLiteStore(path: path)
+        for number in 0..<10 { store.commit(StoreScript.list(number)) { _ in } }
+        store.close()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func onlyOneHasTheFile() throws {
+        let store = try SQLiteStore(path: path)
+        let error = refusal()
+        #expect(error?.kind == .taken)
+        #expect(error?.message.contains("process \(getpid())") == true, "\(error?.message ?? "")")
+        let other = try Command.run([writer, "open", path])
+        #expect(other.output.hasPrefix("taken:"), "\(other)")
+        // The one who was first goes on.
+        store.commit(StoreScript.list(0)) { _ in }
+        #expect(try store.recover().pending.count == 3)
+        store.close()
+        try SQLiteStore(path: path).close()
+    }
+
+    /// A program that knows nothing of the lock file has the database itself.
+    @Test(.timeLimit(.minutes(1))) func anotherProgramHasTheFile() throws {
+        try fill()
+        let other = try Command.run([
+            "sqlite3", path, "BEGIN IMMEDIATE", ".shell \(writer) open \(path)",
+        ])
+        #expect(other.output.hasPrefix("taken: "), "\(other)")
+        #expect(other.output.contains("another program has the file open"))
+        try SQLiteStore(path: path).close()
+    }
+
+    @Test(arguments: [
+        "PRAGMA user_version = 2", "PRAGMA user_version = 999999",
+        "PRAGMA application_id = 7", "PRAGMA application_id = 0",
+    ])
+    func anotherFormatIsRefused(change: String) throws {
+        try fill()
+        let change = try Command.run(["sqlite3", path, "PRAGMA journal_mode = DELETE; \(change)"])
+        try #require(change.exitCode == 0, "\(change)")
+        let before = try File.read(path)
+        let error = refusal()
+        #expect(error?.message.contains(path) == true)
+        #expect(try File.read(path) == before)
+    }
+
+    @Test(arguments: ["not a database at all", String(repeating: "SQLite format 3\0", count: 500)])
+    func anotherFileIsRefused(text: String) throws {
+        try folder.write(text, to: "state.db")
+        #expect(refusal()?.kind == .corrupt)
+        #expect(try File.read(path) == Array(text.utf8))
+    }
+
+    @Test func aDatabaseThatIsGoneIsSaid() throws {
+        try fill()
+        unlink(path)
+        let error = refusal()
+        #expect(error?.kind == .corrupt)
+        #expect(error?.message.contains("missing") == true)
+        #expect(access(path, F_OK) != 0)
+        // An empty one is no better.
+        try folder.write("", to: "state.db")
+        #expect(refusal()?.kind == .corrupt)
+        // Who wants to begin with nothing can.
+        unlink(path + "-lock")
+        let store = try SQLiteStore(path: path)
+        #expect(try store.recover().pending.isEmpty)
+        store.close()
+    }
+
+    @Test func anOlderFilePutBackIsSaid() throws {
+        try fill()
+        let old = try File.read(path)
+        let store = try SQLiteStore(path: path)
+        store.commit(StoreScript.list(10)) { _ in }
+        store.close()
+        try File.write(old, to: path)
+        let error = refusal()
+        #expect(error?.kind == .corrupt)
+        #expect(error?.message.contains("the last 2 changes") == true, "\(error?.message ?? "")")
+        unlink(path + "-lock")
+        let again = try SQLiteStore(path: path)
+        #expect(try StoreModel(reading: again) == StoreModel(lists: 10))
+        again.close()
+    }
+
+    @Test func aFolderThatIsMissingIsSaid() {
+        let error = #expect(throws: StoreError.self) {
+            try SQLiteStore(path: folder.file("no/such/state.db"))
+        }
+        #expect(error?.message.contains("no/such") == true)
+    }
+
+    @Test func othersCannotReadIt() throws {
+        try fill()
+        for suffix in ["", "-lock"] {
+            var status = stat()
+            #expect(stat(path + suffix, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+        }
+    }
+
+    // MARK: The disk
+
+    /// A shell command in a mount namespace of its own, where a test may mount what it needs.
+    private func confined(_ script: String) throws -> Command.Result {
+        try Command.run(["unshare", "--mount", "sh", "-ec", script])
+    }
+
+    private static let mayMount =
+        (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: mayMount, "mounting needs root"))
+    func aFullDiskIsSaidAndPasses() throws {
+        let result = try confined(
+            """
+            mount -t tmpfs -o size=2m none \(folder.path)
+            head -c 1000000 /dev/zero > \(folder.path)/ballast
+            \(writer) fill \(path) \(folder.path)/ballast
+            """
+        )
+        let lines = result.output.split(separator: "\n")
+        try #require(lines.count == 4, "\(result)")
+        #expect(lines[0] != "kept 0")
+        #expect(lines[1].hasPrefix("refused full: cannot keep a transaction in \(path)"))
+        #expect(lines[2] == "again full")
+        #expect(lines[3] == "all there")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aFileThatMayNotGrowIsSaidAndPasses() throws {
+        let result = try Command.run([writer, "limit", path, "400000"])
+        let lines = result.output.split(separator: "\n")
+        try #require(lines.count == 4, "\(result)")
+        #expect(lines[0] != "kept 0")
+        #expect(lines[1].hasPrefix("refused full: "))
+        #expect(lines[2] == "again full")
+        #expect(lines[3] == "all there")
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        .enabled(if: mayMount, "mounting needs root"),
+        arguments: [true, false]
+    )
+    func aReadOnlyFolderIsSaid(isFilled: Bool) throws {
+        if isFilled { try fill() }
+        let before = try? File.read(path)
+        let result = try confined(
+            """
+            mount --bind \(folder.path) \(folder.path)
+            mount -o remount,bind,ro \(folder.path)
+            \(writer) open \(path) || true
+            """
+        )
+        #expect(result.output.hasPrefix("readOnly: "), "\(result)")
+        #expect(result.output.contains(path))
+        #expect((try? File.read(path)) == before)
+    }
+
+    /// What a failed sync leaves on the disk is not known: nothing is tried again.
+    @Test(.timeLimit(.minutes(1))) func aFailedSyncEndsAllWriting() throws {
+        let library = folder.file("failing_sync.so")
+        let source = PackageRoot.path + "/Tests/Fixtures/Store/failing_sync.c"
+        let made = try Command.run([
+            Toolchain.c, "-shared", "-fPIC", "-D_GNU_SOURCE", source, "-o", library,
+        ])
+        try #require(made.exitCode == 0, "\(made)")
+        let works = folder.file("works")
+        try File.write([], to: works)
+        let result = try Command.run([
+            "env", "LD_PRELOAD=\(library)", "SYNC_WORKS=\(works)", writer, "open", path, works,
+        ])
+        let lines = result.output.split(separator: "\n")
+        try #require(lines.count == 3, "\(result)")
+        #expect(lines[0] == "kept")
+        #expect(lines[1].hasPrefix("refused other: cannot keep a transaction in \(path)"))
+        #expect(lines[2].hasPrefix("refused other: "))
+        // With a disk that works, what was answered is there; what was not may be.
+        let store = try SQLiteStore(path: path)
+        let found = try StoreModel(reading: store)
+        #expect(found.lists >= 1 && found == StoreModel(lists: found.lists))
+        store.close()
+    }
+}

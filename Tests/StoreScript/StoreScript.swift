@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+package import BghostStore
+
+/// A sequence of transactions that never ends, of which every prefix is known.
+///
+/// Each three of them: three requests are accepted, one of them runs and ends, one is cancelled.
+package enum StoreScript {
+    package static func request(_ number: Int) -> Request {
+        Request(
+            id: RunID(high: 1, low: UInt64(number)),
+            task: "task\(number % 5)",
+            parameters: #"{"number":\#(number)}"#,
+            submittedAt: Int64(number),
+            priority: 500
+        )
+    }
+
+    package static func run(_ number: Int) -> RunRecord {
+        RunRecord(
+            id: RunID(high: 2, low: UInt64(number)),
+            request: request(number).id,
+            task: "task\(number % 5)",
+            plugin: "plugin",
+            epoch: UInt64(number),
+            state: .ended,
+            outcome: .succeeded,
+            message: "run \(number)",
+            limits: RunLimits(kind: .refresh),
+            submittedAt: Int64(number)
+        )
+    }
+
+    package static func list(_ number: Int) -> [StoreChange] {
+        let first = number - number % 3
+        switch number % 3 {
+        case 0: return (first..<first + 3).map { .accepted(request($0), replacing: nil) }
+        case 1: return [.began(run(first)), .ended(run(first), then: .consumed)]
+        default: return [.closed(request(first + 1).id, .cancelled)]
+        }
+    }
+
+    /// How many lines of the journal the first so many lists make.
+    package static func lines(_ lists: Int) -> Int { lists / 3 * 6 + [0, 3, 5][lists % 3] }
+
+    /// How many lists make so many lines; `nil` if the last of them is not whole.
+    package static func lists(_ lines: Int) -> Int? {
+        switch lines % 6 {
+        case 0: lines / 6 * 3
+        case 3: lines / 6 * 3 + 1
+        case 5: lines / 6 * 3 + 2
+        default: nil
+        }
+    }
+}

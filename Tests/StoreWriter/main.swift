@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import Glibc
+import StoreScript
+import Synchronization
+
+// The process that the store's tests kill, starve and confine.
+//
+//   store-writer commit DB FROM DELAY   keeps the lists of the script from this one on, prints the
+//                                       number of each as it is answered, and is killed after so many
+//                                       nanoseconds from the first answer
+//   store-writer fill DB BALLAST        commits until there is no room, removes the ballast, goes on
+//   store-writer limit DB BYTES         the same with a limit on the size of files
+//   store-writer open DB                opens it, commits once, and says what came of it
+
+/// Waits for the answer of one commit.
+func commit(_ store: SQLiteStore, _ changes: [StoreChange]) -> Result<Void, StoreError> {
+    let answer = Mutex<Result<Void, StoreError>?>(nil)
+    store.commit(changes) { result in answer.withLock { $0 = result } }
+    // An empty list is answered after it.
+    while answer.withLock({ $0 == nil }) { sched_yield() }
+    return answer.withLock { $0 } ?? .success(())
+}
+
+/// One call of the kernel for a line, so that what has been printed is whole.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+}
+
+func nanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+func commitUntilKilled(_ store: SQLiteStore, from first: Int, delay: Int64) -> Never {
+    let end = Atomic<Int64>(.max)
+    var next = first
+    while true {
+        // As many as a busy host has under way, so that transactions of several lists are cut too.
+        while next < first + 64 || nanoseconds() < end.load(ordering: .relaxed) {
+            let number = next
+            next += 1
+            store.commit(StoreScript.list(number)) { result in
+                guard case .success = result else { exit(3) }
+                say("\(number)")
+                _ = end.compareExchange(
+                    expected: .max,
+                    desired: nanoseconds() + delay,
+                    ordering: .relaxed
+                )
+            }
+            while store.waiting > 64, nanoseconds() < end.load(ordering: .relaxed) { sched_yield() }
+        }
+        kill(getpid(), SIGKILL)
+    }
+}
+
+/// Commits until it is told that there is no room, makes some, and expects to be heard again.
+func commitUntilFull(_ store: SQLiteStore, makeRoom: () -> Void) {
+    let payload = String(repeating: "x", count: 8000)
+    func request(_ number: Int) -> Request {
+        var request = StoreScript.request(number)
+        request.parameters = payload
+        return request
+    }
+    var kept: [Int] = []
+    var refused: StoreError?
+    for number in 0..<100_000 where refused == nil {
+        switch commit(store, [.accepted(request(number), replacing: nil)]) {
+        case .success: kept.append(number)
+        case .failure(let error): refused = error
+        }
+    }
+    say("kept \(kept.count)")
+    say("refused \(refused.map { "\($0.kind): \($0)" } ?? "never")")
+    // A question, and a commit, while there is no room: nothing traps, and it stays "full".
+    if case .failure(let error) = commit(store, [.accepted(request(200_000), replacing: nil)]) {
+        say("again \(error.kind)")
+    }
+    makeRoom()
+    for number in 300_000..<300_010 {
+        guard case .success = commit(store, [.accepted(request(number), replacing: nil)]) else {
+            return say("still refused")
+        }
+        kept.append(number)
+    }
+    let pending = try? store.recover().pending.map(\.id)
+    say(pending == kept.map { StoreScript.request($0).id } ? "all there" : "something is missing")
+    store.close()
+}
+
+/// `RLIMIT_FSIZE`, an enumerator that the importer hides.
+let fileSize = __rlimit_resource_t(1)
+let arguments = CommandLine.arguments
+guard arguments.count > 2 else { exit(64) }
+let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
+do {
+    if arguments[1] == "limit" {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit()
+        getrlimit(fileSize, &limit)
+        let before = limit.rlim_cur
+        limit.rlim_cur = rlim_t(number)
+        setrlimit(fileSize, &limit)
+        let store = try SQLiteStore(path: arguments[2])
+        commitUntilFull(store) {
+            limit.rlim_cur = before
+            setrlimit(fileSize, &limit)
+        }
+        exit(0)
+    }
+    let store = try SQLiteStore(path: arguments[2]) { say("reported \($0)") }
+    switch arguments[1] {
+    case "commit":
+        commitUntilKilled(store, from: number, delay: Int64(arguments[4]) ?? 0)
+    case "fill":
+        commitUntilFull(store) { unlink(arguments[3]) }
+    case "open":
+        for list in 0..<3 {
+            switch commit(store, StoreScript.list(list)) {
+            case .success: say("kept")
+            case .failure(let error): say("refused \(error.kind): \(error)")
+            }
+            // What the test does between two commits.
+            if list == 0, arguments.count > 3 { unlink(arguments[3]) }
+        }
+        store.close()
+    default: exit(64)
+    }
+} catch {
+    say("\(error.kind): \(error)")
+    exit(1)
+}
