@@ -4,8 +4,8 @@
 ///
 /// Worked out whenever a schedule is looked at: at its timer, after a start, after a jump of the
 /// clock, after an edit. Slots that come due are counted and not gone through, so that the cost does
-/// not grow with the downtime but by the months of it: ten years of a slot each second take less
-/// than a hundred microseconds.
+/// not grow with the downtime but by the months of it: ten years of a slot each second take a few
+/// microseconds.
 package struct MisfirePlan: Equatable, Sendable {
     /// What becomes of slots that came while nobody could start them.
     package enum Policy: Equatable, Sendable {
