@@ -61,17 +61,21 @@ import Testing
     }
 
     @Test func oneThatHangsIsKilled() async throws {
-        let folder = try TemporaryDirectory()
-        let pid = folder.file("pid")
+        let output = try Pipe.make()
+        defer { close(output.reading) }
+        let path = "/proc/\(getpid())/fd/\(output.writing)"
         let resident = try await Self.resident(
-            shell: "trap '' TERM; echo $$ > \(pid); exec sleep 1000",
-            timeout: .milliseconds(300)
+            shell: "exec 9>\(path); echo up >&9; trap '' TERM; sleep 1000; sleep 1000",
+            timeout: .seconds(2)
         )
+        for expected in "up\n".utf8 { #expect(Program.next(output.reading) == expected) }
+        close(output.writing)
+        await resident.pass(seconds: 3)
         let fact = await Self.fact(resident)
         #expect(fact.value == .unknown)
-        #expect(fact.reading == "no answer within 0.3 seconds")
-        // It is begun again only once the first is gone.
-        await resident.pass(seconds: 31)
+        #expect(fact.reading == "no answer within 2.0 seconds")
+        // With all that it started.
+        #expect(Program.next(output.reading) == nil)
         await resident.stop()
     }
 
