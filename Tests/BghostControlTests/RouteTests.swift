@@ -109,6 +109,23 @@ struct RouteTests {
         }
     }
 
+    @Test func aClientGoesOnAfterItHasWaited() async throws {
+        try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
+            try await serving.ask { client in
+                for _ in 0..<5 {
+                    let pending = try await client.trigger(Submission(task: "com.acme.storm"))
+                    let ended = try await client.endedRun(ofRequest: pending.value.id).value
+                    #expect(ended.outcome == .succeeded)
+                    await #expect(throws: ControlFault.self) {
+                        try await client.endedRun(ofRequest: RunID(high: 1, low: 2))
+                    }
+                    let runs = try await client.runs(task: nil, limit: 100).value
+                    #expect(runs.contains(ended))
+                }
+            }
+        }
+    }
+
     @Test func aRequestWithoutARunIsSaidToHaveNone() async throws {
         try await Serving.with { serving in
             let fault = await fault {

@@ -11,8 +11,11 @@ extension Integration {
     @Suite struct InProcessTests {
         private func manifest(runtime: Duration = .seconds(20)) throws -> Manifest {
             try TestManifest.misbehave(
-                runtime: runtime, grace: .milliseconds(150), isolation: .inProcess,
-                overlap: .allow)
+                runtime: runtime,
+                grace: .milliseconds(150),
+                isolation: .inProcess,
+                overlap: .allow
+            )
         }
 
         @Test(.timeLimit(.minutes(1)))
@@ -88,7 +91,9 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `The daemon drains although a plugin inside it does not close`() async throws {
             var manifest = try TestManifest.plugin(
-                "hang", library: try Fixture.library("hang-in-close"))
+                "hang",
+                library: try Fixture.library("hang-in-close")
+            )
             let plugin = try #require(manifest.plugins.firstIndex { $0.name == "hang" })
             manifest.plugins[plugin].isolation = .inProcess
             try await withDaemon(manifest, adjust: { $0.patience.finish = 200_000_000 }) { daemon in

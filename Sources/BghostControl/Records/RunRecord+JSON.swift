@@ -11,6 +11,7 @@ extension JSONWriter {
             writer.member("task", run.task)
             writer.member("plugin", run.plugin)
             writer.member("attempt", run.attempt)
+            writer.member("epoch", run.epoch)
             writer.member("state", run.state.rawValue)
             writer.member("outcome", run.outcome?.text)
             writer.member("stopReason", run.stopReason?.text)
@@ -64,6 +65,7 @@ extension RunRecord {
             task: task,
             plugin: plugin,
             attempt: json["attempt"]?.int64.map(Int.init(clamping:)) ?? 1,
+            epoch: json["epoch"]?.int64.map(UInt64.init(clamping:)) ?? 0,
             state: state,
             outcome: json["outcome"]?.string.flatMap { Outcome(text: $0) },
             stopReason: json["stopReason"]?.string.flatMap { StopReason(text: $0) },

@@ -87,10 +87,18 @@ struct ControlRoutes: Sendable {
         let run = try await request.body.consumeWithCancellationOnInboundClose { _ in
             try await RunWait(host: host).run(ofRequest: id)
         }
-        guard let run else {
-            throw ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
-        }
-        return Answer.json(Schema.run) { $0.member("run", run) }
+        var answer =
+            if let run {
+                Answer.json(Schema.run) { $0.member("run", run) }
+            } else {
+                Answer.fault(
+                    ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
+                )
+            }
+        // Whoever waits for a client to go away has read ahead on its connection, which takes no
+        // further request then.
+        answer.headers[.connection] = "close"
+        return answer
     }
 
     private func cancelPending(task: String) async throws -> Response {
