@@ -100,12 +100,8 @@ final class Committer: Sendable {
 
     /// What is not on the disk yet, in order.
     var uncommitted: Uncommitted {
-        inbox.withLock { inbox in
-            guard !inbox.underway.isEmpty || !inbox.waiting.isEmpty else {
-                return Uncommitted(changes: [])
-            }
-            return Uncommitted(changes: (inbox.underway + inbox.waiting).flatMap(\.changes))
-        }
+        let (underway, waiting) = inbox.withLock { ($0.underway, $0.waiting) }
+        return Uncommitted(changes: underway.flatMap(\.changes) + waiting.flatMap(\.changes))
     }
 
     /// How many transactions have not been answered yet.

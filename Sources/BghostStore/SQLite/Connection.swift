@@ -10,7 +10,10 @@ internal import GRDBSQLite
 /// writes or checkpoints; the other is opened read only, and nobody but this process opens the
 /// file at all. Nothing here opens the database by another descriptor either, not even to look at
 /// it: closing that one would drop the POSIX locks that SQLite holds.
-struct Connection {
+///
+/// `@unchecked`: each connection is used by one part of the store only, under that part's lock or on
+/// its thread.
+struct Connection: @unchecked Sendable {
     let queue: DatabaseQueue
     /// For the statements, by whoever holds the lock of the part that this connection belongs to;
     /// GRDB itself uses it only when it is opened and closed.

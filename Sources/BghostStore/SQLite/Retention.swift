@@ -23,7 +23,7 @@ extension SQLiteStore {
                 self.count = max(1, count)
                 self.age = max(0, age)
                 self.bytes = max(0, bytes)
-                self.chunk = max(1, chunk)
+                self.chunk = min(max(1, chunk), 1 << 16)
             }
         }
 

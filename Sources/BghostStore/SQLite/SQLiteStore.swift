@@ -40,17 +40,19 @@ package final class SQLiteStore: Store {
         report: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         let store = try StoreOpening(path: path, quickCheckMax: quickCheckMax).open()
-        self.path = path
-        self.report = report
-        opened = Mutex(store.state)
-        committer = Committer(path: path, report: report)
+        let committer = Committer(path: path, report: report)
         do throws(SQLiteFailure) {
             reader = try Mutex(StoreReader(store.reader))
-            let writer = try StoreWriter(store.writer, store.lock, retention: retention)
-            try committer.start(writer)
+            // Before the last property is set: an object that is whole would be closed when this
+            // fails, and wait for a thread that does not run.
+            try committer.start(StoreWriter(store.writer, store.lock, retention: retention))
         } catch {
             throw error.error("open the store", in: path)
         }
+        self.path = path
+        self.report = report
+        self.committer = committer
+        opened = Mutex(store.state)
     }
 
     deinit { close() }

@@ -23,16 +23,18 @@ final class StoreLock: Sendable {
         let path = database + "-lock"
         let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
+            let code = errno
             throw StoreError(
-                "cannot open \(path): \(String(cString: strerror(errno))); make the folder writable"
+                "cannot open \(path): \(String(cString: strerror(code))); make the folder writable"
                     + " for the daemon's user",
-                kind: [EROFS, EACCES, EPERM].contains(errno) ? .readOnly : .other
+                kind: [EROFS, EACCES, EPERM].contains(code) ? .readOnly : .other
             )
         }
+        let isMine = flock(fd, LOCK_EX | LOCK_NB) == 0
         var line = [UInt8](repeating: 0, count: Self.width)
         let count = pread(fd, &line, line.count, 0)
         let before = String(decoding: line.prefix(max(0, count)), as: UTF8.self)
-        guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
+        guard isMine else {
             let owner = Self.read(before).map { "process \($0.process)" } ?? "another process"
             close(fd)
             throw StoreError(

@@ -64,12 +64,15 @@ final class StoreWriter {
         var copied: Int32 = 0
         let mode = SQLITE_CHECKPOINT_PASSIVE
         let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, &length, &copied)
-        // What could not be copied, for want of room or because of a reader, stays in the WAL and
-        // is tried again when that has grown.
+        // What could not be copied, because of a reader or for want of room, stays in the WAL and is
+        // tried again when that has grown.
+        guard code == SQLITE_OK else {
+            checkpointAt = frames.pointee + Self.checkpointFrames
+            if code & 0xFF == SQLITE_BUSY { return }
+            throw SQLiteFailure(of: connection.handle)
+        }
         checkpointAt = length - copied + Self.checkpointFrames
         if length == copied { frames.pointee = 0 }
-        guard code != SQLITE_OK, code & 0xFF != SQLITE_BUSY else { return }
-        throw SQLiteFailure(of: connection.handle)
     }
 
     /// Copies the whole WAL into the database, says that it was left in order, and lets go of it.
