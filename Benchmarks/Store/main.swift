@@ -96,7 +96,7 @@ final class Flight: Sendable {
         }
     }
 
-    /// The run begins at once: that it did is kept in order before its end, which alone is waited for.
+    /// The run begins at once: that it did is kept before its end, which alone is waited for.
     func begin(_ request: Request) {
         var record = RunRecord(
             id: RunID(high: request.id.high | 1 << 60, low: request.id.low),
@@ -147,7 +147,8 @@ func inFlight(_ store: SQLiteStore, _ raw: RawStore) {
         let rate = rates.sorted()[2]
         let life = lives.sorted()[2]
         print(
-            "\(window) in flight: raw \(Int(floor))/s, store \(Int(rate))/s, ratio \(rate / floor);",
+            "\(window) in flight: raw \(Int(floor))/s, store \(Int(rate))/s,",
+            "ratio \(rate / floor);",
             "whole life \(Int(life))/s, ratio \(life / floor)"
         )
     }

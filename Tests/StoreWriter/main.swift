@@ -9,9 +9,10 @@ import Synchronization
 // The process that the store's tests kill, starve and confine.
 //
 //   store-writer commit DB FROM DELAY   keeps the lists of the script from this one on, prints the
-//                                       number of each as it is answered, and is killed after so many
-//                                       nanoseconds from the first answer
-//   store-writer fill DB BALLAST        commits until there is no room, removes the ballast, goes on
+//                                       number of each as it is answered, and is killed so many
+//                                       nanoseconds after the first answer
+//   store-writer fill DB BALLAST        commits until there is no room, removes the ballast, and
+//                                       goes on
 //   store-writer limit DB BYTES         the same with a limit on the size of files
 //   store-writer open DB                opens it, commits once, and says what came of it
 

@@ -11,8 +11,8 @@ internal import GRDBSQLite
 /// file at all. Nothing here opens the database by another descriptor either, not even to look at
 /// it: closing that one would drop the POSIX locks that SQLite holds.
 ///
-/// `@unchecked`: each connection is used by one part of the store only, under that part's lock or on
-/// its thread.
+/// `@unchecked`: each connection is used by one part of the store only, under that part's lock or
+/// on its thread.
 struct Connection: @unchecked Sendable {
     let queue: DatabaseQueue
     /// For the statements, by whoever holds the lock of the part that this connection belongs to;

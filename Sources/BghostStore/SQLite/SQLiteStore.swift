@@ -30,8 +30,8 @@ package final class SQLiteStore: Store {
     /// - Parameters:
     ///   - path: of the database; its folder must exist. `-wal`, `-shm` and `-lock` lie beside it.
     ///   - retention: how much of the past is kept.
-    ///   - quickCheckMax: a store that was not closed is read page by page at its opening, unless it is
-    ///     bigger than this, bytes.
+    ///   - quickCheckMax: a store that was not closed is read page by page at its opening, unless it
+    ///     is bigger than this, bytes.
     ///   - report: faults that no caller is told of, on any thread.
     package init(
         path: String,

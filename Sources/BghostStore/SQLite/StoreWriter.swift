@@ -64,8 +64,8 @@ final class StoreWriter {
         var copied: Int32 = 0
         let mode = SQLITE_CHECKPOINT_PASSIVE
         let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, &length, &copied)
-        // What could not be copied, because of a reader or for want of room, stays in the WAL and is
-        // tried again when that has grown.
+        // What could not be copied, because of a reader or for want of room, stays in the WAL and
+        // is tried again when that has grown.
         guard code == SQLITE_OK else {
             checkpointAt = frames.pointee + Self.checkpointFrames
             if code & 0xFF == SQLITE_BUSY { return }
