@@ -78,7 +78,7 @@ let package = Package(
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
         .target(
             name: "BghostLinux",
-            dependencies: ["CBghostSystem"],
+            dependencies: ["BghostCore", "CBghostSystem"],
             swiftSettings: swift
         ),
         .target(
@@ -88,7 +88,11 @@ let package = Package(
         ),
         .target(
             name: "BghostStore",
-            dependencies: ["BghostCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "BghostCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swift
         ),
         .target(
@@ -207,6 +211,19 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: swift
         ),
+        // A program that commits until it is killed, and what its test knows of its steps.
+        .target(
+            name: "StoreScript",
+            dependencies: ["BghostCore", "BghostStore"],
+            path: "Tests/StoreScript",
+            swiftSettings: swift
+        ),
+        .executableTarget(
+            name: "store-writer",
+            dependencies: ["BghostCore", "BghostStore", "StoreScript"],
+            path: "Tests/StoreWriter",
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostCoreTests",
             dependencies: ["BghostCore", "BghostTestSupport"],
@@ -219,12 +236,14 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostStoreTests",
-            dependencies: ["BghostCore", "BghostStore", "BghostTestSupport"],
+            dependencies: [
+                "BghostCore", "BghostStore", "BghostTestSupport", "StoreScript", "store-writer",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostLinuxTests",
-            dependencies: ["BghostLinux", "BghostTestSupport"],
+            dependencies: ["BghostCore", "BghostLinux", "BghostTestSupport"],
             swiftSettings: swift
         ),
         .testTarget(
@@ -276,7 +295,8 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker", "stormy-station",
+                "BghostControl", "BghostCore", "BghostTestSupport", "CBghostSystem", "bghost",
+                "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
         ),
