@@ -236,6 +236,11 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostStoreTests",
+            dependencies: ["BghostCore", "BghostStore", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "StoreCrashTests",
             dependencies: [
                 "BghostCore", "BghostStore", "BghostTestSupport", "StoreScript", "store-writer",
             ],
