@@ -38,6 +38,10 @@ package actor Host {
     var book: RequestBook
     /// The request of an entry that is on its way to the store.
     var arriving: [Int: RunID] = [:]
+    /// Schedules by entry.
+    var schedules: [Int: ActiveSchedule] = [:]
+    /// Names this machine among others of a fleet.
+    let machineID: String
     /// What is remembered of entries, where there is something.
     var memories: [Int: TaskMemory] = [:]
     /// The fencing token of the newest run.
@@ -83,6 +87,7 @@ package actor Host {
         log = configuration.log
         self.state = state
         self.store = store
+        machineID = MachineID.read() ?? ""
         reactor = try Reactor()
         spawner = try Spawner()
         slotsMax =
@@ -103,7 +108,7 @@ package actor Host {
         definePlugins()
         defineTasks()
         try recoverRequests()
-        submitAtStart()
+        startSchedules()
         log.write(
             .info,
             "host.started",

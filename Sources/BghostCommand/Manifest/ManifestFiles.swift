@@ -64,7 +64,8 @@ package struct ManifestFiles {
         let reader = ManifestReader(
             manifestDirectory: directory,
             unresolvedSecrets: unresolvedSecrets,
-            resolveSecret: Secrets.resolve
+            resolveSecret: Secrets.resolve,
+            zones: Zones.source
         )
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
@@ -98,6 +99,13 @@ package struct ManifestFiles {
         }
         return names
     }
+}
+
+/// The time zones of the system.
+private enum Zones {
+    private static let system = SystemZones { try ZoneTable(name: $0, tzif: $1) }
+
+    static let source = ZoneSource(find: system.zone, names: system.names)
 }
 
 /// Where the values of secrets come from.

@@ -178,8 +178,21 @@ extension DiagnosticCode {
             """
         case .needsExactIdentifier:
             """
-            `submitAtStart` and `every` submit requests by themselves, and a request is for one \
-            identifier. A family stands for many, so nothing could be submitted.
+            `submitAtStart`, `every` and `calendar` submit requests by themselves, and a request is \
+            for one identifier. A family stands for many, so nothing could be submitted.
+            """
+        case .badCalendar:
+            """
+            `calendar` is cron: minute, hour, day of the month, month, day of the week, or six \
+            fields with the second first. A field is *, numbers, ranges (1-5), steps (*/15) and \
+            lists of these; months and days of the week have names (jan, mon); @daily and its like \
+            stand for whole calendars. A calendar must come at least once in its life.
+            """
+        case .badTimeZone:
+            """
+            Time zones have the names of the IANA database, such as Europe/Berlin or UTC, and come \
+            from the system's package tzdata. An abbreviation such as CET or PST names no zone with \
+            certainty.
             """
         case .sharedInProcess:
             """

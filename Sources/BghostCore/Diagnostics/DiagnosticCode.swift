@@ -41,6 +41,8 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case nothingToOverride = "BG1043"
     case notInDropIn = "BG1044"
     case needsExactIdentifier = "BG1045"
+    case badCalendar = "BG1046"
+    case badTimeZone = "BG1047"
 
     // Warnings.
     case sharedInProcess = "BG1060"

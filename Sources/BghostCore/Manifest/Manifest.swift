@@ -31,11 +31,19 @@ package struct HostSettings: Equatable, Sendable {
     package var controlSocket: String?
     /// How many runs may be under way at once; `nil` is the number of processors.
     package var slots: Int?
+    /// The zone of calendars that name none.
+    package var timeZone: ZoneTable
 
-    package init(stateDirectory: String? = nil, controlSocket: String? = nil, slots: Int? = nil) {
+    package init(
+        stateDirectory: String? = nil,
+        controlSocket: String? = nil,
+        slots: Int? = nil,
+        timeZone: ZoneTable = .utc
+    ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
         self.slots = slots
+        self.timeZone = timeZone
     }
 }
 
@@ -239,8 +247,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var priority: Int
     /// A request is submitted when the daemon starts, unless one is pending.
     package var submitAtStart: Bool
-    /// After each begin the next request is due this much later.
-    package var every: Duration?
+    /// When requests are submitted by themselves; `nil` if they are not.
+    package var schedule: TaskSchedule?
     /// What follows a run that did not succeed.
     package var retry: RetryPolicy
     /// A JSON object as text; a request's own parameters are laid over it, key by key.
@@ -255,7 +263,7 @@ package struct TaskDefinition: Equatable, Sendable {
         overlap: Overlap = .queue,
         priority: Int = 500,
         submitAtStart: Bool = false,
-        every: Duration? = nil,
+        schedule: TaskSchedule? = nil,
         retry: RetryPolicy? = nil,
         parameters: String = "{}",
         origin: SourceLocation = SourceLocation()
@@ -267,7 +275,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.overlap = overlap
         self.priority = priority
         self.submitAtStart = submitAtStart
-        self.every = every
+        self.schedule = schedule
         self.retry = retry ?? RetryPolicy(kind: kind)
         self.parameters = parameters
         self.origin = origin

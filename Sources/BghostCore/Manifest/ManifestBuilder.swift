@@ -7,6 +7,7 @@
 struct ManifestBuilder {
     let collector: DiagnosticCollector
     let manifestDirectory: String
+    let zones: ZoneSource
     let expansion: (ManifestSource) -> SecretExpansion
 
     // MARK: - Host
@@ -16,6 +17,7 @@ struct ManifestBuilder {
             return HostSettings()
         }
         var host = HostSettings()
+        if let zone = zone(node["timeZone"], in: main) { host.timeZone = zone }
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlSocket = node["control"].flatMap { node in
@@ -144,7 +146,7 @@ struct ManifestBuilder {
 
     // MARK: - Tasks
 
-    func task(_ entry: ManifestEntry) -> TaskDefinition? {
+    func task(_ entry: ManifestEntry, _ host: HostSettings) -> TaskDefinition? {
         guard let identifier = IdentifierPattern(entry.name) else { return nil }
         let node = entry.node
         let kind = node["kind"]?.string.flatMap(TaskKind.init) ?? .refresh
@@ -169,7 +171,7 @@ struct ManifestBuilder {
             overlap: node["overlap"]?.string.flatMap(Overlap.init) ?? .queue,
             priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
             submitAtStart: submitAtStart(entry, identifier),
-            every: every(entry, identifier),
+            schedule: schedule(entry, identifier, host),
             retry: retry(node["retry"], kind),
             parameters: settings("parameters", of: entry),
             origin: entry.location
@@ -196,12 +198,6 @@ struct ManifestBuilder {
         return isWanted
     }
 
-    private func every(_ entry: ManifestEntry, _ identifier: IdentifierPattern) -> Duration? {
-        let interval = duration(entry.node["every"])
-        if interval != nil, identifier.isFamily { refuse("every", of: entry) }
-        return interval
-    }
-
     private func retry(_ node: JSONNode?, _ kind: TaskKind) -> RetryPolicy {
         guard let node, let policy = node["policy"]?.string else { return RetryPolicy(kind: kind) }
         func whole(_ key: String, _ other: Int) -> Int {
@@ -219,7 +215,7 @@ struct ManifestBuilder {
         )
     }
 
-    private func refuse(_ key: String, of entry: ManifestEntry) {
+    func refuse(_ key: String, of entry: ManifestEntry) {
         let span = entry.node.object?.first { $0.key == key }?.keySpan
         collector.report(
             .needsExactIdentifier,
@@ -252,7 +248,7 @@ struct ManifestBuilder {
     /// It travels in one frame, beside other fields.
     private static let settingsBytesMax = 64 << 10
 
-    private func duration(_ node: JSONNode?) -> Duration? {
+    func duration(_ node: JSONNode?) -> Duration? {
         amount(node, .duration).map { .milliseconds(Int64(clamping: $0)) }
     }
 

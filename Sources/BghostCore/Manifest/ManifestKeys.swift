@@ -74,8 +74,9 @@ enum ManifestKeys {
             ),
             ManifestKey(
                 "timeZone",
-                .reserved(advice: "remove it"),
-                "The time zone of calendars."
+                .text(.timeZone),
+                default: "\"UTC\"",
+                "The IANA zone of calendars that name none."
             ),
             ManifestKey(
                 "history",
@@ -290,11 +291,6 @@ enum ManifestKeys {
                 "Whether a request is submitted when the daemon starts, unless one is pending."
             ),
             ManifestKey(
-                "every",
-                .duration(1000...366 * day),
-                "After each begin the next request is due this much later."
-            ),
-            ManifestKey(
                 "parameters",
                 .settings,
                 default: "{}",
@@ -302,20 +298,11 @@ enum ManifestKeys {
             ),
             ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
             override,
-        ] + reservedTaskKeys,
+        ] + schedule + reservedTaskKeys,
         alternatives: ["plugin", "function"]
     )
 
     private static let reservedTaskKeys = [
-        ManifestKey(
-            "calendar",
-            .reserved(advice: "remove it, or use `every`"),
-            "When it is due, as cron."
-        ),
-        ManifestKey("timeZone", .reserved(advice: "remove it"), "The calendar's time zone."),
-        ManifestKey("gap", .reserved(advice: "remove it"), "What a skipped hour means."),
-        ManifestKey("fold", .reserved(advice: "remove it"), "What a repeated hour means."),
-        ManifestKey("misfire", .reserved(advice: "remove it"), "What missed times mean."),
         ManifestKey("tolerance", .reserved(advice: "remove it"), "How late it may begin."),
         ManifestKey(
             "requires",

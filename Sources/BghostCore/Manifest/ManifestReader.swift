@@ -7,6 +7,7 @@ package struct ManifestReader {
     private let manifestDirectory: String
     private let unresolvedSecrets: Diagnostic.Severity
     private let resolveSecret: (SecretReference) -> Result<String, SecretError>
+    private let zones: ZoneSource
     private let signatureProblem: (String) -> String?
 
     /// Prepares a reader.
@@ -17,16 +18,19 @@ package struct ManifestReader {
     ///   - unresolvedSecrets: Whether a secret without a value is an error, as for the daemon, or a
     ///     warning, as for a check on another machine. The reference then stays in its place.
     ///   - resolveSecret: Finds the value of a reference. Paths of files are absolute.
+    ///   - zones: Finds time zones.
     ///   - signatureProblem: What is wrong with a function's signature; `nil` if nothing is.
     package init(
         manifestDirectory: String,
         unresolvedSecrets: Diagnostic.Severity = .error,
         resolveSecret: @escaping (SecretReference) -> Result<String, SecretError>,
+        zones: ZoneSource,
         signatureProblem: @escaping (String) -> String? = FunctionSignature.problem(in:)
     ) {
         self.manifestDirectory = manifestDirectory
         self.unresolvedSecrets = unresolvedSecrets
         self.resolveSecret = resolveSecret
+        self.zones = zones
         self.signatureProblem = signatureProblem
     }
 
@@ -74,6 +78,7 @@ package struct ManifestReader {
         let builder = ManifestBuilder(
             collector: collector,
             manifestDirectory: manifestDirectory,
+            zones: zones,
             expansion: { source in
                 SecretExpansion(
                     source: source,
@@ -84,11 +89,12 @@ package struct ManifestReader {
                 )
             }
         )
+        let host = builder.host(sources[0])
         return Manifest(
-            host: builder.host(sources[0]),
+            host: host,
             plugins: plugins.map(builder.plugin),
             functions: functions.map(builder.function),
-            tasks: tasks.compactMap(builder.task)
+            tasks: tasks.compactMap { builder.task($0, host) }
         )
     }
 }

@@ -17,6 +17,8 @@ enum TextFormat: Sendable {
     case handlerName
     case symbol
     case signature
+    case calendar
+    case timeZone
 }
 
 /// Why a text does not have its format.
@@ -48,6 +50,8 @@ extension TextFormat {
         case .handlerName: "a handler's name"
         case .symbol: "a symbol such as \"crc32\""
         case .signature: "a signature such as \"int(int)\""
+        case .calendar: "a calendar such as \"0 12 * * *\""
+        case .timeZone: "a time zone such as \"Europe/Berlin\""
         }
     }
 
@@ -63,13 +67,15 @@ extension TextFormat {
         case .pluginName, .handlerName: "name"
         case .symbol: "symbol"
         case .signature: "signature"
+        case .calendar: "calendar"
+        case .timeZone: "time zone"
         }
     }
 
     /// A regular expression that every good text matches; `nil` if one would say nothing.
     var pattern: String? {
         switch self {
-        case .hostPath, .path, .library, .signature: nil
+        case .hostPath, .path, .library, .signature, .calendar, .timeZone: nil
         case .controlAddress: "^unix:."
         case .digest: "^[0-9a-f]{64}$"
         case .networkGrant: #"^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[A-Za-z0-9._-]+):[0-9]{1,5}$"#
@@ -96,7 +102,21 @@ extension TextFormat {
         case .handlerName: Self.nameFault(text, bytesMax: 128, beginsPlainly: false)
         case .symbol: Self.symbolFault(text)
         // Another part of the program reads them.
-        case .signature: nil
+        case .signature, .timeZone: nil
+        case .calendar: Self.calendarFault(text)
+        }
+    }
+
+    private static func calendarFault(_ text: String) -> TextFault? {
+        do throws(CalendarError) {
+            _ = try CalendarExpression(text)
+            return nil
+        } catch {
+            return TextFault(
+                .badCalendar,
+                error.offset > 0 ? "\(error.message) (byte \(error.offset + 1))" : error.message,
+                label: error.help
+            )
         }
     }
 

@@ -146,7 +146,7 @@ extension Host {
 
     func withdraw(_ entry: Int) {
         guard let request = book.withdraw(entry: entry) else { return }
-        endWithoutRun(request, .cancelled, "withdrawn")
+        endWithoutRun(request, entry: entry, .cancelled, "withdrawn")
     }
 
     private func pendingEntries(of plugin: PluginSlot) -> [Int] {

@@ -116,48 +116,6 @@ extension Host {
         )
     }
 
-    func submitAtStart() {
-        for (index, task) in configuration.manifest.tasks.enumerated()
-        where !task.identifier.isFamily {
-            let entry = entry(for: task.identifier.description, definition: index)
-            guard book.entries[entry].pending == nil else { continue }
-            if task.submitAtStart {
-                submitOwn(task.identifier.description, index, entry, earliest: nil)
-            } else {
-                submitNext(index, entry: entry)
-            }
-        }
-        dispatch()
-    }
-
-    /// Submits the next request of a task that repeats, unless one is pending.
-    func submitNext(_ definition: Int, entry: Int) {
-        guard let every = configuration.manifest.tasks[definition].every,
-            book.entries[entry].pending == nil, !isDraining
-        else { return }
-        let (due, overflow) = WallClock.now.addingReportingOverflow(
-            Int64(clamping: every.clampedNanoseconds)
-        )
-        guard !overflow else { return }
-        submitOwn(book.entries[entry].identifier, definition, entry, earliest: due)
-    }
-
-    private func submitOwn(_ identifier: String, _ definition: Int, _ entry: Int, earliest: Int64?)
-    {
-        let request = Request(
-            id: nextID(),
-            task: identifier,
-            parameters: "{}",
-            submittedAt: WallClock.now,
-            earliestBegin: earliest,
-            priority: configuration.manifest.tasks[definition].priority,
-            submitter: .manifest
-        )
-        commit([.accepted(request, replacing: nil)])
-        _ = book.accept(request, entry: entry, now: WallClock.now)
-        armRequests()
-    }
-
     // MARK: Time
 
     /// Arms the timer for the request that is due next.
@@ -192,9 +150,10 @@ extension Host {
                 guard let plugin = recovered.popLast() else { return }
                 retryRequests(of: plugin)
             case .start(let request, let entry): begin(request, entry: entry)
-            case .skipped(let request, _): endWithoutRun(request, .skipped, "its task is running")
-            case .missed(let request, _):
-                endWithoutRun(request, .missed, "its latest begin date has passed")
+            case .skipped(let request, let entry):
+                endWithoutRun(request, entry: entry, .skipped, "its task is running")
+            case .missed(let request, let entry):
+                endWithoutRun(request, entry: entry, .missed, "its latest begin date has passed")
             case .displace(let entry):
                 for number in runs.numbers {
                     guard let index = runs.index(of: number), runs[index]?.entry == entry else {
@@ -207,10 +166,11 @@ extension Host {
     }
 
     /// Ends a request that gets no run, or no further one.
-    func endWithoutRun(_ request: Request, _ end: RequestEnd, _ why: String) {
-        commit([.closed(request.id, end)])
+    func endWithoutRun(_ request: Request, entry: Int, _ end: RequestEnd, _ why: String) {
+        commit([.closed(request.id, end)] + leave(request, entry: entry))
         log.write(.info, "request.\(end.text)", why, task: request.task)
         resumeWaiters(of: request.id, with: nil)
+        goOn(after: request, entry: entry)
     }
 
     func resumeWaiters(of request: RunID, with record: RunRecord?) {

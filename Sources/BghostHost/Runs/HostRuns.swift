@@ -22,13 +22,14 @@ extension Host {
             limits: task.limits,
             submittedAt: request.submittedAt
         )
-        if task.every != nil, !request.isSimulated { submitNext(definition, entry: entry) }
+        let left = leave(request, entry: entry)
+        defer { goOn(after: request, entry: entry) }
         let parameters: String
         do {
             parameters = try merged(task.parameters, request.parameters)
         } catch {
             record.message = "its parameters cannot be laid over the task's: \(error)"
-            endUnbegun(record, request, entry: entry)
+            endUnbegun(record, request, entry: entry, left)
             return
         }
         let carrier: Carrier
@@ -36,12 +37,12 @@ extension Host {
             carrier = try carrierWithFreeLane(for: plugin)
         } catch {
             record.message = error.description
-            endUnbegun(record, request, entry: entry)
+            endUnbegun(record, request, entry: entry, left)
             return
         }
         guard let lane = carrier.takeLane() else {
             record.message = "`\(plugin.name)` has no free lane"
-            endUnbegun(record, request, entry: entry)
+            endUnbegun(record, request, entry: entry, left)
             return
         }
         let machine = RunMachine(
@@ -61,12 +62,12 @@ extension Host {
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
             record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
-            endUnbegun(record, request, entry: entry)
+            endUnbegun(record, request, entry: entry, left)
             return
         }
         carrier.lanes[lane] = number
         handlerUses[useOfDefinition[definition]].running += 1
-        commit([.began(record)])
+        commit([.began(record)] + left)
         if carrier.state == .live {
             start(number)
             return
@@ -83,13 +84,18 @@ extension Host {
     }
 
     /// Ends a request whose run could not be given to any carrier.
-    private func endUnbegun(_ record: RunRecord, _ request: Request, entry: Int) {
+    private func endUnbegun(
+        _ record: RunRecord,
+        _ request: Request,
+        entry: Int,
+        _ left: [StoreChange]
+    ) {
         var record = record
         record.state = .ended
         record.outcome = .failed
         record.endedAt = WallClock.now
         let next = next(request, after: RetryPolicy.End(outcome: .failed))
-        commit([.began(record), .ended(record, then: next)]) { [record] host, _ in
+        commit([.began(record), .ended(record, then: next)] + left) { [record] host, _ in
             host.resumeWaiters(of: record.request, with: record)
         }
         report(record)

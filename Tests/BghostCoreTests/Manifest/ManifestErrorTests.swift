@@ -78,7 +78,6 @@ struct ManifestErrorTests {
         Bad(.notHonoured, "{ \"version\": 1, ▶\"sessions\": {} }"),
         Bad(.notHonoured, "{ \"version\": 1, ▶\"notifications\": {} }"),
         Bad(.notHonoured, host("▶\"dashboard\": \"none\"")),
-        Bad(.notHonoured, host("▶\"timeZone\": \"UTC\"")),
         Bad(.notHonoured, host("▶\"history\": {}")),
         Bad(.notHonoured, plugin("▶\"signedBy\": \"acme\"")),
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
@@ -86,8 +85,28 @@ struct ManifestErrorTests {
     ]
 
     static let reservedInTasks = [
-        "calendar", "timeZone", "gap", "fold", "misfire", "tolerance", "requires",
+        "tolerance", "requires",
     ].map { Bad(.notHonoured, task("▶\"\($0)\": {}")) }
+
+    static let schedules = [
+        Bad(.badCalendar, task("\"calendar\": ▶\"0 25 * * *\"")),
+        Bad(.badCalendar, task("\"calendar\": ▶\"* * *\"")),
+        Bad(.badCalendar, task("\"calendar\": ▶\"0 0 30 2 *\"")),
+        Bad(.badCalendar, task("\"calendar\": ▶\"\"")),
+        Bad(.wrongType, task("\"calendar\": ▶5")),
+        Bad(.badCalendar, task("\"calendar\": \"@daily\", ▶\"every\": \"1h\"")),
+        Bad(.badCalendar, task("\"every\": \"1h\", ▶\"gap\": \"skip\"")),
+        Bad(.badTimeZone, task("\"calendar\": \"@daily\", \"timeZone\": ▶\"Mars/Olympus\"")),
+        Bad(
+            .badTimeZone,
+            task("\"calendar\": \"@daily\", \"timeZone\": ▶\"Europe/berlin\""),
+            label: "did you mean \"Europe/Berlin\"?"
+        ),
+        Bad(.badTimeZone, ManifestFixture.host("\"timeZone\": ▶\"CEST\"")),
+        Bad(.unknownWord, task("\"calendar\": \"@daily\", \"fold\": ▶\"last\"")),
+        Bad(.missingKey, task("\"every\": \"1h\", ▶\"offset\": {}")),
+        Bad(.outOfRange, task("\"every\": \"1h\", \"misfireMax\": ▶0")),
+    ]
 
     static let retries = [
         Bad(.missingKey, task("▶\"retry\": {}")),
@@ -202,7 +221,7 @@ struct ManifestErrorTests {
         "{ \"version\": 1, \"functions\": {\n ▶\"f\": { \(fields) } } }"
     }
 
-    @Test(arguments: files + keys + reservedInTasks + retries + types + quantities)
+    @Test(arguments: files + keys + reservedInTasks + schedules + retries + types + quantities)
     func names(_ bad: Bad) throws {
         let (text, places) = ManifestFixture.unmark(bad.text)
         let (manifest, diagnostics) = ManifestFixture.read(text)

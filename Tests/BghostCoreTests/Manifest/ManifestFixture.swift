@@ -32,6 +32,8 @@ enum ManifestFixture {
         "{ \"version\": 1,\n  \"host\": { \(fields) } }"
     }
 
+    static let berlin = ZoneTable(name: "Europe/Berlin", fixedOffset: 3600)
+
     static func reader(
         secrets: [String: String] = [:],
         unresolved: Diagnostic.Severity = .error
@@ -42,7 +44,17 @@ enum ManifestFixture {
             resolveSecret: { reference in
                 secrets[reference.description].map(Result.success)
                     ?? .failure(SecretError("it is not set"))
-            }
+            },
+            zones: ZoneSource(
+                find: { name in
+                    switch name {
+                    case "UTC": return .utc
+                    case "Europe/Berlin": return berlin
+                    default: throw ZoneError.notAZone
+                    }
+                },
+                names: { ["Europe/Berlin", "UTC"] }
+            )
         )
     }
 

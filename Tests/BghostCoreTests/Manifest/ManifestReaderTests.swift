@@ -133,7 +133,7 @@ struct ManifestReaderTests {
             overlap: .replace,
             priority: 900,
             submitAtStart: true,
-            every: .seconds(86_400),
+            schedule: TaskSchedule(times: .every(.seconds(86_400))),
             // What a secret holds is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)

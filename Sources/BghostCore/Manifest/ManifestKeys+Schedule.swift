@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ManifestKeys {
+    /// The keys of a task that say when it comes by itself.
+    static let schedule = [
+        ManifestKey(
+            "every",
+            .duration(1000...366 * day),
+            "A request is submitted each time that this has passed."
+        ),
+        ManifestKey(
+            "calendar",
+            .text(.calendar),
+            "When requests are submitted, as cron with five fields or six (seconds first)."
+        ),
+        ManifestKey(
+            "timeZone",
+            .text(.timeZone),
+            "The IANA zone of the calendar; the default is the host's `timeZone`, or UTC."
+        ),
+        ManifestKey(
+            "gap",
+            .word(GapPolicy.allCases.map(\.rawValue), reserved: []),
+            default: "\"shift\"",
+            """
+            What a fixed time means on the day on which clocks skip it: shift is the first time \
+            after the gap, skip is not at all.
+            """
+        ),
+        ManifestKey(
+            "fold",
+            .word(FoldPolicy.allCases.map(\.rawValue), reserved: []),
+            default: "\"first\"",
+            "What a fixed time means on the day on which clocks show it twice."
+        ),
+        ManifestKey(
+            "misfire",
+            .word(["once", "skip", "all"], reserved: []),
+            default: "\"once\"",
+            """
+            What becomes of times that went by while bghost could not run: one run stands for all, \
+            none, or each gets its run.
+            """
+        ),
+        ManifestKey(
+            "misfireMax",
+            .whole(1...Int64(MisfirePlan.slotsMax)),
+            default: "10",
+            "With misfire all: how many times are run after the fact at most, the latest ones."
+        ),
+        ManifestKey(
+            "startDeadline",
+            .duration(1...366 * day),
+            "A time that could not begin within this is missed."
+        ),
+        ManifestKey(
+            "offset",
+            .section(offset),
+            "Spreads the machines of a fleet: each begins a constant while later."
+        ),
+    ]
+
+    private static let offset = ManifestSection(
+        noun: "section `offset`",
+        keys: [
+            ManifestKey(
+                "window",
+                .duration(1...7 * day),
+                required: true,
+                "The most by which a machine begins later."
+            )
+        ]
+    )
+}

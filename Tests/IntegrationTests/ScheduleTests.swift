@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostStore
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// Requests that the manifest submits.
+    @Suite struct ScheduleTests {
+        private let folder: TemporaryDirectory
+
+        init() throws { folder = try TemporaryDirectory() }
+
+        private static let day: Int64 = 86_400_000_000_000
+
+        private static func noon(
+            misfire: MisfirePlan.Policy = .once,
+            zone: ZoneTable = .utc
+        ) throws -> TaskSchedule {
+            TaskSchedule(
+                times: .calendar(
+                    try CalendarExpression("0 12 * * *"),
+                    zone: zone,
+                    gap: .shift,
+                    fold: .first
+                ),
+                misfire: misfire
+            )
+        }
+
+        /// A host whose task `echo` has a schedule, with a store that outlives it.
+        private func withSchedule(
+            _ schedule: TaskSchedule,
+            _ body: (TestDaemon) async throws -> Void
+        ) async throws {
+            var manifest = try TestManifest.misbehave()
+            let index = try #require(
+                manifest.tasks.firstIndex { $0.identifier.description == "echo" }
+            )
+            manifest.tasks[index].schedule = schedule
+            try await withDaemon(
+                manifest,
+                folder: folder,
+                adjust: {
+                    $0.openStore = { directory throws(StoreError) in
+                        try SQLiteStore(path: directory + "/bghost.sqlite")
+                    }
+                },
+                body
+            )
+        }
+
+        /// Leaves a store as a daemon does that last served a slot so long ago.
+        private func leave(_ schedule: TaskSchedule, lastSlot: Int64, since: Int64) async throws {
+            mkdir(folder.file("state"), 0o700)
+            let store = try SQLiteStore(path: folder.file("state/bghost.sqlite"))
+            defer { store.close() }
+            let memory = TaskMemory(
+                identifier: "echo",
+                lastSlot: lastSlot,
+                schedule: schedule.text,
+                scheduledSince: since
+            )
+            try await withCheckedThrowingContinuation { continuation in
+                store.commit([.remembered(memory)]) { continuation.resume(with: $0) }
+            }
+        }
+
+        private func pending(_ daemon: TestDaemon) async -> PendingRequest? {
+            await daemon.host.status().tasks.first { $0.identifier == "echo" }?.pending
+        }
+
+        private func runs(_ daemon: TestDaemon) async -> [RunRecord] {
+            await daemon.host.runs(task: "echo", limit: 100)
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A calendar's next time is pending, also after a restart`() async throws {
+            let schedule = try Self.noon()
+            var first: PendingRequest?
+            try await withSchedule(schedule) { daemon in
+                let now = WallClock.now
+                first = await pending(daemon)
+                let due = try #require(first?.earliestBegin)
+                #expect(due > now && due - now <= Self.day)
+                #expect(due % Self.day == Self.day / 2)
+                #expect(await runs(daemon).isEmpty)
+            }
+            try await withSchedule(schedule) { daemon in
+                #expect(await pending(daemon)?.id == first?.id)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An interval counts from its first sight, also after a restart`() async throws {
+            let schedule = TaskSchedule(times: .every(.seconds(3600)))
+            let before = WallClock.now
+            var due: Int64?
+            try await withSchedule(schedule) { daemon in
+                due = await pending(daemon)?.earliestBegin
+                let wait = try #require(due) - 3_600_000_000_000
+                #expect(wait >= before && wait <= WallClock.now)
+            }
+            try await withSchedule(schedule) { daemon in
+                #expect(await pending(daemon)?.earliestBegin == due)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An interval comes again and again`() async throws {
+            try await withSchedule(TaskSchedule(times: .every(.seconds(1)))) { daemon in
+                var begins: [Int64] = []
+                for await entry in daemon.follow(LogFilter(task: "echo"))
+                where entry.event == "run.started" {
+                    begins.append(entry.time)
+                    if begins.count == 2 { break }
+                }
+                // Not before its slot, which is a second after the one before.
+                #expect(begins[1] - begins[0] > 500_000_000)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `One run stands for all that was missed`() async throws {
+            let schedule = try Self.noon()
+            let now = WallClock.now
+            let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
+            try await leave(schedule, lastSlot: lastNoon - 3 * Self.day, since: now - 30 * Self.day)
+            try await withSchedule(schedule) { daemon in
+                try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+                let log = daemon.log.entries(matching: LogFilter(task: "echo"), limit: 100)
+                #expect(log.contains { $0.message.hasPrefix("one run stands for 3 times since") })
+                #expect(await runs(daemon).count == 1)
+                #expect(await pending(daemon)?.earliestBegin == lastNoon + Self.day)
+            }
+            // The slots that were made up for are not made up for again.
+            try await withSchedule(schedule) { daemon in
+                #expect(await runs(daemon).count == 1)
+                #expect(await pending(daemon)?.earliestBegin == lastNoon + Self.day)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Missed times are passed over where the manifest says so`() async throws {
+            let schedule = try Self.noon(misfire: .skip)
+            let now = WallClock.now
+            // Far enough from noon that no slot is on time.
+            let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
+            guard now - lastNoon > 120_000_000_000 else { return }
+            try await leave(schedule, lastSlot: lastNoon - 3 * Self.day, since: now - 30 * Self.day)
+            try await withSchedule(schedule) { daemon in
+                #expect(await runs(daemon).isEmpty)
+                #expect(await pending(daemon)?.earliestBegin == lastNoon + Self.day)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Each missed time has its run where the manifest says so`() async throws {
+            let schedule = try Self.noon(misfire: .all(max: 3))
+            let now = WallClock.now
+            let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
+            try await leave(schedule, lastSlot: lastNoon - 9 * Self.day, since: now - 30 * Self.day)
+            try await withSchedule(schedule) { daemon in
+                var ended = 0
+                for await entry in daemon.follow(LogFilter(task: "echo"))
+                where entry.event == "run.ended" {
+                    ended += 1
+                    if ended == 3 { break }
+                }
+                #expect(await pending(daemon)?.earliestBegin == lastNoon + Self.day)
+                #expect(await runs(daemon).count == 3)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An edited schedule makes up for nothing`() async throws {
+            let now = WallClock.now
+            let old = try Self.noon(zone: ZoneTable(name: "Elsewhere", fixedOffset: 3600))
+            try await leave(old, lastSlot: now - 3 * Self.day, since: now - 30 * Self.day)
+            try await withSchedule(try Self.noon()) { daemon in
+                #expect(await runs(daemon).isEmpty)
+                let due = try #require(await pending(daemon)?.earliestBegin)
+                #expect(due > now)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A time that is cancelled is followed by the next`() async throws {
+            try await withSchedule(try Self.noon()) { daemon in
+                let first = try #require(await pending(daemon))
+                #expect(await daemon.host.cancelPending(task: "echo"))
+                let second = try #require(await pending(daemon))
+                #expect(second.earliestBegin == first.earliestBegin.map { $0 + Self.day })
+            }
+        }
+    }
+}
