@@ -18,6 +18,8 @@ enum CommandWord {
             if let command = commands.first(where: { name(of: $0) == word }) {
                 commands = command.configuration.subcommands
                 parents += " \(word)"
+                // Its default command takes what is no command.
+                if command.configuration.defaultSubcommand != nil { return }
                 continue
             }
             // The parser's own.

@@ -69,6 +69,7 @@ package actor Host {
     let state: StateDirectory
     var isDraining = false
     var isDispatching = false
+    var isBackingUp = false
     var drained: [CheckedContinuation<Void, Never>] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -22,7 +22,8 @@ extension Host: HostControl {
                     library: plugin.path ?? plugin.library,
                     isolation: plugin.isolation,
                     workers: plugin.carriers.values.compactMap(\.pid).sorted(),
-                    problem: plugin.problem?.message
+                    problem: plugin.problem?.message,
+                    switchedOff: plugin.switchedOff
                 )
             }
         )
@@ -64,14 +65,22 @@ extension Host: HostControl {
     }
 
     /// A pending request, with what stands in its way.
-    private func describe(_ request: Request) -> PendingRequest {
+    func describe(_ request: Request) -> PendingRequest {
         var reasons: [String] = []
-        if let earliest = request.earliestBegin, earliest > WallClock.now {
+        let now = WallClock.now
+        if let earliest = request.earliestBegin, earliest > now, !request.isSimulated {
             reasons.append("its earliest begin date")
         }
         if let index = definition(for: request.task) {
             let plugin = pluginOfDefinition[index]
+            if let off = switchedOff(plugin) { reasons.append(off) }
             if let problem = plugin.problem { reasons.append(problem.message) }
+            if let entry = book.entry(of: request.task), !request.isSimulated,
+                let hold = book.entries[entry].hold, hold > now
+            {
+                let date = Timestamp.text(unixNanoseconds: hold)
+                reasons.append("what its last runs owe for not stopping in time, until \(date)")
+            }
             if let entry = book.entry(of: request.task), book.entries[entry].running > 0,
                 book.entries[entry].overlap == .queue
             {
@@ -84,19 +93,24 @@ extension Host: HostControl {
             task: request.task,
             submittedAt: request.submittedAt,
             earliestBegin: request.earliestBegin,
+            latestBegin: request.latestBegin,
             priority: request.priority,
             parameters: request.parameters,
+            isSimulated: request.isSimulated,
+            submitter: request.submitter,
+            counters: request.counters,
             waitingFor: reasons
         )
     }
 
     package func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
-        describe(try await accept(submission, isSimulated: false))
+        try await take(submission, isSimulated: false)
     }
 
     package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
         if let index = definition(for: submission.task) {
             let plugin = pluginOfDefinition[index]
+            try checkSwitch(of: plugin)
             guard isUsable(plugin) else {
                 throw SubmitError(
                     .unavailable,
@@ -104,7 +118,7 @@ extension Host: HostControl {
                 )
             }
         }
-        return describe(try await accept(submission, isSimulated: true))
+        return try await take(submission, isSimulated: true)
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
@@ -142,14 +156,6 @@ extension Host: HostControl {
         else { return false }
         run.isExpirySimulated = true
         handle(.stop(.expired), of: run.number)
-        return true
-    }
-
-    package func cancelPending(task: String) -> Bool {
-        guard let entry = book.entry(of: task), book.entries[entry].pending != nil else {
-            return false
-        }
-        withdraw(entry)
         return true
     }
 

@@ -14,7 +14,10 @@ struct ProgramTests {
 
     @Test(arguments: [
         ["status"], ["runs"], ["show", "01"], ["logs"], ["trigger", "x"], ["submit", "x"],
-        ["cancel", "x"], ["expire", "01"], ["logs", "-f"], ["status", "--json"],
+        ["cancel", "x"], ["expire", "01"], ["stop", "01"], ["pending"],
+        ["cancel", "--all"], ["dead"],
+        ["redrive", "01"], ["discard", "--all"], ["throttle"], ["throttle", "clear", "x"],
+        ["disable", "x"], ["enable", "x"], ["backup", "x"], ["logs", "-f"], ["status", "--json"],
     ])
     func exitsThreeWithoutADaemon(arguments: [String]) async throws {
         let folder = try TemporaryDirectory()
@@ -66,6 +69,14 @@ struct ProgramTests {
         (["trigger", "x", "--timeout", "5s"], "--timeout needs --wait"),
         (["trigger", "x", "--wait", "--timeout", "5"], "is not a time such as 30s"),
         (["submit", "x", "--earliest", "soon"], "is no time such as"),
+        (["submit", "x", "--latest", "soon"], "is no time such as"),
+        (["submit", "x", "--on-conflict", "fight"], "fight"),
+        (["cancel"], "name one task, or give --all"),
+        (["cancel", "x", "--all"], "name one task, or give --all"),
+        (["redrive"], "give one request, or --task, or --all"),
+        (["discard", "01", "--all"], "give one request, or --task, or --all"),
+        (["pending", "--limit", "0"], "--limit must be from 1 to 10000"),
+        (["dead", "--limit", "1001"], "--limit must be from 1 to 1000"),
         (["submit", "x", "--parameters", "[1]"], "the value is not an object"),
         (["submit", "x", "--parameters", "{"], "the text ends before"),
         (["--slots", "0"], "--slots must be from 1"),
@@ -206,6 +217,7 @@ struct ProgramTests {
         let run = await host.begin("com.acme.storm")
         await host.end(run.id, .succeeded, message: "\u{9B}2J", result: "[1]")
         let live = await host.begin("com.acme.photos")
+        let stopping = await host.begin("com.acme.photos")
         await host.say("hello")
         try await Serving.with(host) { serving in
             for (arguments, schema) in [
@@ -213,7 +225,15 @@ struct ProgramTests {
                 (["runs"], "bghost.runs/1"), (["show", "\(run.id)"], "bghost.run/1"),
                 (["logs"], "bghost.logs/1"), (["expire", "\(live.id)"], "bghost.expire/1"),
                 (["submit", "com.acme.storm", "--earliest", "+30s"], "bghost.request/1"),
+                (["pending"], "bghost.pending/1"),
                 (["cancel", "com.acme.storm"], "bghost.cancel/1"),
+                (["cancel", "--all"], "bghost.cancel/1"), (["dead"], "bghost.dead/1"),
+                (["redrive", "--all"], "bghost.redrive/1"),
+                (["discard", "--all"], "bghost.discard/1"), (["throttle"], "bghost.throttle/1"),
+                (["throttle", "clear", "com.acme.storm"], "bghost.forgive/1"),
+                (["disable", "storm"], "bghost.switch/1"),
+                (["enable", "storm"], "bghost.switch/1"),
+                (["stop", "\(stopping.id)"], "bghost.stop/1"),
                 (["trigger", "com.acme.storm"], "bghost.request/1"),
                 (["version"], "bghost.version/1"),
             ] {

@@ -112,8 +112,9 @@ extension Integration {
                 let task = try #require(status.tasks.first { $0.identifier == "echo" })
                 #expect(task.pending?.id == pending.id)
                 #expect(task.last?.outcome == .succeeded)
-                #expect(await daemon.host.cancelPending(task: "echo"))
-                #expect(await daemon.host.cancelPending(task: "echo") == false)
+                let withdrawn = try await daemon.host.cancelPending(task: "echo")
+                #expect(withdrawn.map(\.id) == [pending.id])
+                #expect(try await daemon.host.cancelPending(task: "echo").isEmpty)
                 #expect(await daemon.host.waitForRun(ofRequest: pending.id) == nil)
             }
         }

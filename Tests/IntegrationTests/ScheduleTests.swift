@@ -192,7 +192,8 @@ extension Integration {
         func `A time that is cancelled is followed by the next`() async throws {
             try await withSchedule(try Self.noon()) { daemon in
                 let first = try #require(await pending(daemon))
-                #expect(await daemon.host.cancelPending(task: "echo"))
+                let cancelled = try await daemon.host.cancelPending(task: "echo")
+                #expect(cancelled.map(\.id) == [first.id])
                 let second = try #require(await pending(daemon))
                 #expect(second.earliestBegin == first.earliestBegin.map { $0 + Self.day })
             }

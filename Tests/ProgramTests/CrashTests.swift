@@ -54,7 +54,8 @@ import Testing
         let manifest = try folder.write(
             """
             {"version": 1, "host": {"slots": 4},
-             "plugins": {"mark": {"library": "\(try Fixture.library("mark"))"}},
+             "plugins": {"mark": {"library": "\(try Fixture.library("mark"))",
+                                  "maxPending": {"refresh": 100000}}},
              "tasks": {"job.*": {"plugin": "mark", "handler": "mark", "overlap": "allow"}}}
             """,
             to: "tasks.json"

@@ -2,26 +2,44 @@
 
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostCore
+internal import BghostCore
 
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Withdraw the pending request of a task.",
-        discussion: "A run under way is not touched: that is what expire is for."
+        abstract: "Withdraw all that waits for a run of a task.",
+        discussion: """
+            The pending request, repetitions after failures, and what trigger has made. A run \
+            under way is not touched: stop ends one. Dead letters are not touched: discard gives \
+            them up. A task with a schedule waits for its next time.
+            """
     )
 
     @Argument(help: ArgumentHelp("The task.", valueName: "id"))
-    var task: String
+    var task: String?
+
+    @Flag(help: "All tasks.")
+    var all = false
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (task == nil) == all else { throw ValidationError("name one task, or give --all") }
+    }
 
     func run() async throws {
         try await ask { client, console in
             let answer = try await client.cancelPending(task: task)
             guard !output.json else { return console.answer(json: answer.json) }
-            console.answer(
-                "the pending request of \(TerminalText.escaped(answer.value)) is withdrawn\n"
-            )
+            let cancelled = answer.value
+            guard cancelled.count > 0 else { return console.answer("nothing was waiting\n") }
+            for request in cancelled.requests {
+                let task = TerminalText.escaped(request.task)
+                console.answer("request \(request.id) of \(task) is withdrawn\n")
+            }
+            let others = cancelled.count - cancelled.requests.count
+            if others > 0 { console.answer("and \(others) more\n") }
         }
     }
 }

@@ -7,7 +7,10 @@ internal import BghostCore
 struct Submit: ClientCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask for a run of a task under its own conditions.",
-        discussion: "A request that is pending for the same task is replaced."
+        discussion: """
+            A request that is pending for the same task is replaced, unless --if-absent keeps it: \
+            then that request is the answer, with exit 0.
+            """
     )
 
     @Argument(help: ArgumentHelp("The task.", valueName: "id"))
@@ -20,14 +23,29 @@ struct Submit: ClientCommand {
             "Not before this time: as RFC 3339 has it, or +30s from now.",
             valueName: "time"
         ),
-        transform: { text in
-            guard let time = Self.time(from: text, now: unixNow()) else {
-                throw ValidationError("'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s")
-            }
-            return time
-        }
+        transform: Self.time(from:)
     )
     var earliest: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Not after this time, or not at all; the same forms.",
+            valueName: "time"
+        ),
+        transform: Self.time(from:)
+    )
+    var latest: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of a request that is pending: replace or keep.",
+            valueName: "what"
+        )
+    )
+    var onConflict = Submission.Conflict.replace
+
+    @Flag(help: "Only if no request of the task is pending: --on-conflict keep.")
+    var ifAbsent = false
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -36,12 +54,21 @@ struct Submit: ClientCommand {
         let submission = Submission(
             task: task,
             parameters: try request.parametersText(),
-            earliestBegin: earliest
+            earliestBegin: earliest,
+            latestBegin: latest,
+            onConflict: ifAbsent ? .keep : onConflict
         )
         try await ask { client, console in
             let answer = try await client.submit(submission)
             console.answer(answer.value, answer.json, isJSON: output.json)
         }
+    }
+
+    private static func time(from text: String) throws -> Int64 {
+        guard let time = time(from: text, now: unixNow()) else {
+            throw ValidationError("'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s")
+        }
+        return time
     }
 
     /// Unix nanoseconds; `nil` if the text is no time.
@@ -52,3 +79,5 @@ struct Submit: ClientCommand {
         return overflow ? nil : time
     }
 }
+
+extension Submission.Conflict: ExpressibleByArgument {}

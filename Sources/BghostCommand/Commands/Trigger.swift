@@ -113,7 +113,12 @@ extension Console {
     /// Answers with a request that was accepted.
     func answer(_ pending: PendingRequest, _ json: String, isJSON: Bool) {
         guard !isJSON else { return answer(json: json) }
-        answer("request \(pending.id) of \(TerminalText.escaped(pending.task)) accepted\n")
+        let task = TerminalText.escaped(pending.task)
+        answer(
+            pending.isKept
+                ? "request \(pending.id) of \(task) is pending already and is kept\n"
+                : "request \(pending.id) of \(task) accepted\n"
+        )
         for reason in pending.waitingFor { remark("waits: \(TerminalText.escaped(reason))") }
     }
 }

@@ -29,11 +29,15 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
     package init(_ code: FaultCode) {
         switch code {
         case .notRunning: self = .notRunning
-        case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay: self = .notFound
-        case .socketPath, .ambiguousRun, .payloadTooLarge, .badParameters, .badRequest,
+        case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
+            .nothingDead, .noSuchPlugin:
+            self = .notFound
+        case .socketPath, .ambiguousRun, .ambiguousRequest, .pastLatestBegin, .payloadTooLarge,
+            .badParameters, .badRequest,
             .bodyTooLarge:
             self = .usage
-        case .socketTaken, .notASocket, .socketFolder, .storeFailed: self = .taken
+        case .socketTaken, .notASocket, .socketFolder, .storeFailed, .backupFailed:
+            self = .taken
         case .unavailable, .tooManyPending, .stopping: self = .tryLater
         case .socketForbidden, .notPermitted: self = .noPermission
         case .internalError: self = .internalError

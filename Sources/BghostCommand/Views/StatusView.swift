@@ -77,11 +77,17 @@ package struct StatusView {
     }
 
     private func problems(_ style: Style) -> String {
-        status.plugins.compactMap { plugin in
-            plugin.problem.map { problem in
-                "\(style.painted(.bad)) plugin \(TerminalText.escaped(plugin.name)): "
-                    + TerminalText.escaped(problem) + "\n"
+        status.plugins.map { plugin in
+            let name = TerminalText.escaped(plugin.name)
+            var text = ""
+            if let reason = plugin.switchedOff {
+                let why = reason.isEmpty ? "" : ": " + TerminalText.escaped(reason)
+                text += "\(style.painted(.warning)) plugin \(name) is switched off\(why)\n"
             }
+            if let problem = plugin.problem {
+                text += "\(style.painted(.bad)) plugin \(name): \(TerminalText.escaped(problem))\n"
+            }
+            return text
         }.joined()
     }
 }

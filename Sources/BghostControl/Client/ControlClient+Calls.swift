@@ -53,11 +53,6 @@ extension ControlClient {
         }
     }
 
-    /// Withdraws the pending request of a task.
-    package func cancelPending(task: String) async throws -> Answer<String> {
-        try await call(.DELETE, ControlPath("tasks", task, "pending")) { $0["task"]?.string }
-    }
-
     // MARK: - Runs
 
     /// What was told to stop.
@@ -65,16 +60,20 @@ extension ControlClient {
         package var run: RunID
         package var task: String
         package var grace: Duration
+
+        init?(json: JSONNode) {
+            guard let run = json.runID("run"), let task = json["task"]?.string,
+                let grace = json.duration("graceSeconds")
+            else { return nil }
+            self.run = run
+            self.task = task
+            self.grace = grace
+        }
     }
 
     /// Tells the run whose id begins like this that its runtime is used up.
     package func expire(run prefix: String) async throws -> Answer<Expiring> {
-        try await call(.POST, ControlPath("runs", prefix, "expire")) { json in
-            guard let run = json.runID("run"), let task = json["task"]?.string,
-                let grace = json.duration("graceSeconds")
-            else { return nil }
-            return Expiring(run: run, task: task, grace: grace)
-        }
+        try await call(.POST, ControlPath("runs", prefix, "expire"), read: Expiring.init(json:))
     }
 
     /// The newest runs first.

@@ -28,6 +28,15 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
         self.init(FaultCode(error.code), error.message)
     }
 
+    package init(_ refusal: OperatorRefusal) {
+        self.init(
+            FaultCode(refusal.code),
+            refusal.message,
+            fix: refusal.fix,
+            candidates: refusal.candidates
+        )
+    }
+
     package static func badRequest(_ message: String) -> ControlFault {
         ControlFault(.badRequest, message)
     }

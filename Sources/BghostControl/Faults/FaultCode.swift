@@ -17,7 +17,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case unreadableAnswer = "BG2108"
     case connectionLost = "BG2109"
 
-    // BG4: requests and runs. The first seven are the codes of `SubmitErrorCode`.
+    // BG4: requests and runs. The first eight are the codes of `SubmitErrorCode`.
     case unavailable = "BG4001"
     case tooManyPending = "BG4002"
     case notPermitted = "BG4003"
@@ -25,16 +25,22 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case payloadTooLarge = "BG4005"
     case badParameters = "BG4006"
     case storeFailed = "BG4007"
+    case pastLatestBegin = "BG4008"
     case noSuchRun = "BG4010"
     case ambiguousRun = "BG4011"
     case runNotUnderWay = "BG4012"
     case noSuchTask = "BG4013"
     case nothingPending = "BG4014"
     case endedWithoutRun = "BG4015"
+    case noSuchRequest = "BG4016"
+    case ambiguousRequest = "BG4017"
+    case nothingDead = "BG4018"
+    case noSuchPlugin = "BG4019"
     case badRequest = "BG4020"
     case noSuchRoute = "BG4021"
     case bodyTooLarge = "BG4022"
     case stopping = "BG4023"
+    case backupFailed = "BG4024"
     case internalError = "BG4099"
 
     package init(_ code: SubmitErrorCode) {
@@ -46,16 +52,32 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .payloadTooLarge: self = .payloadTooLarge
         case .badParameters: self = .badParameters
         case .storeFailed: self = .storeFailed
+        case .pastLatestBegin: self = .pastLatestBegin
+        }
+    }
+
+    package init(_ code: OperatorRefusal.Code) {
+        switch code {
+        case .noSuchPlugin: self = .noSuchPlugin
+        case .noSuchRequest: self = .noSuchRequest
+        case .ambiguousRequest: self = .ambiguousRequest
+        case .nothingDead: self = .nothingDead
+        case .storeFailed: self = .storeFailed
+        case .backupFailed: self = .backupFailed
         }
     }
 
     /// The HTTP status of an answer that carries it.
     var httpStatus: Int {
         switch self {
-        case .badRequest, .badParameters: 400
+        case .badRequest, .badParameters, .pastLatestBegin: 400
         case .notPermitted, .socketForbidden: 403
-        case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute: 404
-        case .ambiguousRun, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible: 409
+        case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
+            .noSuchPlugin:
+            404
+        case .ambiguousRun, .ambiguousRequest, .backupFailed, .runNotUnderWay, .endedWithoutRun,
+            .immediateRunIneligible:
+            409
         case .payloadTooLarge, .bodyTooLarge: 413
         case .versionSkew: 426
         case .tooManyPending: 429
@@ -102,10 +124,12 @@ extension FaultCode {
                 + "stopped: `bghost status` tells."
         case .unavailable:
             "The daemon takes no requests for this task now, for instance because it is about to "
-                + "stop or the task's plugin cannot be loaded. `bghost status` says why."
+                + "stop, or the task's plugin cannot be loaded or is switched off. `bghost status` "
+                + "says why."
         case .tooManyPending:
-            "As many requests wait as may wait. They are begun as slots become free; `bghost "
-                + "status` shows them and `bghost cancel` withdraws one."
+            "As many requests wait for the task's plugin as may wait: 1 for its refresh tasks and 10 "
+                + "for its processing tasks, unless its `maxPending` says otherwise. `bghost pending` "
+                + "shows them, and `bghost cancel` withdraws one."
         case .notPermitted:
             "Only identifiers that the manifest lists under `tasks` can be submitted. Add it "
                 + "there, or correct its spelling."
@@ -116,11 +140,25 @@ extension FaultCode {
         case .storeFailed:
             "The request could not be stored, so it was not accepted. Check the disk that holds "
                 + "the state directory."
+        case .pastLatestBegin:
+            "The latest begin date is over already, or comes before the earliest, so the run could "
+                + "never begin."
         case .noSuchRun: "No run has an id that begins like this. `bghost runs` lists them."
         case .ambiguousRun: "The ids of several runs begin like this. Give more characters."
         case .runNotUnderWay: "The run has ended already, so it can no longer be told to."
         case .noSuchTask:
             "The daemon's manifest has no task of this name. `bghost status` lists them."
+        case .noSuchRequest:
+            "No dead letter's request has an id that begins like this. `bghost dead` lists them."
+        case .ambiguousRequest:
+            "The ids of several dead letters begin like this. Give more characters."
+        case .nothingDead: "There is no dead letter of the task."
+        case .noSuchPlugin:
+            "The manifest has neither a plugin nor a function of this name. `bghost status --json` "
+                + "lists both."
+        case .backupFailed:
+            "The daemon itself writes the backup, as its own user and where its own disk is. The "
+                + "file must not exist, and its folder must be writable for that user."
         case .nothingPending: "No request of the task is waiting, so there is nothing to withdraw."
         case .endedWithoutRun:
             "The request was withdrawn or replaced by a newer one before its run began."

@@ -56,6 +56,7 @@ extension JSONWriter {
                 writer.array { writer in plugin.workers.forEach { writer.value($0) } }
             }
             writer.member("problem", plugin.problem)
+            writer.member("switchedOff", plugin.switchedOff)
         }
     }
 }
@@ -109,7 +110,8 @@ extension PluginStatus {
             workers: json["workers"]?.array?.compactMap {
                 $0.int64.flatMap(Int32.init(exactly:))
             } ?? [],
-            problem: json["problem"]?.string
+            problem: json["problem"]?.string,
+            switchedOff: json["switchedOff"]?.string
         )
     }
 }

@@ -10,17 +10,74 @@ extension JSONWriter {
             writer.member("task", request.task)
             writer.member("submittedAt", time: request.submittedAt)
             writer.member("earliestBegin", time: request.earliestBegin)
+            writer.member("latestBegin", time: request.latestBegin)
             writer.member("priority", request.priority)
-            writer.key("parameters")
-            if let parameters = try? JSONReader.parse(request.parameters) {
-                writer.value(parameters)
-            } else {
-                writer.null()
-            }
+            writer.member("attempt", request.attempt)
+            writer.members(request.counters)
+            writer.member("simulated", request.isSimulated)
+            writer.members(request.submitter)
+            writer.member("parameters", json: request.parameters)
             writer.member("waitingFor") { writer in
                 writer.array { writer in request.waitingFor.forEach { writer.value($0) } }
             }
+            if request.isKept { writer.member("kept", true) }
         }
+    }
+
+    mutating func members(_ counters: AttemptCounters) {
+        member("failures", counters.failures)
+        member("losses", counters.losses)
+        member("interruptions", counters.interruptions)
+    }
+
+    /// Who submitted, and the run in which a handler did.
+    mutating func members(_ submitter: Submitter) {
+        switch submitter {
+        case .operator: member("submitter", "operator")
+        case .manifest: member("submitter", "manifest")
+        case .run(let id):
+            member("submitter", "run")
+            member("submitterRun", id.description)
+        }
+    }
+
+    /// A member that is JSON already, or null if it is none.
+    mutating func member(_ key: String, json text: String) {
+        self.key(key)
+        if let node = try? JSONReader.parse(text) { value(node) } else { null() }
+    }
+}
+
+extension AttemptCounters {
+    init(json: JSONNode) {
+        func count(_ key: String) -> Int { json[key]?.int64.map(Int.init(clamping:)) ?? 0 }
+        self.init(
+            failures: count("failures"),
+            losses: count("losses"),
+            interruptions: count("interruptions")
+        )
+    }
+}
+
+extension Submitter {
+    /// Of an object with the members above; a daemon of an older version writes none.
+    init(json: JSONNode) {
+        switch json["submitter"]?.string {
+        case "manifest": self = .manifest
+        case "run": self = json.runID("submitterRun").map { .run($0) } ?? .operator
+        default: self = .operator
+        }
+    }
+}
+
+extension PendingList {
+    /// Reads the answer to a question for what waits.
+    package init?(json: JSONNode) {
+        guard let requests = json["requests"]?.array?.compactMap(PendingRequest.init(json:)) else {
+            return nil
+        }
+        let total = json["total"]?.int64.map(Int.init(clamping:))
+        self.init(requests: requests, total: total ?? requests.count)
     }
 }
 
@@ -35,9 +92,14 @@ extension PendingRequest {
             task: task,
             submittedAt: submittedAt,
             earliestBegin: json.time("earliestBegin"),
+            latestBegin: json.time("latestBegin"),
             priority: json["priority"]?.int64.map(Int.init(clamping:)) ?? 500,
             parameters: json["parameters"].map { $0.isNull ? "{}" : $0.text } ?? "{}",
+            isSimulated: json["simulated"]?.bool ?? false,
+            submitter: Submitter(json: json),
+            counters: AttemptCounters(json: json),
             waitingFor: json["waitingFor"]?.array?.compactMap(\.string) ?? []
         )
+        isKept = json["kept"]?.bool ?? false
     }
 }

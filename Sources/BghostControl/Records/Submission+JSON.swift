@@ -11,6 +11,10 @@ extension JSONWriter {
             if let earliest = submission.earliestBegin {
                 writer.member("earliestBegin", time: earliest)
             }
+            if let latest = submission.latestBegin { writer.member("latestBegin", time: latest) }
+            if submission.onConflict != .replace {
+                writer.member("onConflict", submission.onConflict.rawValue)
+            }
             if let priority = submission.priority { writer.member("priority", priority) }
         }
     }
@@ -31,19 +35,26 @@ extension Submission {
             case ("task", .string(let name)) where task == nil || task == name:
                 submission.task = name
             case ("parameters", .object): submission.parameters = member.value.text
-            case ("earliestBegin", .null), ("priority", .null): break
+            case ("earliestBegin", .null), ("latestBegin", .null), ("onConflict", .null),
+                ("priority", .null):
+                break
             case ("earliestBegin", .string(let text)):
-                guard let time = Timestamp.unixNanoseconds(text) else {
-                    throw .badRequest("`earliestBegin` is not a time as RFC 3339 has it")
+                submission.earliestBegin = try Self.time(text, "earliestBegin")
+            case ("latestBegin", .string(let text)):
+                submission.latestBegin = try Self.time(text, "latestBegin")
+            case ("onConflict", .string(let text)):
+                guard let conflict = Conflict(rawValue: text) else {
+                    throw .badRequest("`onConflict` is neither \"replace\" nor \"keep\"")
                 }
-                submission.earliestBegin = time
+                submission.onConflict = conflict
             case ("priority", .number):
                 guard let priority = member.value.int64, (0...1000).contains(priority) else {
                     throw .badRequest("`priority` is not a whole number from 0 to 1000")
                 }
                 submission.priority = Int(priority)
             case ("task", .string): throw .badRequest("the path and `task` name different tasks")
-            case ("task", _), ("parameters", _), ("earliestBegin", _), ("priority", _):
+            case ("task", _), ("parameters", _), ("earliestBegin", _), ("latestBegin", _),
+                ("onConflict", _), ("priority", _):
                 throw .badRequest("`\(member.key)` must not be \(member.value.typeName)")
             default:
                 throw .badRequest("`\(TerminalText.escaped(member.key))` is not a key of a request")
@@ -51,5 +62,12 @@ extension Submission {
         }
         guard !submission.task.isEmpty else { throw .badRequest("`task` is missing") }
         self = submission
+    }
+
+    private static func time(_ text: String, _ key: String) throws(ControlFault) -> Int64 {
+        guard let time = Timestamp.unixNanoseconds(text) else {
+            throw .badRequest("`\(key)` is not a time as RFC 3339 has it")
+        }
+        return time
     }
 }

@@ -8,6 +8,12 @@ package struct ControlLimits: Equatable, Sendable {
     package static let headBytesMax = 16 << 10
     package static let headFieldsMax = 64
     package static let runsMax = 1000
+    package static let pendingMax = 10_000
+    package static let deadLettersMax = 1000
+    /// The parameters of all requests in one answer.
+    package static let parametersBytesMax = 16 << 20
+    /// Why a plugin is switched off.
+    package static let reasonBytesMax = 1 << 10
     package static let logLinesMax = 10_000
 
     /// Connections at a time; further ones wait in the kernel's queue.

@@ -20,9 +20,6 @@ struct ControlRoutes: Sendable {
         router.post("v1/tasks/:id/trigger") { request, context in
             try await trigger(request, task: context.parameters.require("id"))
         }
-        router.delete("v1/tasks/:id/pending") { _, context in
-            try await cancelPending(task: context.parameters.require("id"))
-        }
         router.get("v1/requests/:id/run") { request, context in
             try await run(ofRequest: context.parameters.require("id"), request)
         }
@@ -34,6 +31,7 @@ struct ControlRoutes: Sendable {
         router.post("v1/runs/:id/expire") { _, context in
             try await expire(context.parameters.require("id"))
         }
+        OperatorRoutes(host: host).add(to: router)
         router.get("v1/logs") { request, _ in try await LogRoute(host: host).answer(request) }
         return router
     }
@@ -99,17 +97,6 @@ struct ControlRoutes: Sendable {
         // further request then.
         answer.headers[.connection] = "close"
         return answer
-    }
-
-    private func cancelPending(task: String) async throws -> Response {
-        guard await host.cancelPending(task: task) else {
-            try await TaskLookup(host: host).check(task)
-            throw ControlFault(.nothingPending, "no request of \(task) is waiting")
-        }
-        return Answer.json(Schema.cancel) { writer in
-            writer.member("task", task)
-            writer.member("cancelled", true)
-        }
     }
 
     private func submission(_ request: Request, task: String?) async throws -> Submission {

@@ -67,6 +67,8 @@ package struct PluginDefinition: Equatable, Sendable {
     package var runsPerWorker: Int
     package var permissions: Permissions
     package var limits: WorkerLimits
+    /// How many requests may wait for it.
+    package var maxPending: PendingLimits
     /// The plugin's own settings, a JSON object as text, secrets already put in.
     package var config: String
     /// Where the entry stands in the manifest, for messages about the plugin itself.
@@ -80,6 +82,7 @@ package struct PluginDefinition: Equatable, Sendable {
         runsPerWorker: Int = 1,
         permissions: Permissions = Permissions(),
         limits: WorkerLimits = WorkerLimits(),
+        maxPending: PendingLimits = PendingLimits(),
         config: String = "{}",
         origin: SourceLocation = SourceLocation()
     ) {
@@ -90,6 +93,7 @@ package struct PluginDefinition: Equatable, Sendable {
         self.runsPerWorker = runsPerWorker
         self.permissions = permissions
         self.limits = limits
+        self.maxPending = maxPending
         self.config = config
         self.origin = origin
     }

@@ -70,6 +70,7 @@ struct ManifestBuilder {
             runsPerWorker: node["runsPerWorker"]?.int64.map { Int(clamping: $0) } ?? 1,
             permissions: permissions(node["permissions"]),
             limits: limits(node["limits"]),
+            maxPending: maxPending(node["maxPending"]),
             config: settings("config", of: entry),
             origin: entry.location
         )
@@ -129,6 +130,14 @@ struct ManifestBuilder {
             submit: texts("submit").compactMap { IdentifierPattern($0) },
             notify: node?["notify"]?.bool ?? false
         )
+    }
+
+    private func maxPending(_ node: JSONNode?) -> PendingLimits {
+        var limits = PendingLimits()
+        func whole(_ key: String) -> Int? { node?[key]?.int64.map { Int(clamping: $0) } }
+        limits.refresh = whole("refresh") ?? limits.refresh
+        limits.processing = whole("processing") ?? limits.processing
+        return limits
     }
 
     private func limits(_ node: JSONNode?) -> WorkerLimits {

@@ -117,6 +117,7 @@ enum ManifestKeys {
             ),
             ManifestKey("permissions", .section(permissions), "What it may do besides computing."),
             ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
+            ManifestKey("maxPending", .section(maxPending), "How many requests may wait for it."),
             ManifestKey(
                 "config",
                 .settings,

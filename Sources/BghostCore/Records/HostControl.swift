@@ -24,10 +24,54 @@ package protocol HostControl: Sendable {
     /// - Returns: `false` if no such run is under way.
     func expire(run: RunID) async -> Bool
 
-    /// Withdraws the pending request of a task.
+    /// Asks a run to stop and not to be repeated; it has its grace for it.
     ///
-    /// - Returns: `false` if there is none.
-    func cancelPending(task: String) async -> Bool
+    /// - Returns: `false` if no such run is under way.
+    func stop(run: RunID) async -> Bool
+
+    /// All that waits for a run, retries and what was triggered included; of one task, or of all.
+    func pending(task: String?, limit: Int) async -> PendingList
+
+    /// Withdraws all that waits for a run, of one task or of all, and answers once that is stored.
+    ///
+    /// - Returns: what was withdrawn.
+    func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest]
+
+    /// Requests that are tried no more, the newest first.
+    func deadLetters(task: String?, limit: Int) async -> [DeadLetter]
+
+    /// Has dead requests wait for a run again, with none of their failures counted.
+    func redrive(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+
+    /// Gives dead requests up.
+    func discard(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+
+    /// What one task owes, or each that owes something, by their names.
+    func throttles(task: String?) async -> [ThrottleStatus]
+
+    /// Forgives what a task owes.
+    ///
+    /// - Returns: what it owed.
+    func forgive(task: String) async throws(OperatorRefusal) -> ThrottleStatus
+
+    /// Takes no further requests for a plugin's tasks and begins none of those that wait, until it
+    /// is switched on again; restarts do not change that.
+    ///
+    /// - Parameter stopsRuns: whether its runs under way are asked to stop, too.
+    func disable(
+        plugin: String,
+        reason: String,
+        stopsRuns: Bool
+    ) async throws(OperatorRefusal) -> PluginSwitch
+
+    /// Takes back `disable`.
+    func enable(plugin: String) async throws(OperatorRefusal) -> PluginSwitch
+
+    /// Writes a copy of all that is stored, which a daemon can start from.
+    ///
+    /// - Parameter path: absolute; there must be no such file.
+    /// - Returns: the size of the copy, bytes.
+    func backUp(to path: String) async throws(OperatorRefusal) -> UInt64
 
     /// The newest runs first.
     func runs(task: String?, limit: Int) async -> [RunRecord]

@@ -69,51 +69,22 @@ package struct PluginStatus: Equatable, Sendable {
     package var workers: [Int32]
     /// Why it cannot be used now; `nil` if nothing is known against it.
     package var problem: String?
+    /// Why its operator has switched it off, "" if he gave no reason; `nil` if it is on.
+    package var switchedOff: String?
 
     package init(
         name: String,
         library: String,
         isolation: Isolation,
         workers: [Int32] = [],
-        problem: String? = nil
+        problem: String? = nil,
+        switchedOff: String? = nil
     ) {
         self.name = name
         self.library = library
         self.isolation = isolation
         self.workers = workers
         self.problem = problem
-    }
-}
-
-/// A request that has been accepted and whose run has not begun.
-package struct PendingRequest: Equatable, Sendable {
-    package var id: RunID
-    package var task: String
-    /// Unix nanoseconds.
-    package var submittedAt: Int64
-    /// Not before this time, Unix nanoseconds.
-    package var earliestBegin: Int64?
-    package var priority: Int
-    /// A JSON object.
-    package var parameters: String
-    /// Why it has not begun, one short sentence for each thing in its way.
-    package var waitingFor: [String]
-
-    package init(
-        id: RunID,
-        task: String,
-        submittedAt: Int64,
-        earliestBegin: Int64? = nil,
-        priority: Int = 500,
-        parameters: String = "{}",
-        waitingFor: [String] = []
-    ) {
-        self.id = id
-        self.task = task
-        self.submittedAt = submittedAt
-        self.earliestBegin = earliestBegin
-        self.priority = priority
-        self.parameters = parameters
-        self.waitingFor = waitingFor
+        self.switchedOff = switchedOff
     }
 }

@@ -62,6 +62,22 @@ package struct Request: Equatable, Sendable {
 
     /// Whether it has had a run: it then no longer counts as the task's one pending request.
     package var isRetry: Bool { counters.runs > 0 }
+
+    /// The same request for a further go after it has died: it may fail as often as one that is new,
+    /// and may begin at once.
+    ///
+    /// Its runs count as interruptions, which no limit is set to. So it stays a retry, which stands
+    /// beside a newer pending request of its task instead of taking its place, also after a restart;
+    /// and its attempts go on being numbered.
+    ///
+    /// - Parameter now: Unix nanoseconds; a latest begin date before it is dropped.
+    package func redriven(now: Int64) -> Request {
+        var request = self
+        request.counters = AttemptCounters(interruptions: max(1, counters.runs))
+        request.earliestBegin = nil
+        if let latest = latestBegin, latest < now { request.latestBegin = nil }
+        return request
+    }
 }
 
 /// The times of a schedule that nobody could serve.

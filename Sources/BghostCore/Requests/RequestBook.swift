@@ -37,6 +37,8 @@ package struct RequestBook: Sendable {
     /// Alarms by date.
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
+    /// By quota, the pending requests that the manifest did not submit itself.
+    private var submitted: [Int] = []
     private let slots: Int
 
     /// - Parameter slots: how many runs there may be at once, which is what groups share.
@@ -51,6 +53,7 @@ package struct RequestBook: Sendable {
         for identifier: String,
         definition: @autoclosure () -> Int,
         group: @autoclosure () -> Int = 0,
+        quota: @autoclosure () -> Int = 0,
         overlap: @autoclosure () -> Overlap
     ) -> Int {
         if let known = byIdentifier[identifier] { return known }
@@ -61,6 +64,7 @@ package struct RequestBook: Sendable {
                 identifier: identifier,
                 definition: definition(),
                 group: group,
+                quota: quota(),
                 overlap: overlap()
             )
         )
@@ -94,7 +98,7 @@ package struct RequestBook: Sendable {
             entries[entry].retries.append(place)
         } else {
             replaced = entries[entry].pending
-            entries[entry].waiting = place
+            setWaiting(place, entry: entry)
         }
         line(up: entry, now: now)
         return replaced
@@ -102,14 +106,27 @@ package struct RequestBook: Sendable {
 
     /// Withdraws the pending request of an entry.
     package mutating func withdraw(entry: Int) -> Request? {
-        defer { entries[entry].waiting = nil }
+        defer { setWaiting(nil, entry: entry) }
         return entries[entry].pending
+    }
+
+    /// How many of the entries of a quota have a pending request that the manifest did not submit.
+    package func submittedRequests(ofQuota quota: Int) -> Int {
+        submitted.indices.contains(quota) ? submitted[quota] : 0
+    }
+
+    private mutating func setWaiting(_ place: RequestPlace?, entry: Int) {
+        let quota = entries[entry].quota
+        while submitted.count <= quota { submitted.append(0) }
+        if entries[entry].countsInQuota { submitted[quota] -= 1 }
+        entries[entry].waiting = place
+        if entries[entry].countsInQuota { submitted[quota] += 1 }
     }
 
     /// Withdraws all that waits in an entry, what is simulated and retries included.
     package mutating func withdrawAll(entry: Int) -> [Request] {
         defer {
-            entries[entry].waiting = nil
+            setWaiting(nil, entry: entry)
             entries[entry].retries = []
             entries[entry].simulated = Queue()
         }
@@ -201,7 +218,11 @@ package struct RequestBook: Sendable {
     }
 
     private mutating func take(_ place: RequestPlace, from index: Int, now: Int64) {
-        entries[index].remove(place)
+        if !place.request.isSimulated, entries[index].pending?.id == place.request.id {
+            setWaiting(nil, entry: index)
+        } else {
+            entries[index].remove(place)
+        }
         // Where runs may overlap, the next one need not wait for this one's end.
         line(up: index, now: now)
     }

@@ -8,6 +8,8 @@ extension RequestBook {
         package let definition: Int
         /// Those that share the slots with others: its plugin.
         package let group: Int
+        /// Those whose pending requests are counted together: its plugin's tasks of one kind.
+        package let quota: Int
         package let overlap: Overlap
         package internal(set) var running = 0
         /// Until when nothing of it begins but what is simulated, Unix nanoseconds.
@@ -38,10 +40,16 @@ extension RequestBook {
                 .map(\.request)
         }
 
-        init(identifier: String, definition: Int, group: Int, overlap: Overlap) {
+        /// Whether its pending request counts towards the quota: one that somebody submitted.
+        package var countsInQuota: Bool {
+            waiting.map { $0.request.submitter != .manifest } ?? false
+        }
+
+        init(identifier: String, definition: Int, group: Int, quota: Int, overlap: Overlap) {
             self.identifier = identifier
             self.definition = definition
             self.group = group
+            self.quota = quota
             self.overlap = overlap
         }
 
@@ -74,11 +82,10 @@ extension RequestBook {
             return next
         }
 
+        /// Removes a request that is not the pending one.
         mutating func remove(_ place: RequestPlace) {
             if place.request.isSimulated {
                 simulated.removeFirst()
-            } else if waiting?.request.id == place.request.id {
-                waiting = nil
             } else {
                 retries.removeAll { $0.request.id == place.request.id }
             }

@@ -138,22 +138,25 @@ package struct RetryPolicy: Equatable, Sendable {
         case lost
 
         init(_ end: End) {
+            // Whoever stops a run does not want it begun again, however it took that.
+            if end.stopReason == .user {
+                self = .done
+                return
+            }
             switch end.outcome {
             case .succeeded: self = .done
             case .failed: self = .failed
             case .cancelledClean, .abandoned:
                 switch end.stopReason {
                 case .drain, .condition: self = .interrupted
-                case .user: self = .done
-                case .expired, .quota, nil: self = .failed
+                case .expired, .quota, .user, nil: self = .failed
                 }
             case .killed(.memory): self = .outOfMemory
             case .killed:
                 switch end.stopReason {
                 // It had its grace and did not use it, but it was not its time that was up.
                 case .drain, .condition: self = .interrupted
-                case .user: self = .done
-                case .expired, .quota, nil: self = .failed
+                case .expired, .quota, .user, nil: self = .failed
                 }
             case .crashed: self = .lost
             case .lost: self = end.wasInDaemon ? .lost : .interrupted

@@ -7,6 +7,10 @@ package struct Submission: Equatable, Sendable {
     package var parameters: String
     /// Not before this time, Unix nanoseconds; `nil` is "as soon as allowed".
     package var earliestBegin: Int64?
+    /// Not after this time, Unix nanoseconds; `nil` is "whenever it can".
+    package var latestBegin: Int64?
+    /// What becomes of it if a request of its task is pending.
+    package var onConflict: Conflict
     /// Above the task's own priority or below it; `nil` takes the task's.
     package var priority: Int?
 
@@ -14,12 +18,26 @@ package struct Submission: Equatable, Sendable {
         task: String,
         parameters: String = "{}",
         earliestBegin: Int64? = nil,
+        latestBegin: Int64? = nil,
+        onConflict: Conflict = .replace,
         priority: Int? = nil
     ) {
         self.task = task
         self.parameters = parameters
         self.earliestBegin = earliestBegin
+        self.latestBegin = latestBegin
+        self.onConflict = onConflict
         self.priority = priority
+    }
+}
+
+extension Submission {
+    /// What a submission does to the pending request of its task.
+    package enum Conflict: String, Equatable, Sendable, CaseIterable {
+        /// It takes the place of that request, as Apple's does.
+        case replace
+        /// It is dropped, and that request is the answer.
+        case keep
     }
 }
 
@@ -34,6 +52,7 @@ package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case payloadTooLarge = 100
     case badParameters = 101
     case storeFailed = 102
+    case pastLatestBegin = 103
 }
 
 /// A refusal with a sentence that says what to do about it.

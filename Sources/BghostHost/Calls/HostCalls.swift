@@ -96,12 +96,15 @@ extension Host {
             parameters: parameters.isEmpty ? "{}" : parameters,
             earliestBegin: earliest == 0 ? nil : earliest * 1_000_000
         )
-        let made: (request: Request, definition: Int)
+        var made: (request: Request, definition: Int)
         do {
             made = try makeRequest(submission, isSimulated: false)
         } catch {
             refuse(call, carrier, .of(error.code), error.message)
             return
+        }
+        if let run = runs.index(of: call.run).flatMap({ runs[$0] }) {
+            made.request.submitter = .run(run.record.id)
         }
         store(made.request, made.definition, for: call, of: carrier)
     }
@@ -276,7 +279,7 @@ extension Int32 {
         switch code {
         case .notPermitted: CallStatus.permission
         case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
-        case .badParameters: CallStatus.argument
+        case .badParameters, .pastLatestBegin: CallStatus.argument
         case .unavailable, .immediateRunIneligible, .storeFailed: CallStatus.failed
         }
     }

@@ -129,6 +129,7 @@ extension Host {
     ///
     /// One that had a problem is looked at again once its file has changed.
     func isUsable(_ plugin: PluginSlot) -> Bool {
+        guard plugin.switchedOff == nil else { return false }
         guard let problem = plugin.problem else { return true }
         let candidate: String? =
             if case .plugin(let definition) = plugin.code {

@@ -49,7 +49,7 @@ extension Host {
 
 extension ExpiryDebt.Event {
     /// What a run's end is to the debt; `nil` if nothing.
-    fileprivate init?(_ outcome: Outcome, _ reason: StopReason?) {
+    init?(_ outcome: Outcome, _ reason: StopReason?) {
         switch (outcome, reason) {
         case (.succeeded, _): self = .succeeded
         case (.killed(.graceExceeded), .expired), (.abandoned, .expired): self = .killed

@@ -33,12 +33,14 @@ extension Host {
                 )
             }
         }
+        try admit(submission, definition: index, isSimulated: isSimulated)
         let request = Request(
             id: nextID(),
             task: submission.task,
             parameters: submission.parameters,
             submittedAt: WallClock.now,
             earliestBegin: submission.earliestBegin,
+            latestBegin: submission.latestBegin,
             priority: min(1000, max(0, submission.priority ?? task.priority)),
             isSimulated: isSimulated
         )
@@ -60,17 +62,35 @@ extension Host {
     /// Stores a request and takes it in.
     ///
     /// Answers once it is as durable as the store makes it.
-    func accept(_ submission: Submission, isSimulated: Bool) async throws(SubmitError) -> Request {
-        let (request, definition) = try makeRequest(submission, isSimulated: isSimulated)
-        let stored = await withCheckedContinuation { continuation in
-            store(request, entry: entry(for: request.task, definition: definition)) {
-                continuation.resume(returning: $0)
+    ///
+    /// - Returns: `nil` if it gives way to another request of its task.
+    func accept(
+        _ submission: Submission,
+        isSimulated: Bool
+    ) async throws(SubmitError) -> Request? {
+        let result: Result<Request?, SubmitError> = await withCheckedContinuation { continuation in
+            // The checks and the store are one step: an `await` between them gives the thread away,
+            // and others would pass the same checks meanwhile.
+            do throws(SubmitError) {
+                let (request, index) = try makeRequest(submission, isSimulated: isSimulated)
+                guard isSimulated || !givesWay(submission) else {
+                    return continuation.resume(returning: .success(nil))
+                }
+                store(request, entry: entry(for: request.task, definition: index)) { stored in
+                    continuation.resume(
+                        returning: stored.map { request }.mapError { error in
+                            SubmitError(
+                                .storeFailed,
+                                "the request could not be stored: \(error.message)"
+                            )
+                        }
+                    )
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
             }
         }
-        if case .failure(let error) = stored {
-            throw SubmitError(.storeFailed, "the request could not be stored: \(error.message)")
-        }
-        return request
+        return try result.get()
     }
 
     /// Stores a request, takes it in once it is stored, and then says so on the host's executor.
@@ -112,6 +132,7 @@ extension Host {
             for: identifier,
             definition: definition,
             group: pluginOfDefinition[definition].index,
+            quota: quota(of: definition),
             overlap: configuration.manifest.tasks[definition].overlap
         )
     }

@@ -49,6 +49,7 @@ extension Host {
             throw .store(error)
         }
         epoch = UInt64(state.incarnation) << 32
+        takeOver(switchedOff: state.switchedOff)
         for memory in state.tasks {
             guard let index = definition(for: memory.identifier) else { continue }
             remember(memory, entry: entry(for: memory.identifier, definition: index))

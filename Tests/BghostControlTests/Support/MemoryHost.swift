@@ -16,8 +16,8 @@ actor MemoryHost: HostControl {
     private let happened: AsyncStream<Event>.Continuation
     private var ids = RunIDSource()
     private var clock: Int64 = 1_700_000_000_000_000_000
-    private var tasks: [String]
-    private var pending: [String: PendingRequest] = [:]
+    var tasks: [String]
+    var pending: [String: PendingRequest] = [:]
     private var records: [RunRecord] = []
     private var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
     private var log: [LogEntry] = []
@@ -25,6 +25,11 @@ actor MemoryHost: HostControl {
         [:]
     private var followerSerial = 0
     private var endsAtOnce: Outcome?
+    var dead: [DeadLetter] = []
+    var debts: [String: ThrottleStatus] = [:]
+    var switchedOff: String?
+    /// What is answered to a backup; by default its file exists.
+    var backup: (path: String, bytes: UInt64)?
 
     /// - Parameter endsAtOnce: how a triggered run ends, at once; `nil` leaves it under way.
     init(tasks: [String] = ["com.acme.storm", "com.acme.photos"], endsAtOnce: Outcome? = nil) {
@@ -143,7 +148,8 @@ actor MemoryHost: HostControl {
                     name: "storm",
                     library: "libStorm.so",
                     isolation: .worker,
-                    workers: [4711]
+                    workers: [4711],
+                    switchedOff: switchedOff
                 )
             ]
         )
@@ -153,11 +159,19 @@ actor MemoryHost: HostControl {
         guard tasks.contains(submission.task) else {
             throw SubmitError(.notPermitted, "`\(submission.task)` is not in the manifest")
         }
+        if submission.onConflict == .keep, var kept = pending[submission.task] {
+            kept.isKept = true
+            return kept
+        }
+        if let latest = submission.latestBegin, latest < clock {
+            throw SubmitError(.pastLatestBegin, "the latest begin date is over")
+        }
         let request = PendingRequest(
             id: id(),
             task: submission.task,
             submittedAt: clock,
             earliestBegin: submission.earliestBegin,
+            latestBegin: submission.latestBegin,
             priority: submission.priority ?? 500,
             parameters: submission.parameters,
             waitingFor: ["all slots are busy"]
@@ -202,7 +216,7 @@ actor MemoryHost: HostControl {
         return true
     }
 
-    func cancelPending(task: String) -> Bool { pending.removeValue(forKey: task) != nil }
+    func stop(run: RunID) -> Bool { expire(run: run) }
 
     func runs(task: String?, limit: Int) -> [RunRecord] {
         Array(records.reversed().filter { task == nil || $0.task == task }.prefix(limit))
@@ -227,5 +241,118 @@ actor MemoryHost: HostControl {
         }
         happened.yield(.following)
         return lines
+    }
+}
+
+/// The verbs of an operator.
+extension MemoryHost {
+    // MARK: - What tests do
+
+    func die(_ letter: DeadLetter) { dead.append(letter) }
+
+    func owe(_ status: ThrottleStatus) { debts[status.task] = status }
+
+    func allowBackup(to path: String, bytes: UInt64) { backup = (path, bytes) }
+
+    func wait(_ request: PendingRequest) { pending[request.task] = request }
+
+    // MARK: - HostControl
+
+    func pending(task: String?, limit: Int) -> PendingList {
+        let all = pending.values.filter { task == nil || $0.task == task }
+            .sorted { $0.task < $1.task }
+        return PendingList(requests: Array(all.prefix(limit)), total: all.count)
+    }
+
+    func cancelPending(task: String?) -> [PendingRequest] {
+        let all = pending(task: task, limit: .max).requests
+        for request in all { pending[request.task] = nil }
+        return all
+    }
+
+    func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
+        Array(dead.filter { task == nil || $0.request.task == task }.prefix(limit))
+    }
+
+    func redrive(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
+        var change = DeadLetterChange()
+        for letter in try take(choice) {
+            let item = DeadLetterChange.Item(id: letter.request.id, task: letter.request.task)
+            if tasks.contains(item.task) {
+                change.done.append(item)
+            } else {
+                change.refused.append(item)
+                dead.append(letter)
+            }
+        }
+        return change
+    }
+
+    func discard(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
+        var change = DeadLetterChange()
+        change.done = try take(choice).map { .init(id: $0.request.id, task: $0.request.task) }
+        return change
+    }
+
+    private func take(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> [DeadLetter] {
+        let isMeant: (DeadLetter) -> Bool =
+            switch choice {
+            case .request(let prefix): { $0.request.id.description.hasPrefix(prefix) }
+            case .task(let task): { $0.request.task == task }
+            case .all: { _ in true }
+            }
+        let letters = dead.filter(isMeant)
+        if case .request(let prefix) = choice, letters.count != 1 {
+            throw OperatorRefusal(
+                letters.isEmpty ? .noSuchRequest : .ambiguousRequest,
+                "\(letters.count) dead letters begin with \(prefix)",
+                fix: "bghost dead lists them",
+                candidates: letters.map(\.request.id.description)
+            )
+        }
+        dead.removeAll(where: isMeant)
+        return letters
+    }
+
+    func throttles(task: String?) -> [ThrottleStatus] {
+        debts.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
+    }
+
+    func forgive(task: String) -> ThrottleStatus {
+        debts.removeValue(forKey: task) ?? ThrottleStatus(task: task, points: 0, level: 0)
+    }
+
+    func disable(
+        plugin: String,
+        reason: String,
+        stopsRuns: Bool
+    ) throws(OperatorRefusal) -> PluginSwitch {
+        try check(plugin)
+        switchedOff = reason
+        let live = runs(task: nil, limit: .max).filter { $0.state != .ended }.map(\.id)
+        return PluginSwitch(
+            plugin: plugin,
+            off: reason,
+            stopping: stopsRuns ? live : [],
+            running: stopsRuns ? [] : live
+        )
+    }
+
+    func enable(plugin: String) throws(OperatorRefusal) -> PluginSwitch {
+        try check(plugin)
+        switchedOff = nil
+        return PluginSwitch(plugin: plugin, off: nil)
+    }
+
+    private func check(_ plugin: String) throws(OperatorRefusal) {
+        guard plugin != "storm" else { return }
+        throw OperatorRefusal(.noSuchPlugin, "there is no plugin `\(plugin)`", fix: "look again")
+    }
+
+    func backUp(to path: String) throws(OperatorRefusal) -> UInt64 {
+        guard let backup, backup.path == path else {
+            throw OperatorRefusal(.backupFailed, "\(path) exists already", fix: "name another")
+        }
+        return backup.bytes
     }
 }

@@ -57,6 +57,7 @@ struct ManifestSchemaTests {
         ("plugins", "permissions/notify", "false"), ("plugins", "limits/memory", "\"256MiB\""),
         ("plugins", "limits/cpu", nil), ("plugins", "limits/processes", "16"),
         ("plugins", "limits/descriptors", "64"), ("plugins", "limits/output", "\"64KiB\""),
+        ("plugins", "maxPending/refresh", "1"), ("plugins", "maxPending/processing", "10"),
         ("plugins", "limits/result", "\"64KiB\""), ("tasks", "kind", "\"refresh\""),
         ("tasks", "overlap", "\"queue\""), ("tasks", "priority", "500"),
         ("tasks", "submitAtStart", "false"), ("tasks", "parameters", "{}"), ("tasks", "every", nil),

@@ -247,6 +247,69 @@ import Testing
         #expect(line.book.nextDue == nil)
     }
 
+    @Test func aRedrivenRequestStandsBesideThePendingOne() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, earliest: 500)
+        var dead = Request(
+            id: Line.id(2),
+            task: "a",
+            parameters: "{}",
+            submittedAt: 0,
+            earliestBegin: 400,
+            latestBegin: 50,
+            priority: 500,
+            counters: AttemptCounters(failures: 2, losses: 1)
+        )
+        dead = dead.redriven(now: 100)
+        #expect(dead.counters == AttemptCounters(interruptions: 3))
+        #expect(dead.attempt == 4 && dead.earliestBegin == nil && dead.latestBegin == nil)
+        #expect(line.book.accept(dead, entry: entry, now: 100) == nil)
+        #expect(line.book.entries[entry].pending?.id == Line.id(1))
+        #expect(line.drain() == ["start 2"])
+        // One that died of its memory has no count.
+        dead.counters = AttemptCounters()
+        dead.latestBegin = 101
+        #expect(dead.redriven(now: 100).isRetry)
+        #expect(dead.redriven(now: 100).latestBegin == 101)
+    }
+
+    @Test func whatSomebodySubmittedCountsInItsQuota() {
+        var book = RequestBook()
+        func request(_ number: Int, _ submitter: Submitter, failures: Int = 0) -> Request {
+            Request(
+                id: Line.id(number),
+                task: "t",
+                parameters: "{}",
+                submittedAt: 0,
+                priority: 500,
+                submitter: submitter,
+                counters: AttemptCounters(failures: failures)
+            )
+        }
+        let a = book.entry(for: "a", definition: 0, quota: 3, overlap: .queue)
+        let b = book.entry(for: "b", definition: 0, quota: 3, overlap: .queue)
+        let c = book.entry(for: "c", definition: 0, quota: 4, overlap: .queue)
+        func count() -> [Int] { [0, 3, 4, 5].map { book.submittedRequests(ofQuota: $0) } }
+        #expect(count() == [0, 0, 0, 0])
+        _ = book.accept(request(1, .operator), entry: a, now: 0)
+        _ = book.accept(request(2, .run(Line.id(9))), entry: b, now: 0)
+        _ = book.accept(request(3, .manifest), entry: c, now: 0)
+        _ = book.accept(request(4, .operator, failures: 1), entry: c, now: 0)
+        #expect(count() == [0, 2, 0, 0])
+        _ = book.accept(request(5, .operator), entry: a, now: 0)
+        _ = book.accept(request(6, .operator), entry: c, now: 0)
+        #expect(count() == [0, 2, 1, 0])
+        _ = book.accept(request(7, .manifest), entry: b, now: 0)
+        _ = book.withdraw(entry: c)
+        #expect(count() == [0, 1, 0, 0])
+        while case .start = book.next(now: 0, canStart: { _, _ in true }) {}
+        #expect(count() == [0, 0, 0, 0])
+        _ = book.accept(request(8, .operator), entry: a, now: 0)
+        #expect(book.withdrawAll(entry: a).count == 1)
+        #expect(count() == [0, 0, 0, 0])
+    }
+
     // MARK: Aging and shares
 
     @Test func whatWaitsLongEnoughOvertakesAHigherPriority() {

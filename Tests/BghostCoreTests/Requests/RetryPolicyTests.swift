@@ -68,7 +68,13 @@ import Testing
     @Test(arguments: [RetryPolicy(backoff: .none), Self.exponential])
     func whatTheOperatorStoppedIsNotRepeated(policy: RetryPolicy) {
         #expect(Self.next(policy, Self.request(), .cancelledClean, .user) == .consumed)
-        #expect(Self.next(policy, Self.request(), .killed(.graceExceeded), .user) == .consumed)
+        // However the run takes it that somebody stops it.
+        for outcome in [
+            Outcome.killed(.graceExceeded), .killed(.memory), .failed, .crashed(.signalled(11)),
+            .lost,
+        ] {
+            #expect(Self.next(policy, Self.request(), outcome, .user) == .consumed)
+        }
     }
 
     @Test(arguments: unsuccessful + [(.lost, nil), (.cancelledClean, .drain)])

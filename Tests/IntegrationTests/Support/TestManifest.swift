@@ -27,6 +27,7 @@ enum TestManifest {
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
         limits: WorkerLimits = WorkerLimits(),
+        maxPending: PendingLimits = PendingLimits(refresh: 1000, processing: 1000),
         overlap: Overlap = .queue,
         slots: Int? = nil
     ) throws -> Manifest {
@@ -38,7 +39,8 @@ enum TestManifest {
                 library: try Fixture.library("misbehave"),
                 isolation: isolation,
                 runsPerWorker: runsPerWorker,
-                limits: limits
+                limits: limits,
+                maxPending: maxPending
             )
         )
         for handler in misbehaviours {

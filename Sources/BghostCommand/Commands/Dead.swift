@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+
+struct Dead: ClientCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List requests that are tried no more, the newest first.",
+        discussion: "redrive has them tried again, discard gives them up."
+    )
+
+    @Argument(help: ArgumentHelp("Only requests of this task.", valueName: "id"))
+    var task: String?
+
+    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    var limit = 100
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (1...ControlLimits.deadLettersMax).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to \(ControlLimits.deadLettersMax)")
+        }
+    }
+
+    func run() async throws {
+        try await ask { client, console in
+            let answer = try await client.deadLetters(task: task, limit: limit)
+            guard !output.json else { return console.answer(json: answer.json) }
+            console.answer(DeadView(letters: answer.value, now: unixNow()).text(console.out))
+        }
+    }
+}

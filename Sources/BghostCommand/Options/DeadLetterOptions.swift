@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostCore
+
+/// Which dead letters are meant.
+struct DeadLetterOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The request's id, or the beginning of it.", valueName: "request"))
+    var request: String?
+
+    @Option(help: ArgumentHelp("All of this task.", valueName: "id"))
+    var task: String?
+
+    @Flag(help: "All of them.")
+    var all = false
+
+    func validate() throws {
+        guard [request != nil, task != nil, all].count(where: { $0 }) == 1 else {
+            throw ValidationError("give one request, or --task, or --all")
+        }
+    }
+
+    var choice: DeadLetterChoice {
+        if let request { return .request(prefix: request) }
+        return task.map { .task($0) } ?? .all
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import Hummingbird
+
+/// The paths by which an operator steers requests, runs and plugins.
+struct OperatorRoutes: Sendable {
+    let host: any HostControl
+
+    func add(to router: Router<ControlRoutes.Context>) {
+        router.get("v1/pending") { request, _ in try await pending(request) }
+        router.delete("v1/pending") { _, _ in try await cancel(task: nil) }
+        router.delete("v1/tasks/:id/pending") { _, context in
+            try await cancel(task: context.parameters.require("id"))
+        }
+        router.post("v1/runs/:id/stop") { _, context in
+            try await stop(context.parameters.require("id"))
+        }
+        router.get("v1/dead") { request, _ in try await dead(request) }
+        router.post("v1/dead/redrive") { request, _ in
+            try await change(request, Schema.redrive) { choice throws(OperatorRefusal) in
+                try await host.redrive(choice)
+            }
+        }
+        router.post("v1/dead/discard") { request, _ in
+            try await change(request, Schema.discard) { choice throws(OperatorRefusal) in
+                try await host.discard(choice)
+            }
+        }
+        router.get("v1/throttle") { request, _ in try await throttles(request) }
+        router.delete("v1/tasks/:id/throttle") { _, context in
+            try await forgive(context.parameters.require("id"))
+        }
+        router.post("v1/plugins/:name/disable") { request, context in
+            try await disable(context.parameters.require("name"), request)
+        }
+        router.post("v1/plugins/:name/enable") { _, context in
+            try await enable(context.parameters.require("name"))
+        }
+        router.post("v1/backup") { request, _ in try await backUp(request) }
+    }
+
+    // MARK: - What waits
+
+    private func pending(_ request: Request) async throws -> Response {
+        let query = Query(request)
+        let limit = try query.number("limit", in: 1...ControlLimits.pendingMax) ?? 1000
+        let task = query.text("task")
+        let list = await host.pending(task: task, limit: limit)
+        if list.total == 0, let task { try await TaskLookup(host: host).check(task) }
+        return Answer.json(Schema.pending) { writer in
+            writer.member("requests", list.requests)
+            writer.member("total", list.total)
+        }
+    }
+
+    private func cancel(task: String?) async throws -> Response {
+        let withdrawn = try await ask { () throws(OperatorRefusal) in
+            try await host.cancelPending(task: task)
+        }
+        if let task, withdrawn.isEmpty {
+            try await TaskLookup(host: host).check(task)
+            throw ControlFault(.nothingPending, "no request of \(task) is waiting")
+        }
+        return Answer.json(Schema.cancel) { writer in
+            writer.member("task", task)
+            writer.member("cancelled", !withdrawn.isEmpty)
+            writer.member("count", withdrawn.count)
+            writer.member("requests", Self.head(of: withdrawn))
+        }
+    }
+
+    /// As many as one answer holds.
+    private static func head(of requests: [PendingRequest]) -> [PendingRequest] {
+        var room = ControlLimits.parametersBytesMax
+        return Array(
+            requests.prefix(ControlLimits.pendingMax).prefix { request in
+                room -= request.parameters.utf8.count
+                return room >= 0
+            }
+        )
+    }
+
+    // MARK: - Runs
+
+    private func stop(_ prefix: String) async throws -> Response {
+        let run = try await RunLookup(host: host).runUnderWay(prefix)
+        guard await host.stop(run: run.id) else { throw RunLookup.notUnderWay(run) }
+        return Answer.json(Schema.stop) { writer in
+            writer.member("run", run.id.description)
+            writer.member("task", run.task)
+            writer.member("graceSeconds", duration: run.limits.grace)
+        }
+    }
+
+    // MARK: - Dead letters
+
+    private func dead(_ request: Request) async throws -> Response {
+        let query = Query(request)
+        let limit = try query.number("limit", in: 1...ControlLimits.deadLettersMax) ?? 100
+        let task = query.text("task")
+        let letters = await host.deadLetters(task: task, limit: limit)
+        // A task that the manifest has no more may have some.
+        if letters.isEmpty, let task { try await TaskLookup(host: host).check(task) }
+        return Answer.json(Schema.dead) { writer in
+            writer.member("deadLetters") { writer in
+                writer.array { writer in letters.forEach { writer.value($0) } }
+            }
+        }
+    }
+
+    private func change(
+        _ request: Request,
+        _ schema: String,
+        _ change: (DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+    ) async throws -> Response {
+        let choice = try choice(Query(request))
+        let answer = try await ask { () throws(OperatorRefusal) in try await change(choice) }
+        if case .task(let task) = choice, answer.done.isEmpty, answer.refused.isEmpty {
+            try await TaskLookup(host: host).check(task)
+            throw ControlFault(.nothingDead, "there is no dead letter of \(task)")
+        }
+        return Answer.json(schema) { $0.members(answer) }
+    }
+
+    /// Exactly one of `request`, `task` and `all`, since to guess would touch more than was meant.
+    private func choice(_ query: Query) throws(ControlFault) -> DeadLetterChoice {
+        switch (query.text("request"), query.text("task"), try query.flag("all")) {
+        case (let prefix?, nil, false): .request(prefix: prefix)
+        case (nil, let task?, false): .task(task)
+        case (nil, nil, true): .all
+        default: throw .badRequest("give exactly one of `request`, `task` and `all=true`")
+        }
+    }
+
+    // MARK: - Debts
+
+    private func throttles(_ request: Request) async throws -> Response {
+        let task = Query(request).text("task")
+        if let task { try await TaskLookup(host: host).check(task) }
+        let throttles = await host.throttles(task: task)
+        return Answer.json(Schema.throttle) { writer in
+            writer.member("tasks") { writer in
+                writer.array { writer in throttles.forEach { writer.value($0) } }
+            }
+        }
+    }
+
+    private func forgive(_ task: String) async throws -> Response {
+        try await TaskLookup(host: host).check(task)
+        let owed = try await ask { () throws(OperatorRefusal) in
+            try await host.forgive(task: task)
+        }
+        return Answer.json(Schema.forgive) { writer in
+            writer.member("task", owed.task)
+            writer.member("points", owed.points)
+        }
+    }
+
+    // MARK: - Plugins
+
+    private func disable(_ plugin: String, _ request: Request) async throws -> Response {
+        let query = Query(request)
+        let reason = query.text("reason") ?? ""
+        guard reason.utf8.count <= ControlLimits.reasonBytesMax else {
+            throw ControlFault.badRequest(
+                "the reason is longer than \(ControlLimits.reasonBytesMax) bytes"
+            )
+        }
+        let stopsRuns = try query.flag("stop")
+        let answer = try await ask { () throws(OperatorRefusal) in
+            try await host.disable(plugin: plugin, reason: reason, stopsRuns: stopsRuns)
+        }
+        return Answer.json(Schema.pluginSwitch) { $0.members(answer) }
+    }
+
+    private func enable(_ plugin: String) async throws -> Response {
+        let answer = try await ask { () throws(OperatorRefusal) in
+            try await host.enable(plugin: plugin)
+        }
+        return Answer.json(Schema.pluginSwitch) { $0.members(answer) }
+    }
+
+    // MARK: - The store
+
+    private func backUp(_ request: Request) async throws -> Response {
+        guard let file = Query(request).text("file") else {
+            throw ControlFault.badRequest("`file` is missing")
+        }
+        let bytes = try await ask { () throws(OperatorRefusal) in try await host.backUp(to: file) }
+        return Answer.json(Schema.backup) { writer in
+            writer.member("file", file)
+            writer.member("bytes", bytes)
+        }
+    }
+
+    private func ask<Value>(
+        _ body: () async throws(OperatorRefusal) -> Value
+    ) async throws(ControlFault) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ControlFault(error)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ key: String, _ requests: [PendingRequest]) {
+        member(key) { writer in
+            writer.array { writer in requests.forEach { writer.value($0) } }
+        }
+    }
+}

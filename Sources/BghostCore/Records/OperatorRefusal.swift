@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the host did not do what its operator asked for.
+package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    package enum Code: Equatable, Sendable, CaseIterable {
+        case noSuchPlugin
+        /// No dead letter has an id that begins like this.
+        case noSuchRequest
+        /// Several have.
+        case ambiguousRequest
+        case nothingDead
+        /// What was done is not stored: it lasts until the daemon ends.
+        case storeFailed
+        case backupFailed
+    }
+
+    package var code: Code
+    /// What is wrong, one sentence without a full stop.
+    package var message: String
+    /// What to do about it; "" if the message says it.
+    package var fix: String
+    /// What may have been meant.
+    package var candidates: [String]
+
+    package init(_ code: Code, _ message: String, fix: String = "", candidates: [String] = []) {
+        self.code = code
+        self.message = message
+        self.fix = fix
+        self.candidates = candidates
+    }
+
+    package var description: String { fix.isEmpty ? message : "\(message); \(fix)" }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import BghostLinux
+internal import BghostStore
+internal import Glibc
+
+/// Copies of the store while it is in use.
+extension Host {
+    package func backUp(to path: String) async throws(OperatorRefusal) -> UInt64 {
+        guard path.hasPrefix("/"), !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
+            throw OperatorRefusal(
+                .backupFailed,
+                "the file of a backup needs an absolute path of less than \(PATH_MAX) bytes"
+            )
+        }
+        guard !isBackingUp else {
+            throw OperatorRefusal(
+                .backupFailed,
+                "another backup is being written",
+                fix: "try again once it has ended"
+            )
+        }
+        isBackingUp = true
+        defer { isBackingUp = false }
+        let result = await withCheckedContinuation { continuation in
+            // A thread of its own: it reads the whole store, and nothing here or at the start of
+            // workers may wait for that.
+            let thread = WorkThread()
+            thread.perform { [store] in
+                continuation.resume(
+                    returning: Result { () throws(StoreError) in
+                        try store.backup(to: path)
+                        var status = stat()
+                        return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
+                    }
+                )
+            }
+            thread.end()
+        }
+        switch result {
+        case .success(let bytes):
+            log.write(.info, "store.backed_up", "\(bytes) bytes to \(PrintableText.escaped(path))")
+            return bytes
+        case .failure(let error):
+            throw OperatorRefusal(
+                .backupFailed,
+                "the daemon (process \(getpid()), user \(geteuid())) wrote no backup:"
+                    + " \(error.message)",
+                fix: "name a new file in a folder that the daemon's user may write"
+            )
+        }
+    }
+}

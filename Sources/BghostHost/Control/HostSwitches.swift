@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import BghostStore
+
+/// Plugins that their operator switches off and on.
+extension Host {
+    /// That a plugin is switched off, and why, in a sentence; `nil` if it is on.
+    func switchedOff(_ plugin: PluginSlot) -> String? {
+        guard let reason = plugin.switchedOff else { return nil }
+        return "`\(plugin.name)` is switched off" + (reason.isEmpty ? "" : " (\(reason))")
+            + "; `bghost enable \(plugin.name)` switches it on"
+    }
+
+    func checkSwitch(of plugin: PluginSlot) throws(SubmitError) {
+        if let off = switchedOff(plugin) { throw SubmitError(.unavailable, off) }
+    }
+
+    /// Takes over what was switched off before this daemon.
+    ///
+    /// A plugin that the manifest has no more stays off in the store, should it come back.
+    func takeOver(switchedOff: [String: String]) {
+        for (name, reason) in switchedOff {
+            guard let plugin = pluginsByName[name] else { continue }
+            plugin.switchedOff = reason
+            if let off = self.switchedOff(plugin) {
+                log.write(.warning, "plugin.disabled", off, plugin: name)
+            }
+        }
+    }
+
+    package func disable(
+        plugin name: String,
+        reason: String,
+        stopsRuns: Bool
+    ) async throws(OperatorRefusal) -> PluginSwitch {
+        let plugin = try plugin(name)
+        // First of all: what comes in before it is stored must not begin any more.
+        plugin.switchedOff = reason
+        var answer = PluginSwitch(plugin: name, off: reason)
+        for number in runs.numbers {
+            guard let run = runs.index(of: number).flatMap({ runs[$0] }),
+                run.carrier.plugin === plugin
+            else { continue }
+            if stopsRuns {
+                answer.stopping.append(run.record.id)
+                handle(.stop(.user), of: number)
+            } else {
+                answer.running.append(run.record.id)
+            }
+        }
+        let why = reason.isEmpty ? "switched off" : "switched off: \(reason)"
+        log.write(.warning, "plugin.disabled", why, plugin: name)
+        try await store(.switched(plugin: name, off: reason), "`\(name)` is switched off")
+        return answer
+    }
+
+    package func enable(plugin name: String) async throws(OperatorRefusal) -> PluginSwitch {
+        let plugin = try plugin(name)
+        if plugin.switchedOff != nil { log.write(.info, "plugin.enabled", "", plugin: name) }
+        plugin.switchedOff = nil
+        retryRequests(of: plugin)
+        dispatch()
+        try await store(.switched(plugin: name, off: nil), "`\(name)` is switched on")
+        return PluginSwitch(plugin: name, off: nil)
+    }
+
+    private func plugin(_ name: String) throws(OperatorRefusal) -> PluginSlot {
+        if let plugin = pluginsByName[name] { return plugin }
+        let nearest = Spelling.nearest(to: name, among: plugins.map(\.name))
+        let shown = PrintableText.escaped(String(name.prefix(200)))
+        throw OperatorRefusal(
+            .noSuchPlugin,
+            "\(configuration.manifestPath) has no plugin `\(shown)`",
+            fix: nearest.map { "did you mean \($0)?" } ?? "bghost status lists the plugins' tasks",
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
+
+    /// Commits one change that has taken effect already.
+    ///
+    /// - Parameter what: what has, for the case that it cannot be stored.
+    func store(_ change: StoreChange, _ what: String) async throws(OperatorRefusal) {
+        try check(await committed([change]), what)
+    }
+
+    func check(_ result: Result<Void, StoreError>, _ what: String) throws(OperatorRefusal) {
+        guard case .failure(let error) = result else { return }
+        throw OperatorRefusal(
+            .storeFailed,
+            "\(what), but only until bghost ends: it could not be stored: \(error.message)",
+            fix: "see to the disk, and repeat the command"
+        )
+    }
+}
