@@ -57,7 +57,9 @@ extension Host {
 
     package func enable(plugin name: String) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
-        if plugin.switchedOff != nil { log.write(.info, "plugin.enabled", "", plugin: name) }
+        if plugin.switchedOff != nil {
+            log.write(.info, "plugin.enabled", "switched on", plugin: name)
+        }
         plugin.switchedOff = nil
         retryRequests(of: plugin)
         dispatch()
