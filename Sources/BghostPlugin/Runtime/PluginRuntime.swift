@@ -5,42 +5,6 @@ internal import CBghost
 internal import Glibc
 internal import Synchronization
 
-/// What a runtime is told of the run that it is to begin.
-package struct RunStart: Sendable {
-    /// Never 0; its lowest `LaneNumber.bits` bits are a lane that is free.
-    package var run: UInt64
-    /// An index into `PluginRuntime.handlers`.
-    package var handler: Int
-    package var attempt: UInt32
-    /// `CLOCK_MONOTONIC` nanoseconds.
-    package var deadline: Int64
-    package var graceMilliseconds: UInt32
-    package var resultBytesMax: UInt32
-    package var task: String
-    /// A JSON object.
-    package var parameters: String
-
-    package init(
-        run: UInt64,
-        handler: Int,
-        attempt: UInt32,
-        deadline: Int64,
-        graceMilliseconds: UInt32,
-        resultBytesMax: UInt32,
-        task: String,
-        parameters: String
-    ) {
-        self.run = run
-        self.handler = handler
-        self.attempt = attempt
-        self.deadline = deadline
-        self.graceMilliseconds = graceMilliseconds
-        self.resultBytesMax = resultBytesMax
-        self.task = task
-        self.parameters = parameters
-    }
-}
-
 /// The host's side of the ABI for one plugin: it begins, cancels and completes runs, and answers
 /// what the plugin calls.
 ///
@@ -422,24 +386,5 @@ package final class PluginRuntime: @unchecked Sendable {
         // Waits for a reader of the texts that began before the run was complete.
         slot.text.withLock { $0.parsed = nil }
         slot.word.store(0, ordering: .releasing)
-    }
-
-    // MARK: The end of the plugin
-
-    /// Tells the plugin to begin nothing new.
-    ///
-    /// The caller has cancelled its runs.
-    package func drain() {
-        guard case .plugin(let plugin, let instance) = program else { return }
-        plugin.drain?(instance)
-    }
-
-    /// Closes the plugin, which must have no run.
-    ///
-    /// What it still calls is answered `BG_E_CLOSED`.
-    package func close() {
-        if case .plugin(let plugin, let instance) = program { plugin.close?(instance) }
-        isClosed.store(true, ordering: .sequentiallyConsistent)
-        calls.abandonAll()
     }
 }

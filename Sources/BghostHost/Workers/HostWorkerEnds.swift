@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+
+/// How workers end: told to, by themselves, or killed.
+extension Host {
+    /// Has a carrier finish: it takes no more runs, and ends when it has none.
+    func retire(_ carrier: Carrier) {
+        guard carrier.state == .live || carrier.state == .retiring || carrier.state == .loading
+        else {
+            return
+        }
+        carrier.state = .retiring
+        guard carrier.isIdle else { return }
+        carrier.state = .ending
+        setDeadline(carrier, now &+ patience.finish)
+        if let worker = carrier as? Worker {
+            worker.outbox.frame(.finish, subject: 0)
+            markDirty(worker)
+        } else {
+            closeInProcess(carrier)
+        }
+    }
+
+    /// Ends a carrier without asking it.
+    func retireNow(_ carrier: Carrier) {
+        guard carrier.state != .gone else { return }
+        carrier.state = .ending
+        carrier.deadline = .max
+        carrier.kill()
+        if carrier is InProcessCarrier { abandon(carrier) }
+    }
+
+    /// A worker that broke the rules.
+    func kill(_ worker: Worker, for fault: WireError) {
+        log.write(
+            .error,
+            "worker.fault",
+            "\(fault.sentence) (fault \(fault.rawValue)); pid \(worker.pid ?? 0) is killed",
+            plugin: worker.plugin.name
+        )
+        worker.killedFor = fault.sentence
+        for number in worker.runs { handle(.exceeded(.protocolFault(fault.rawValue)), of: number) }
+        retireNow(worker)
+    }
+
+    /// The worker's process has ended.
+    func processEnded(_ worker: Worker, _ end: ProcessExit) {
+        readOutput(worker, .output)
+        readOutput(worker, .error)
+        worker.outputLines.finish { noteLine($0, of: worker, .output) }
+        worker.errorLines.finish { noteLine($0, of: worker, .error) }
+        let wasLoading = worker.state == .loading
+        let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
+        for number in worker.runs {
+            guard let index = runs.index(of: number) else { continue }
+            if worker.lanes.count == 1, runs[index]?.machine.beganAt != nil {
+                let atBegin = runs[index]?.cpuAtBegin ?? 0
+                runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
+            }
+            runs[index]?.record.usage.peakMemoryBytes = UInt64(max(0, end.peakMemoryBytes))
+        }
+        if wasLoading, worker.killedFor == nil {
+            loadFailed(
+                worker.plugin,
+                "its worker ended while it loaded the plugin (\(how.text))"
+            )
+        } else if worker.state != .ending {
+            log.write(
+                .warning,
+                "worker.ended",
+                "pid \(worker.pid ?? 0) ended by itself (\(how.text))",
+                plugin: worker.plugin.name
+            )
+        }
+        gone(worker, because: how)
+    }
+
+    /// Takes a worker out of the books and ends the runs that it still has.
+    func gone(_ worker: Worker, because how: ProcessEnd?) {
+        worker.state = .gone
+        for channel in Worker.Channel.allCases {
+            if let fd = worker.descriptor(channel) { reactor.unwatch(fd) }
+        }
+        worker.cpuTimer = nil
+        for fetch in worker.fetches.values { fetch.task.cancel() }
+        if let process = worker.process {
+            process.giveUp()
+            spawner.collect(process.pid, adoptsOrphans: configuration.isSubreaper)
+        }
+        if let group = worker.group {
+            spawner.perform { ControlGroup.removeWhenEmpty(group) }
+        }
+        carriers[worker.serial] = nil
+        worker.plugin.carriers[worker.serial] = nil
+        worker.plugin.available.removeAll { $0 === worker }
+        for number in worker.runs {
+            guard let how else {
+                runs.index(of: number).map {
+                    runs[$0]?.record.message = worker.plugin.problem?.message ?? ""
+                }
+                handle(.refused, of: number)
+                continue
+            }
+            // A kill on behalf of one run is a loss to its neighbours, not a fault of theirs.
+            let isVictim =
+                worker.lanes.count > 1
+                && runs.index(of: number).map { runs[$0]?.machine.state != .killing } == true
+                && worker.killedFor != nil
+            handle(isVictim ? .workerLost : .exited(how), of: number)
+        }
+        if worker.killedFor == nil, how != nil { dispatch() }
+        checkDrained()
+    }
+}
