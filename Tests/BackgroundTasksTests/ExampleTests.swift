@@ -19,8 +19,13 @@ struct ExampleTests {
             String(decoding: try File.read(example), as: UTF8.self)
             .split(separator: "\n", maxSplits: 1).last ?? ""
         #expect(shown.filter { $0 == "\n" }.count <= 15)
-        let guide = try File.read(PackageRoot.path + "/docs/HANDLERS.md")
-        #expect(String(decoding: guide, as: UTF8.self).contains("```swift\n\(shown)```"))
+        for document in ["README.md", "docs/HANDLERS.md"] {
+            let text = try File.read(PackageRoot.path + "/" + document)
+            #expect(
+                String(decoding: text, as: UTF8.self).contains("```swift\n\(shown)```"),
+                "\(document) shows something else"
+            )
+        }
 
         let folder = try TemporaryDirectory()
         let header = PackageRoot.path + "/Sources/CBghost/include/bghost.h"

@@ -11,6 +11,7 @@ import Testing
         task: "com.acme.storm",
         plugin: "storm",
         attempt: 2,
+        epoch: 1 << 32 | 7,
         state: .ended,
         outcome: .killed(.graceExceeded),
         stopReason: .expired,
@@ -32,7 +33,8 @@ import Testing
         #expect(
             writer.text == """
                 {"id":"\(full.id)","request":"\(full.request)","task":"com.acme.storm",\
-                "plugin":"storm","attempt":2,"state":"ended","outcome":"killed(graceExceeded)",\
+                "plugin":"storm","attempt":2,"epoch":4294967303,"state":"ended",\
+                "outcome":"killed(graceExceeded)",\
                 "stopReason":"expired","message":"line \\"1\\"\\n\\u001b[2J",\
                 "result":{"codes":[95,96.50]},"progress":{"done":3,"total":4,"phase":"upload"},\
                 "startedAt":"2026-11-21T16:31:01.000Z","endedAt":"2026-11-21T16:31:04.250Z",\
