@@ -38,6 +38,13 @@ package actor Host {
     var book: RequestBook
     /// The request of an entry that is on its way to the store.
     var arriving: [Int: RunID] = [:]
+    var clockWatch: ClockWatch?
+    /// What is known of the machine, if some task wants to know.
+    var facts: MachineFacts?
+    /// What of it is watched.
+    var watched: RequirementSet = []
+    /// The deadline of the facts that is armed.
+    var armedFacts: UInt64 = 0
     /// Schedules by entry.
     var schedules: [Int: ActiveSchedule] = [:]
     /// Names this machine among others of a fleet.
@@ -108,6 +115,8 @@ package actor Host {
         controlGroup = ControlGroup(name: "bghost-\(getpid())")
         definePlugins()
         defineTasks()
+        watchClock()
+        startFacts()
         try recoverRequests()
         startSchedules()
         log.write(
@@ -148,6 +157,8 @@ package actor Host {
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }
         await waitUntilDrained()
+        // Before the spawner, which its probes need to the last.
+        facts?.stop()
         // Behind the removal of the workers' own groups, which is on its way there.
         if let controlGroup {
             await withCheckedContinuation { continuation in
@@ -205,6 +216,7 @@ package actor Host {
         case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
         case .plugin(let index): plugins[index].problem?.retryAt == deadline
         case .requests: true
+        case .facts: deadline == armedFacts
         }
     }
 
@@ -220,13 +232,14 @@ enum TimerToken {
     case audit(UInt32)
     case plugin(Int)
     case requests
+    case facts
 
     init(_ raw: UInt64) {
         switch raw >> 61 {
         case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
-        case 7: self = .requests
+        case 7: self = raw & 1 == 0 ? .requests : .facts
         default: self = .run(raw)
         }
     }
@@ -238,6 +251,7 @@ enum TimerToken {
         case .audit(let serial): 5 << 61 | UInt64(serial)
         case .plugin(let index): 6 << 61 | UInt64(index)
         case .requests: 7 << 61
+        case .facts: 7 << 61 | 1
         }
     }
 }
@@ -245,7 +259,13 @@ enum TimerToken {
 // The reactor calls on its own thread, which is this actor's executor.
 extension Host: ReactorClient {
     package nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
-        assumeIsolated { $0.carrierReady(token, readiness) }
+        assumeIsolated {
+            if token == Self.clockToken {
+                $0.clockWasSet()
+            } else if !$0.factsReady(token, readiness) {
+                $0.carrierReady(token, readiness)
+            }
+        }
     }
 
     package nonisolated func deadlinePassed(now: UInt64) {
@@ -270,6 +290,7 @@ extension Host {
             case .audit(let serial): auditWorker(serial)
             case .plugin(let index): retryPlugin(plugins[index])
             case .requests: requestsDue()
+            case .facts: factsDue()
             }
         }
         rearm()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
+package import BghostLinux
 package import BghostStore
 package import BghostTransfer
 
@@ -25,6 +26,8 @@ package struct HostConfiguration: Sendable {
     /// Whether children that nobody knows are orphans of workers, to be killed: only where the
     /// process starts no others, as the daemon does.
     package var isSubreaper: Bool
+    /// Where facts of the machine come from; `nil` is the machine.
+    package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// How long the host waits for what it cannot hurry.
     package var patience = HostPatience()
 

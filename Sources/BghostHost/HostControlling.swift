@@ -81,6 +81,7 @@ extension Host: HostControl {
                 let date = Timestamp.text(unixNanoseconds: hold)
                 reasons.append("what its last runs owe for not stopping in time, until \(date)")
             }
+            reasons += unmet(request, definition: index).map(\.sentence)
             if let entry = book.entry(of: request.task), book.entries[entry].running > 0,
                 book.entries[entry].overlap == .queue
             {
@@ -118,7 +119,22 @@ extension Host: HostControl {
                 )
             }
         }
+        try checkRequirements(submission)
         return try await take(submission, isSimulated: true)
+    }
+
+    private func checkRequirements(_ submission: Submission) throws(SubmitError) {
+        guard !submission.ignoresRequirements, let index = definition(for: submission.task) else {
+            return
+        }
+        let required = configuration.manifest.tasks[index].requirements
+        let unmet = facts.map { $0.sheet.unmet(required) } ?? []
+        guard unmet.isEmpty else {
+            throw SubmitError(
+                .immediateRunIneligible,
+                "\(submission.task) cannot run now: \(unmet.map(\.sentence).joined(separator: "; "))"
+            )
+        }
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +42,21 @@ int bgs_epoll_wait(int epoll, struct bgs_ready *ready, int capacity, int64_t tim
     ready[i].events = events[i].events;
   }
   return n;
+}
+
+int bgs_clock_watch(void) {
+  int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (fd < 0) return -errno;
+  int answer = bgs_clock_watch_arm(fd);
+  if (answer == 0) return fd;
+  close(fd);
+  return answer;
+}
+
+int bgs_clock_watch_arm(int fd) {
+  /* A date that no clock reaches: only the setting of the clock is of interest. */
+  struct itimerspec never = {.it_value.tv_sec = 1LL << 40};
+  return ANSWER(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));
 }
 
 int bgs_eventfd(void) {

@@ -253,6 +253,10 @@ package struct TaskDefinition: Equatable, Sendable {
     package var submitAtStart: Bool
     /// When requests are submitted by themselves; `nil` if they are not.
     package var schedule: TaskSchedule?
+    /// What must hold of the machine before it begins.
+    package var requirements: RequirementSet
+    /// What becomes of a run that loses one of them.
+    package var loss: RequirementLoss
     /// What follows a run that did not succeed.
     package var retry: RetryPolicy
     /// A JSON object as text; a request's own parameters are laid over it, key by key.
@@ -268,6 +272,8 @@ package struct TaskDefinition: Equatable, Sendable {
         priority: Int = 500,
         submitAtStart: Bool = false,
         schedule: TaskSchedule? = nil,
+        requirements: RequirementSet = [],
+        loss: RequirementLoss = RequirementLoss(),
         retry: RetryPolicy? = nil,
         parameters: String = "{}",
         origin: SourceLocation = SourceLocation()
@@ -280,6 +286,8 @@ package struct TaskDefinition: Equatable, Sendable {
         self.priority = priority
         self.submitAtStart = submitAtStart
         self.schedule = schedule
+        self.requirements = requirements
+        self.loss = loss
         self.retry = retry ?? RetryPolicy(kind: kind)
         self.parameters = parameters
         self.origin = origin

@@ -58,6 +58,7 @@ extension ManifestKeys {
             .section(offset),
             "Spreads the machines of a fleet: each begins a constant while later."
         ),
+        ManifestKey("tolerance", .reserved(advice: "remove it"), "How late it may begin."),
     ]
 
     private static let offset = ManifestSection(

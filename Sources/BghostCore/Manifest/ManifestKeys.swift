@@ -299,18 +299,9 @@ enum ManifestKeys {
             ),
             ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
             override,
-        ] + schedule + reservedTaskKeys,
+        ] + schedule + requirements,
         alternatives: ["plugin", "function"]
     )
-
-    private static let reservedTaskKeys = [
-        ManifestKey("tolerance", .reserved(advice: "remove it"), "How late it may begin."),
-        ManifestKey(
-            "requires",
-            .reserved(advice: "remove it, and let the handler check"),
-            "Conditions under which it may run."
-        ),
-    ]
 
     static let runLimits = ManifestSection(
         noun: "section `limits`",

@@ -13,6 +13,10 @@ package struct Submission: Equatable, Sendable {
     package var onConflict: Conflict
     /// Above the task's own priority or below it; `nil` takes the task's.
     package var priority: Int?
+    /// What must hold of the machine besides what the task requires.
+    package var requirements: RequirementSet
+    /// Whether a triggered run begins although the machine does not offer what it requires.
+    package var ignoresRequirements: Bool
 
     package init(
         task: String,
@@ -20,7 +24,9 @@ package struct Submission: Equatable, Sendable {
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
         onConflict: Conflict = .replace,
-        priority: Int? = nil
+        priority: Int? = nil,
+        requirements: RequirementSet = [],
+        ignoresRequirements: Bool = false
     ) {
         self.task = task
         self.parameters = parameters
@@ -28,6 +34,8 @@ package struct Submission: Equatable, Sendable {
         self.latestBegin = latestBegin
         self.onConflict = onConflict
         self.priority = priority
+        self.requirements = requirements
+        self.ignoresRequirements = ignoresRequirements
     }
 }
 

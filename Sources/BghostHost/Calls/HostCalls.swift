@@ -82,19 +82,25 @@ extension Host {
             answer(call, carrier, CallStatus.argument)
             return
         }
-        guard needs == 0 else {
+        guard let requirements = RequirementSet(needs: needs) else {
+            answer(call, carrier, CallStatus.argument)
+            return
+        }
+        guard requirements.isSubset(of: watched) else {
             refuse(
                 call,
                 carrier,
                 CallStatus.absent,
-                "a request for `\(shown)` needs power or a network, which this bghost cannot watch"
+                "a request for `\(shown)` needs what is not watched: let its task be of the kind"
+                    + " processing, or name it under its `requires`"
             )
             return
         }
         let submission = Submission(
             task: task,
             parameters: parameters.isEmpty ? "{}" : parameters,
-            earliestBegin: earliest == 0 ? nil : earliest * 1_000_000
+            earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
+            requirements: requirements
         )
         var made: (request: Request, definition: Int)
         do {

@@ -42,6 +42,7 @@ extension Host {
             earliestBegin: submission.earliestBegin,
             latestBegin: submission.latestBegin,
             priority: min(1000, max(0, submission.priority ?? task.priority)),
+            requirements: submission.requirements,
             isSimulated: isSimulated
         )
         return (request, index)
@@ -165,7 +166,10 @@ extension Host {
         isDispatching = true
         defer { isDispatching = false }
         while runs.count < slotsMax {
-            let decision = book.next(now: WallClock.now) { _, definition in canBegin(definition) }
+            let decision = book.next(now: WallClock.now) { request, definition in
+                canBegin(definition)
+                    && (request.isSimulated || unmet(request, definition: definition).isEmpty)
+            }
             switch decision {
             case .none:
                 guard let plugin = recovered.popLast() else { return }

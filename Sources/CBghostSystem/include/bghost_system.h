@@ -31,6 +31,9 @@ int bgs_epoll_wait(int epoll, struct bgs_ready *ready, int capacity, int64_t tim
 int bgs_eventfd(void);
 int bgs_eventfd_signal(int fd);
 int bgs_eventfd_drain(int fd);
+/* A descriptor that is readable once somebody has set the wall clock; arm it again then. */
+int bgs_clock_watch(void);
+int bgs_clock_watch_arm(int fd);
 
 /* ---- time ---- */
 uint64_t bgs_monotonic_ns(void);

@@ -82,11 +82,8 @@ struct ManifestErrorTests {
         Bad(.notHonoured, plugin("▶\"signedBy\": \"acme\"")),
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
+        Bad(.notHonoured, task("▶\"tolerance\": \"5m\"")),
     ]
-
-    static let reservedInTasks = [
-        "tolerance", "requires",
-    ].map { Bad(.notHonoured, task("▶\"\($0)\": {}")) }
 
     static let schedules = [
         Bad(.badCalendar, task("\"calendar\": ▶\"0 25 * * *\"")),
@@ -106,6 +103,17 @@ struct ManifestErrorTests {
         Bad(.unknownWord, task("\"calendar\": \"@daily\", \"fold\": ▶\"last\"")),
         Bad(.missingKey, task("\"every\": \"1h\", ▶\"offset\": {}")),
         Bad(.outOfRange, task("\"every\": \"1h\", \"misfireMax\": ▶0")),
+    ]
+
+    static let requirements = [
+        Bad(
+            .unknownKey,
+            task("\"requires\": { ▶\"netwrok\": true }"),
+            label: "did you mean `network`?"
+        ),
+        Bad(.wrongType, task("\"requires\": { \"idle\": ▶\"yes\" }")),
+        Bad(.wrongType, task("\"requires\": ▶[\"network\"]")),
+        Bad(.unknownWord, task("\"onLost\": { \"network\": ▶\"kill\" }")),
     ]
 
     static let retries = [
@@ -221,7 +229,9 @@ struct ManifestErrorTests {
         "{ \"version\": 1, \"functions\": {\n ▶\"f\": { \(fields) } } }"
     }
 
-    @Test(arguments: files + keys + reservedInTasks + schedules + retries + types + quantities)
+    static let behaviours = schedules + requirements + retries
+
+    @Test(arguments: files + keys + behaviours + types + quantities)
     func names(_ bad: Bad) throws {
         let (text, places) = ManifestFixture.unmark(bad.text)
         let (manifest, diagnostics) = ManifestFixture.read(text)

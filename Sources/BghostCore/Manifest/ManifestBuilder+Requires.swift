@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ManifestBuilder {
+    /// What must hold of the machine for a task.
+    func requirements(_ node: JSONNode?) -> RequirementSet {
+        var required: RequirementSet = []
+        for member in node?.object ?? [] where member.value.bool == true {
+            required.formUnion(RequirementSet(name: member.key, probes: []) ?? [])
+        }
+        return required
+    }
+
+    /// What becomes of a run that loses something that it requires.
+    func loss(_ node: JSONNode?) -> RequirementLoss {
+        var loss = RequirementLoss()
+        for member in node?.object ?? [] {
+            guard let requirement = RequirementSet(name: member.key, probes: []),
+                let action = member.value.string.flatMap(RequirementLoss.Action.init)
+            else { continue }
+            loss[requirement] = action
+        }
+        return loss
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+import Glibc
+import Testing
+
+@Suite struct ClockWatchTests {
+    /// Sets the clock to what it shows, which is to set it all the same.
+    private static func setClock() -> Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return clock_settime(CLOCK_REALTIME, &now) == 0
+    }
+
+    private func isReady(_ watch: Int32, within milliseconds: Int32) -> Bool {
+        var wanted = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, milliseconds) == 1
+    }
+
+    @Test func nothingIsToldWhileNobodySetsTheClock() throws {
+        let watch = try ClockWatch()
+        let fd = watch.fd
+        #expect(!isReady(fd, within: 0))
+        watch.rearm()
+        #expect(!isReady(fd, within: 0))
+        extendLifetime(watch)
+    }
+
+    @Test func eachSettingIsTold() throws {
+        let watch = try ClockWatch()
+        let fd = watch.fd
+        // Only root may, and not in every container.
+        guard Self.setClock() else { return }
+        #expect(isReady(fd, within: 5_000))
+        watch.rearm()
+        #expect(!isReady(fd, within: 0))
+        #expect(Self.setClock())
+        #expect(isReady(fd, within: 5_000))
+        extendLifetime(watch)
+    }
+}
