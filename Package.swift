@@ -83,7 +83,7 @@ let package = Package(
         ),
         .target(
             name: "BghostPlugin",
-            dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore"],
+            dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore", "BghostWire"],
             swiftSettings: swift
         ),
         .target(

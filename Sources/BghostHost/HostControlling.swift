@@ -105,7 +105,14 @@ extension Host: HostControl {
     }
 
     package func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
-        try await take(submission, isSimulated: false)
+        guard !submission.ignoresRequirements else {
+            throw SubmitError(
+                .badParameters,
+                "only a triggered run can ignore what its task requires; use `bghost trigger"
+                    + " --ignore-requirements`"
+            )
+        }
+        return try await take(submission, isSimulated: false)
     }
 
     package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {

@@ -106,19 +106,7 @@ final class WorkerRuntime: Sendable {
         while let frame = try reader.next() {
             switch frame.kind {
             case .start:
-                let start = try Start(frame)
-                let began = runtime.start(
-                    RunStart(
-                        run: start.run,
-                        handler: Int(start.handler),
-                        attempt: start.attempt,
-                        deadline: start.deadline,
-                        graceMilliseconds: start.graceMilliseconds,
-                        resultBytesMax: start.resultBytesMax,
-                        task: start.task,
-                        parameters: start.parameters
-                    )
-                )
+                let began = runtime.start(try Start(frame))
                 guard began else { throw .wrongState }
             case .finish: finish()
             default: throw .wrongDirection

@@ -47,40 +47,8 @@ final class WorkerVoice: RuntimeVoice {
         }
     }
 
-    func call(_ number: UInt64, run: UInt64, _ request: HostRequest) -> Bool {
-        let call = Call(number: number, run: run, operation: Call.Operation(request))
+    func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
+        let call = Call(number: number, run: run, operation: operation)
         return link.send { call.write(to: &$0) }
-    }
-}
-
-extension Call.Operation {
-    fileprivate init(_ request: HostRequest) {
-        switch request {
-        case .submit(let task, let parameters, let kind, let earliest, let needs):
-            self = .submit(
-                task: task,
-                parameters: parameters,
-                kind: kind,
-                earliestUnixMilliseconds: earliest,
-                needs: needs
-            )
-        case .cancelPending(let task): self = .cancelPending(task: task)
-        case .cancelAllPending: self = .cancelAllPending
-        case .pending: self = .pending
-        case .fetch(let fetch):
-            self = .fetch(
-                FetchCall(
-                    url: fetch.url,
-                    method: fetch.method,
-                    headers: fetch.headers,
-                    body: fetch.body,
-                    bodyFile: fetch.bodyFile,
-                    sendsDigest: fetch.sendsDigest,
-                    bytesMax: fetch.bytesMax,
-                    timeoutMilliseconds: fetch.timeoutMilliseconds
-                )
-            )
-        case .cancelFetch(let call): self = .cancelFetch(call: call)
-        }
     }
 }

@@ -108,12 +108,24 @@ struct OperatorRouteTests {
         (#"{"task":"a","latestBegin":7}"#, "a number"),
         (#"{"task":"a","onConflict":"fight"}"#, "neither"),
         (#"{"task":"a","onConflict":true}"#, "onConflict"),
+        (#"{"task":"a","ignoresRequirements":"yes"}"#, "ignoresRequirements"),
     ])
     func refusesBadSubmissions(body: String, part: String) throws {
         let json = try JSONReader.parse(body)
         let fault = #expect(throws: ControlFault.self) { try Submission(json: json, task: nil) }
         #expect(fault?.code == .badRequest)
         #expect(fault?.message.contains(part) == true)
+    }
+
+    @Test(arguments: [
+        Submission(task: "a"),
+        Submission(task: "a", parameters: #"{"b":[1]}"#, earliestBegin: 0, priority: 1000),
+        Submission(task: "a", ignoresRequirements: true),
+    ])
+    func submissionsArriveWhole(_ submission: Submission) throws {
+        var writer = JSONWriter()
+        writer.value(submission)
+        #expect(try Submission(json: JSONReader.parse(writer.text), task: nil) == submission)
     }
 
     // MARK: - Runs

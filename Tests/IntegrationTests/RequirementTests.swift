@@ -119,6 +119,12 @@ extension Integration {
                 }
                 #expect(error?.code == .immediateRunIneligible)
                 #expect(error?.message.contains("online=0") == true)
+                let submit = await #expect(throws: SubmitError.self) {
+                    try await daemon.host.submit(
+                        Submission(task: "echo", ignoresRequirements: true)
+                    )
+                }
+                #expect(submit?.code == .badParameters)
                 let request = try await daemon.host.trigger(
                     Submission(task: "echo", ignoresRequirements: true)
                 )

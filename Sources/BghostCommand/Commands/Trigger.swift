@@ -21,6 +21,9 @@ struct Trigger: ClientCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @Flag(help: "Run it although the machine does not offer what the task requires.")
+    var ignoreRequirements = false
+
     @Flag(help: "Wait until the run has ended.")
     var wait = false
 
@@ -43,7 +46,11 @@ struct Trigger: ClientCommand {
     }
 
     func run() async throws {
-        let submission = Submission(task: task, parameters: try request.parametersText())
+        let submission = Submission(
+            task: task,
+            parameters: try request.parametersText(),
+            ignoresRequirements: ignoreRequirements
+        )
         try await ask { client, console in
             // From here on Ctrl-C is ours to answer, also if it comes before the daemon's answer.
             let interrupts = wait ? await UnixSignalsSequence(trapping: .sigint) : nil

@@ -16,6 +16,7 @@ extension JSONWriter {
                 writer.member("onConflict", submission.onConflict.rawValue)
             }
             if let priority = submission.priority { writer.member("priority", priority) }
+            if submission.ignoresRequirements { writer.member("ignoresRequirements", true) }
         }
     }
 }
@@ -52,9 +53,11 @@ extension Submission {
                     throw .badRequest("`priority` is not a whole number from 0 to 1000")
                 }
                 submission.priority = Int(priority)
+            case ("ignoresRequirements", .bool(let isIgnoring)):
+                submission.ignoresRequirements = isIgnoring
             case ("task", .string): throw .badRequest("the path and `task` name different tasks")
             case ("task", _), ("parameters", _), ("earliestBegin", _), ("latestBegin", _),
-                ("onConflict", _), ("priority", _):
+                ("onConflict", _), ("priority", _), ("ignoresRequirements", _):
                 throw .badRequest("`\(member.key)` must not be \(member.value.typeName)")
             default:
                 throw .badRequest("`\(TerminalText.escaped(member.key))` is not a key of a request")

@@ -41,17 +41,7 @@ final class InProcessCarrier: Carrier {
     }
 
     override func start(_ start: Start) -> Bool {
-        let begin = RunStart(
-            run: start.run,
-            handler: Int(start.handler),
-            attempt: start.attempt,
-            deadline: start.deadline,
-            graceMilliseconds: start.graceMilliseconds,
-            resultBytesMax: start.resultBytesMax,
-            task: start.task,
-            parameters: start.parameters
-        )
-        starts.perform { [runtime] in _ = runtime.start(begin) }
+        starts.perform { [runtime] in _ = runtime.start(start) }
         return true
     }
 
@@ -166,8 +156,8 @@ final class InProcessVoice: RuntimeVoice {
         say(.log(LogLine(run: run, level: level, dropped: dropped, text: Self.text(text))))
     }
 
-    func call(_ number: UInt64, run: UInt64, _ request: HostRequest) -> Bool {
-        say(.call(Call(number: number, run: run, operation: Call.Operation(request))))
+    func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
+        say(.call(Call(number: number, run: run, operation: operation)))
         return true
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostWire
 internal import CBghost
 internal import Synchronization
 
@@ -35,7 +36,7 @@ extension PluginRuntime {
             UInt(bitPattern: request.url.len) <= 8 << 10,
             UInt(bitPattern: request.headers.len) <= 32 << 10
         else { return BG_E_LIMIT }
-        guard let fetch = HostFetch(request) else { return BG_E_ARG }
+        guard let fetch = FetchCall(request) else { return BG_E_ARG }
         // Counted before the run is looked at again: whoever completes it meanwhile sees the count
         // and leaves the cleaning up to `endFetches`.
         slot.openFetches.add(1, ordering: .acquiringAndReleasing)
@@ -141,7 +142,7 @@ extension bg_str {
     }
 }
 
-extension HostFetch {
+extension FetchCall {
     fileprivate init?(_ request: bg_fetch_request) {
         guard let url = request.url.string(max: 8 << 10),
             let method = request.method.string(max: 32),

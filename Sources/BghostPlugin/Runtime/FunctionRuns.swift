@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostWire
 internal import CBghost
 internal import Synchronization
 
@@ -30,7 +31,7 @@ final class ForeignRun: FunctionRun {
 }
 
 extension PluginRuntime {
-    func callFunction(_ function: ForeignFunction, _ slot: RunSlot, _ start: RunStart) {
+    func callFunction(_ function: ForeignFunction, _ slot: RunSlot, _ start: Start) {
         let outcome = function.call(
             parameters: start.parameters,
             run: ForeignRun(self, slot, start.run)

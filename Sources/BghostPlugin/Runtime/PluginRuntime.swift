@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+package import BghostWire
 internal import CBghost
 internal import Glibc
 internal import Synchronization
@@ -123,7 +124,7 @@ package final class PluginRuntime: @unchecked Sendable {
     /// One thread calls this, and it must not be one of a pool that others wait for.
     ///
     /// - Returns: `false` if the lane is taken or the handler does not exist; nothing happened then.
-    package func start(_ start: RunStart) -> Bool {
+    package func start(_ start: Start) -> Bool {
         let lane = LaneNumber.of(start.run)
         guard lane < slots.count, slots[lane].word.load(ordering: .acquiring) == 0 else {
             return false
@@ -143,7 +144,7 @@ package final class PluginRuntime: @unchecked Sendable {
         switch program {
         case .none: return false
         case .plugin(let plugin, let instance):
-            let handler = plugin.handlers[start.handler]
+            let handler = plugin.handlers[Int(start.handler)]
             if handler.flags.contains(.mayBlock), options.threadsForBlocking {
                 threads.run { [self] in
                     enter(slot, start.run, handler, instance, sendsAfterwards: false)
@@ -164,11 +165,11 @@ package final class PluginRuntime: @unchecked Sendable {
         return true
     }
 
-    private func fill(_ slot: RunSlot, _ start: RunStart) -> Bool {
-        if case .plugin(let plugin, _) = program, start.handler >= plugin.handlers.count {
+    private func fill(_ slot: RunSlot, _ start: Start) -> Bool {
+        if case .plugin(let plugin, _) = program, Int(start.handler) >= plugin.handlers.count {
             return false
         }
-        slot.handler = start.handler
+        slot.handler = Int(start.handler)
         slot.why.store(0, ordering: .relaxed)
         slot.state.store(0, ordering: .relaxed)
         slot.lastProgress.store(0, ordering: .relaxed)
@@ -189,7 +190,7 @@ package final class PluginRuntime: @unchecked Sendable {
         info.pointee.cancel_fd = slot.cancelDescriptor
         info.pointee.flags = options.isWorker ? UInt32(BG_RUN_WORKER) : 0
         if case .plugin(let plugin, _) = program {
-            let address = plugin.handlers[start.handler].address
+            let address = plugin.handlers[Int(start.handler)].address
             info.pointee.task = UnsafePointer(bitPattern: address)
         }
         return true

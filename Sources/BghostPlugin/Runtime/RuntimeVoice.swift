@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostWire
+
 /// Where the plugin runtime says what a plugin does: the worker's socket, or the daemon itself.
 ///
 /// Every function may be called on any thread, concurrently. Texts are well-formed UTF-8 within their
@@ -21,7 +23,7 @@ package protocol RuntimeVoice: AnyObject, Sendable {
 
     /// The plugin asks for something; `PluginRuntime.answer` brings the answer. `false` if the request
     /// cannot be carried.
-    func call(_ number: UInt64, run: UInt64, _ request: HostRequest) -> Bool
+    func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool
 }
 
 /// The end of a run in its handler's words.
@@ -35,35 +37,6 @@ package struct RunCompletion {
     /// JSON, or empty.
     package let payload: UnsafeRawBufferPointer
     package let isReleased: Bool
-}
-
-/// What a plugin may ask of the daemon through the extension tables.
-package enum HostRequest: Sendable {
-    case submit(
-        task: String,
-        parameters: String,
-        kind: UInt32,
-        earliestUnixMilliseconds: Int64,
-        needs: UInt32
-    )
-    case cancelPending(task: String)
-    case cancelAllPending
-    case pending
-    case fetch(HostFetch)
-    case cancelFetch(call: UInt64)
-}
-
-/// An HTTP request that the daemon is to carry out.
-package struct HostFetch: Sendable {
-    package var url: String
-    package var method: String
-    /// Lines `Name: value\n`.
-    package var headers: String
-    package var body: [UInt8]
-    package var bodyFile: String
-    package var sendsDigest: Bool
-    package var bytesMax: Int64
-    package var timeoutMilliseconds: Int64
 }
 
 /// The daemon's answer to a request.

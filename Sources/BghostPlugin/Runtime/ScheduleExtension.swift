@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostWire
 internal import CBghost
 internal import Synchronization
 internal import Glibc
@@ -56,7 +57,7 @@ extension PluginRuntime {
     }
 
     /// Asks the daemon something and waits for the answer.
-    func ask(_ request: HostRequest) -> HostAnswer {
+    func ask(_ request: Call.Operation) -> HostAnswer {
         guard !isClosed.load(ordering: .relaxed) else { return HostAnswer(status: BG_E_CLOSED) }
         let wait = CallWait()
         guard let number = calls.add(.thread(wait)) else { return HostAnswer(status: BG_E_LIMIT) }
