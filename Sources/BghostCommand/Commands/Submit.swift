@@ -64,7 +64,7 @@ struct Submit: ClientCommand {
         }
     }
 
-    private static func time(from text: String) throws -> Int64 {
+    static func time(from text: String) throws -> Int64 {
         guard let time = time(from: text, now: unixNow()) else {
             throw ValidationError("'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s")
         }

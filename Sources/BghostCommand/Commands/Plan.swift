@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+internal import BghostLinux
+
+struct Plan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the coming starts of a manifest's schedules.",
+        discussion: """
+            It reads the manifest and needs no daemon: what requests may have to wait for besides \
+            their time is not in it. Times are those of each schedule's own zone.
+            """
+    )
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("The manifest.", valueName: "file"),
+        completion: .file()
+    )
+    var config = "tasks.json"
+
+    @Option(
+        help: ArgumentHelp("From when on, such as 2026-11-21T16:30:00Z or +2h.", valueName: "time"),
+        transform: Submit.time(from:)
+    )
+    var from: Int64?
+
+    @Option(
+        help: ArgumentHelp("Up to when; the default is a week later.", valueName: "time"),
+        transform: Submit.time(from:)
+    )
+    var to: Int64?
+
+    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    var limit = 50
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (1...100_000).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to 100000")
+        }
+    }
+
+    func run() async throws {
+        let console = output.console
+        let reading = ManifestFiles.read(config, unresolvedSecrets: .warning)
+        guard let manifest = reading.manifest else {
+            for diagnostic in reading.diagnostics {
+                console.remark(diagnostic.rendered(color: console.error.hasColor))
+            }
+            throw CommandFailure(
+                .badManifest,
+                "\(config) has \(reading.errors) errors",
+                fix: "bghost check --config \(config)"
+            )
+        }
+        let begin = from ?? unixNow()
+        let week: Int64 = 7 * 86_400_000_000_000
+        let plan = SchedulePlan(
+            manifest,
+            from: begin,
+            through: to ?? begin.addingReportingOverflow(week).partialValue,
+            machine: MachineID.read() ?? "",
+            countMax: limit
+        )
+        if output.json {
+            console.answer(json: Self.json(plan))
+        } else {
+            console.answer(PlanView(plan: plan).text(console.out))
+        }
+    }
+
+    private static func json(_ plan: SchedulePlan) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", Schema.plan)
+            writer.member("starts") { writer in
+                writer.array { writer in
+                    for start in plan.starts { element(start, &writer) }
+                }
+            }
+            writer.member("hasMore", plan.isCutOff)
+        }
+        return writer.text
+    }
+
+    private static func element(_ start: SchedulePlan.Start, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("task", start.task)
+            writer.member("start", time: start.start)
+            writer.member("zone", start.zone)
+            writer.member("zoneOffsetSeconds", start.zoneOffset)
+            writer.member("note", start.note)
+        }
+    }
+}
