@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// A book with short names for what tests do to it.
+struct Line {
+    var book = RequestBook()
+    var now: Int64 = 0
+
+    static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
+
+    mutating func entry(
+        _ identifier: String,
+        _ overlap: Overlap = .queue,
+        group: Int = 0
+    ) -> Int {
+        book.entry(for: identifier, definition: 0, group: group, overlap: overlap)
+    }
+
+    mutating func retry(_ number: Int, _ entry: Int, earliest: Int64) {
+        let request = Request(
+            id: Self.id(number),
+            task: book.entries[entry].identifier,
+            parameters: "{}",
+            submittedAt: now,
+            earliestBegin: earliest,
+            priority: 500,
+            counters: AttemptCounters(failures: 1)
+        )
+        #expect(book.accept(request, entry: entry, now: now) == nil)
+    }
+
+    @discardableResult
+    mutating func submit(
+        _ number: Int,
+        _ entry: Int,
+        priority: Int = 500,
+        earliest: Int64? = nil,
+        latest: Int64? = nil,
+        isSimulated: Bool = false
+    ) -> Request? {
+        let request = Request(
+            id: Self.id(number),
+            task: book.entries[entry].identifier,
+            parameters: "{}",
+            submittedAt: now,
+            earliestBegin: earliest,
+            latestBegin: latest,
+            priority: priority,
+            isSimulated: isSimulated
+        )
+        return book.accept(request, entry: entry, now: now)
+    }
+
+    /// All that can be done now, in short words.
+    mutating func drain(atMost count: Int = .max) -> [String] {
+        var done: [String] = []
+        while done.count < count,
+            let decision = book.next(now: now, canStart: { _, _ in true })
+        {
+            switch decision {
+            case .start(let request, _): done.append("start \(request.id.low)")
+            case .skipped(let request, _): done.append("skip \(request.id.low)")
+            case .missed(let request, _): done.append("missed \(request.id.low)")
+            case .displace: done.append("displace")
+            }
+        }
+        return done
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// Which of the requests that wait goes first, and which goes not at all.
+@Suite struct RequestOrderTests {
+    // MARK: Latest dates
+
+    @Test func aRequestThatCouldNotBeginInTimeIsMissed() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry)
+        #expect(line.drain() == ["start 1"])
+        line.submit(2, entry, latest: 100)
+        #expect(line.drain().isEmpty)
+        #expect(line.book.nextDue == 101)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain().isEmpty)
+        line.now = 101
+        line.book.becomeDue(now: 101)
+        #expect(line.drain() == ["missed 2"])
+        #expect(!line.book.contains(Line.id(2)))
+    }
+
+    @Test func aRequestThatBeginsAtItsLatestDateIsNotMissed() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100, latest: 100)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func aLatestDateBeforeTheEarliestIsMissedAtOnceAfterIt() {
+        var line = Line()
+        line.submit(1, line.entry("a"), earliest: 100, latest: 50)
+        #expect(line.book.nextDue == 51)
+        line.now = 51
+        line.book.becomeDue(now: 51)
+        #expect(line.drain() == ["missed 1"])
+    }
+
+    // MARK: Holds and retries
+
+    @Test func aHoldDelaysAllButWhatIsSimulated() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.book.hold(entry: entry, until: 100, now: 0)
+        line.submit(1, entry)
+        #expect(line.drain().isEmpty)
+        line.submit(2, entry, isSimulated: true)
+        #expect(line.drain() == ["start 2"])
+        line.book.finished(entry: entry, now: 0)
+        #expect(line.drain().isEmpty)
+        #expect(line.book.nextDue == 100)
+        line.now = 100
+        line.book.becomeDue(now: 100)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    @Test func aHoldThatIsLiftedLetsGoAtOnce() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.book.hold(entry: entry, until: .max, now: 0)
+        line.submit(1, entry)
+        #expect(line.drain().isEmpty)
+        line.book.hold(entry: entry, until: nil, now: 0)
+        #expect(line.drain() == ["start 1"])
+    }
+
+    /// A handler that submitted its successor and then failed.
+    @Test func aRetryStandsBesideThePendingRequest() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, earliest: 500)
+        line.retry(2, entry, earliest: 100)
+        line.retry(3, entry, earliest: 200)
+        #expect(line.book.entries[entry].pending?.id == Line.id(1))
+        #expect([1, 2, 3].allSatisfy { line.book.contains(Line.id($0)) })
+        for (date, number) in [(100, 2), (200, 3), (500, 1)] {
+            line.now = Int64(date)
+            line.book.becomeDue(now: line.now)
+            #expect(line.drain() == ["start \(number)"])
+            line.book.finished(entry: entry, now: line.now)
+        }
+        #expect(line.book.nextDue == nil)
+    }
+
+    @Test func aRedrivenRequestStandsBesideThePendingOne() {
+        var line = Line()
+        let entry = line.entry("a")
+        line.submit(1, entry, earliest: 500)
+        var dead = Request(
+            id: Line.id(2),
+            task: "a",
+            parameters: "{}",
+            submittedAt: 0,
+            earliestBegin: 400,
+            latestBegin: 50,
+            priority: 500,
+            counters: AttemptCounters(failures: 2, losses: 1)
+        )
+        dead = dead.redriven(now: 100)
+        #expect(dead.counters == AttemptCounters(interruptions: 3))
+        #expect(dead.attempt == 4 && dead.earliestBegin == nil && dead.latestBegin == nil)
+        #expect(line.book.accept(dead, entry: entry, now: 100) == nil)
+        #expect(line.book.entries[entry].pending?.id == Line.id(1))
+        #expect(line.drain() == ["start 2"])
+        // One that died of its memory has no count.
+        dead.counters = AttemptCounters()
+        dead.latestBegin = 101
+        #expect(dead.redriven(now: 100).isRetry)
+        #expect(dead.redriven(now: 100).latestBegin == 101)
+    }
+
+    @Test func whatSomebodySubmittedCountsInItsQuota() {
+        var book = RequestBook()
+        func request(_ number: Int, _ submitter: Submitter, failures: Int = 0) -> Request {
+            Request(
+                id: Line.id(number),
+                task: "t",
+                parameters: "{}",
+                submittedAt: 0,
+                priority: 500,
+                submitter: submitter,
+                counters: AttemptCounters(failures: failures)
+            )
+        }
+        let a = book.entry(for: "a", definition: 0, quota: 3, overlap: .queue)
+        let b = book.entry(for: "b", definition: 0, quota: 3, overlap: .queue)
+        let c = book.entry(for: "c", definition: 0, quota: 4, overlap: .queue)
+        func count() -> [Int] { [0, 3, 4, 5].map { book.submittedRequests(ofQuota: $0) } }
+        #expect(count() == [0, 0, 0, 0])
+        _ = book.accept(request(1, .operator), entry: a, now: 0)
+        _ = book.accept(request(2, .run(Line.id(9))), entry: b, now: 0)
+        _ = book.accept(request(3, .manifest), entry: c, now: 0)
+        _ = book.accept(request(4, .operator, failures: 1), entry: c, now: 0)
+        #expect(count() == [0, 2, 0, 0])
+        _ = book.accept(request(5, .operator), entry: a, now: 0)
+        _ = book.accept(request(6, .operator), entry: c, now: 0)
+        #expect(count() == [0, 2, 1, 0])
+        _ = book.accept(request(7, .manifest), entry: b, now: 0)
+        _ = book.withdraw(entry: c)
+        #expect(count() == [0, 1, 0, 0])
+        while case .start = book.next(now: 0, canStart: { _, _ in true }) {}
+        #expect(count() == [0, 0, 0, 0])
+        _ = book.accept(request(8, .operator), entry: a, now: 0)
+        #expect(book.withdrawAll(entry: a).count == 1)
+        #expect(count() == [0, 0, 0, 0])
+    }
+
+    // MARK: Aging and shares
+
+    @Test func whatWaitsLongEnoughOvertakesAHigherPriority() {
+        var line = Line()
+        line.submit(1, line.entry("old"), priority: 500)
+        line.now = 59_999_000_000
+        line.submit(2, line.entry("young"), priority: 506)
+        line.now = 60_001_000_000
+        line.submit(3, line.entry("youngest"), priority: 506)
+        #expect(line.drain() == ["start 2", "start 1", "start 3"])
+    }
+
+    @Test func noGroupTakesAllSlots() {
+        var line = Line()
+        line.book = RequestBook(slots: 4)
+        for number in 1...20 {
+            line.submit(number, line.entry("greedy\(number)", group: 0), priority: 1000)
+        }
+        for number in 21...22 {
+            line.submit(number, line.entry("modest\(number)", group: 1), priority: 0)
+        }
+        #expect(line.drain(atMost: 4) == ["start 1", "start 2", "start 21", "start 22"])
+    }
+
+    @Test func aGroupAloneMayTakeAllSlots() {
+        var line = Line()
+        line.book = RequestBook(slots: 4)
+        _ = line.entry("other", group: 1)
+        for number in 1...6 { line.submit(number, line.entry("t\(number)", group: 0)) }
+        #expect(line.drain(atMost: 4) == (1...4).map { "start \($0)" })
+    }
+
+    @Test func aFreedSlotGoesToTheGroupBelowItsShare() {
+        var line = Line()
+        line.book = RequestBook(slots: 2)
+        let entries = (1...6).map { line.entry("t\($0)", group: 0) }
+        for (index, entry) in entries.enumerated() { line.submit(index + 1, entry) }
+        #expect(line.drain(atMost: 2) == ["start 1", "start 2"])
+        line.submit(7, line.entry("late", group: 1), priority: 0)
+        line.book.finished(entry: entries[0], now: 0)
+        #expect(line.drain(atMost: 1) == ["start 7"])
+    }
+}
