@@ -39,6 +39,8 @@ package actor Host {
     /// The request of an entry that is on its way to the store.
     var arriving: [Int: RunID] = [:]
     var clockWatch: ClockWatch?
+    /// Pending requests whose successor is on its way to the store.
+    var beingReplaced: Set<RunID> = []
     /// What is known of the machine, if some task wants to know.
     var facts: MachineFacts?
     /// What of it is watched.

@@ -106,9 +106,18 @@ extension Host {
             replaced = arriving[entry] ?? book.entries[entry].pending?.id
             arriving[entry] = request.id
         }
-        commit([.accepted(request, replacing: replaced)]) { host, result in
+        // What is about to be replaced must not begin: the store has it as replaced by then, and
+        // would not take its outcome.
+        if let replaced { beingReplaced.insert(replaced) }
+        commit([.accepted(request, replacing: replaced)]) { [replaced] host, result in
+            if let replaced { host.beingReplaced.remove(replaced) }
             if host.arriving[entry] == request.id { host.arriving[entry] = nil }
-            if case .success = result { host.takeIn(request, entry: entry) }
+            switch result {
+            case .success: host.takeIn(request, entry: entry)
+            case .failure:
+                host.book.retry(entry: entry, now: WallClock.now)
+                host.dispatch()
+            }
             completion(result)
         }
     }
@@ -167,7 +176,7 @@ extension Host {
         defer { isDispatching = false }
         while runs.count < slotsMax {
             let decision = book.next(now: WallClock.now) { request, definition in
-                canBegin(definition)
+                canBegin(definition) && !beingReplaced.contains(request.id)
                     && (request.isSimulated || unmet(request, definition: definition).isEmpty)
             }
             switch decision {
