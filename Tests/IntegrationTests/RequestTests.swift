@@ -67,6 +67,33 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `A request does not begin while its successor is on its way to the store`()
+            async throws
+        {
+            let store = HeldStore()
+            try await withDaemon(
+                try TestManifest.misbehave(),
+                adjust: { $0.openStore = { _ in store } }
+            ) { daemon in
+                let task = Submission(task: "honour-cancel")
+                let run = try await daemon.begun(try await daemon.host.submit(task))
+                let first = try await daemon.host.submit(task)
+                store.hold()
+                async let newer = daemon.host.submit(task)
+                await store.untilHeld()
+                // What the first one waited for is over.
+                #expect(await daemon.host.expire(run: run.id))
+                try await daemon.line(LogFilter(run: run.id)) { $0.event == "run.ended" }
+                store.letGo()
+                let second = try await daemon.begun(try await newer)
+                #expect(second.request != first.id)
+                let requests = await daemon.host.runs(task: "honour-cancel", limit: 9)
+                    .map(\.request)
+                #expect(requests == [second.request, run.request])
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `A newer request replaces the pending one of its task`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let later = WallClock.now + 3_600_000_000_000
