@@ -46,7 +46,13 @@ import Testing
         // The night without 2:30 is left out, and the one with two of them has both.
         #expect(runs == ["365", "365"])
         let spring = try play(
-            "--virtual-clock", "1", "--manners", "perfect", "--for", "88d", "--json"
+            "--virtual-clock",
+            "1",
+            "--manners",
+            "perfect",
+            "--for",
+            "88d",
+            "--json"
         )
         let early = try JSONReader.parse(Array(spring.output.utf8))["tasks"]?.array
         // Up to 30 March: noon has been 88 times, half past two not on the 29th.

@@ -135,7 +135,11 @@ struct Run: AsyncParsableCommand {
             observe: virtual.trace ? Self.tracer(console, asJSON: asJSON) : nil
         )
         let view = VirtualPlayView(result: result)
-        if asJSON { console.answer(json: view.json) } else { console.answer(view.text(console.out)) }
+        if asJSON {
+            console.answer(json: view.json)
+        } else {
+            console.answer(view.text(console.out))
+        }
         let took = HumanText.duration(begun.duration(to: .now))
         console.remark("\(HumanText.duration(virtual.length)) in \(took), seed \(seed)")
         guard result.faults.isEmpty else {

@@ -126,7 +126,8 @@ struct World {
         task("daily", plugin: "r", schedule: calendar("0 12 * * *")),
         task("never-late", schedule: every(900, misfire: .skip, startDeadline: .seconds(60))),
         task(
-            "catching-up", plugin: "r",
+            "catching-up",
+            plugin: "r",
             schedule: every(7200, misfire: .all(max: 3)),
             retry: exponential
         ),
