@@ -29,7 +29,7 @@ struct Root: AsyncParsableCommand {
             Run.self, Check.self, Status.self, Trigger.self, Expire.self, Stop.self, Submit.self,
             Pending.self, Cancel.self, Runs.self, Show.self, Logs.self, Dead.self, Redrive.self,
             Discard.self, Throttle.self, Disable.self, Enable.self, Backup.self, Plugin.self,
-            Plan.self, Version.self, Completion.self,
+            Plan.self, Replay.self, Version.self, Completion.self,
         ],
         defaultSubcommand: Run.self
     )

@@ -22,6 +22,8 @@ package enum Schema {
     package static let pluginSwitch = "bghost.switch/1"
     package static let backup = "bghost.backup/1"
     package static let plan = "bghost.plan/1"
+    package static let decisions = "bghost.decisions/1"
+    package static let replay = "bghost.replay/1"
     package static let simulation = "bghost.simulation/1"
     package static let logs = "bghost.logs/1"
     package static let logEntry = "bghost.log/1"

@@ -12,6 +12,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
+        note(.withdraw(identifier), at: now)
         guard let entry = book.entry(of: identifier), let request = book.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
@@ -28,6 +29,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> (requests: [Request], changes: [StoreChange]) {
+        note(.withdrawAll(identifier), at: now)
         var withdrawn: [(request: Request, entry: Int)] = []
         var changes: [StoreChange] = []
         for entry in entries(of: identifier) {
@@ -68,13 +70,14 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.redriven(requests), at: now)
         for request in requests {
             guard let task = catalog.task(for: request.task) else { continue }
             let entry = entry(for: request.task, task: task)
             _ = book.accept(request, entry: entry, now: now.unix)
             effects.append(.note(.redriven(request)))
         }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     // MARK: Switches
@@ -88,10 +91,11 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.switched(plugin: plugin, off: reason), at: now)
         gates.plugins[plugin].switchedOff = reason
         guard reason == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Why a plugin is switched off, "" for no reason; `nil` if it is on.

@@ -17,15 +17,23 @@ extension Host {
     func decide<Answer, Failure>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
+        let before = decisions.count
         let answer = try event(&scheduler, moment, &decisions)
+        record(decisions[before...])
         carryOutDecisions()
         return answer
     }
 
     /// Carries out what the scheduler has decided apart.
     func carryOut(_ effects: [SchedulerEffect]) {
+        record(effects[...])
         decisions += effects
         carryOutDecisions()
+    }
+
+    private func record(_ effects: ArraySlice<SchedulerEffect>) {
+        guard let recorder = configuration.recorder else { return }
+        recorder.add(scheduler.takeInputs(), Array(effects))
     }
 
     /// Begins what can begin.

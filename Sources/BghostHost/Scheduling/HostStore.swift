@@ -54,9 +54,9 @@ extension Host {
             throw .store(error)
         }
         decide { scheduler, now, effects in
-            scheduler.begin(incarnation: state.incarnation)
-            for (name, reason) in state.switchedOff {
-                scheduler.takeOver(switchedOff: name, reason: reason)
+            scheduler.begin(incarnation: state.incarnation, now: now)
+            for (name, reason) in state.switchedOff.sorted(by: { $0.key < $1.key }) {
+                scheduler.takeOver(switchedOff: name, reason: reason, now: now)
             }
             for memory in state.tasks { scheduler.takeOver(memory, now: now) }
             for request in state.pending { scheduler.takeOver(request, now: now, &effects) }
