@@ -134,9 +134,14 @@ extension Manifest {
 }
 
 /// Drains the host when the group shuts down.
-private struct HostService: Service {
+///
+/// It has a description because the group asks for one, and would else be given everything that the
+/// host is made of, by reflection.
+private struct HostService: Service, CustomStringConvertible {
     let host: Host
     let log: HostLog
+
+    var description: String { "the host" }
 
     func run() async throws {
         try? await gracefulShutdown()
