@@ -15,7 +15,7 @@ extension Host {
         _ changes: [StoreChange],
         then: (@Sendable (isolated Host, Result<Void, StoreError>) -> Void)? = nil
     ) {
-        store.commit(changes) { [weak self] result in
+        store.commit(changes, isAwaited: then != nil) { [weak self] result in
             guard let self else { return }
             if case .failure(let error) = result {
                 log.write(.error, "store.failed", error.description)
@@ -42,8 +42,13 @@ extension Host {
     /// Takes over what the daemon before this one left.
     func recoverRequests() throws(HostError) {
         let state: RecoveredState
+        var pending = 0
+        var replaced: [RunID] = []
         do {
-            state = try store.recover()
+            state = try store.recover { request in
+                pending += 1
+                if let older = takeOver(request) { replaced.append(older) }
+            }
         } catch {
             // To go on would be to forget what was promised.
             throw .store(error)
@@ -54,7 +59,8 @@ extension Host {
             guard let index = definition(for: memory.identifier) else { continue }
             remember(memory, entry: entry(for: memory.identifier, definition: index))
         }
-        for request in state.pending { takeOver(request) }
+        // While the store is read it takes nothing.
+        for id in replaced { commit([.closed(id, .replaced)]) }
         for (request, run) in state.interrupted { endInterrupted(run, of: request) }
         armRequests()
         if !state.interrupted.isEmpty {
@@ -62,12 +68,15 @@ extension Host {
                 .warning,
                 "host.recovered",
                 "\(state.interrupted.count) runs were under way when bghost ended;"
-                    + " \(state.pending.count) requests were pending"
+                    + " \(pending) requests were pending"
             )
         }
     }
 
-    private func takeOver(_ request: Request) {
+    /// Puts a request into the book.
+    ///
+    /// - Returns: the one whose place it takes.
+    private func takeOver(_ request: Request) -> RunID? {
         guard let index = definition(for: request.task) else {
             log.write(
                 .warning,
@@ -75,12 +84,10 @@ extension Host {
                 "\(request.id) is kept, but the manifest does not permit its task any more",
                 task: request.task
             )
-            return
+            return nil
         }
         let entry = entry(for: request.task, definition: index)
-        if let replaced = book.accept(request, entry: entry, now: WallClock.now) {
-            commit([.closed(replaced.id, .replaced)])
-        }
+        return book.accept(request, entry: entry, now: WallClock.now)?.id
     }
 
     /// Ends a run whose daemon is gone, and its workers with it.
@@ -100,7 +107,9 @@ extension Host {
         )
         commit([.ended(record, then: next)])
         report(record)
-        if case .again(let request) = next { takeOver(request) }
+        if case .again(let request) = next, let replaced = takeOver(request) {
+            commit([.closed(replaced, .replaced)])
+        }
     }
 
     // MARK: After a run
