@@ -16,7 +16,8 @@ enum HTTPDate {
         let (year, month, monthDay) = Timestamp.date(ofDay: day)
         let time = [rest / 3600, rest / 60 % 60, rest % 60].map(twoDigits).joined(separator: ":")
         // 1970 began on a Thursday.
-        return "\(weekdays[Int(day % 7)]), \(twoDigits(monthDay)) \(months[Int(month) - 1]) \(year) "
+        return
+            "\(weekdays[Int(day % 7)]), \(twoDigits(monthDay)) \(months[Int(month) - 1]) \(year) "
             + "\(time) GMT"
     }
 

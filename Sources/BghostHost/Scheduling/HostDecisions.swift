@@ -58,7 +58,9 @@ extension Host {
         switch effect {
         case .commit(let changes): commit(changes)
         case .commitEnd(let changes, let record):
-            commit(changes) { host, _ in host.resumeWaiters(of: record.request, with: record) }
+            commit(changes, isAwaited: waiters[record.request] != nil) { host, _ in
+                host.resumeWaiters(of: record.request, with: record)
+            }
             report(record)
         case .begin(let start): begin(start)
         case .stop(let ticket, let reason, let why):
