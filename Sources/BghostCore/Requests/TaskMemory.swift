@@ -11,18 +11,22 @@ package struct TaskMemory: Equatable, Sendable {
     package var schedule: String
     /// Since when its schedule is this one, Unix nanoseconds.
     package var scheduledSince: Int64?
+    /// Since when it has requests although the manifest does not permit it, Unix nanoseconds.
+    package var parkedSince: Int64?
 
     package init(
         identifier: String,
         debt: ExpiryDebt = ExpiryDebt(),
         lastSlot: Int64? = nil,
         schedule: String = "",
-        scheduledSince: Int64? = nil
+        scheduledSince: Int64? = nil,
+        parkedSince: Int64? = nil
     ) {
         self.identifier = identifier
         self.debt = debt
         self.lastSlot = lastSlot
         self.schedule = schedule
         self.scheduledSince = scheduledSince
+        self.parkedSince = parkedSince
     }
 }

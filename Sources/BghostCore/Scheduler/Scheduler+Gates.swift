@@ -40,9 +40,11 @@ extension Scheduler {
         Gate(
             .manifestRemoved,
             isOpen: false,
-            now: "the manifest does not permit its task any more",
+            now: "the manifest does not permit its task any more; it is given up at"
+                + " \(Timestamp.text(unixNanoseconds: parking.end(of: request)))",
             wanted: "the task in `tasks`",
             source: settings.manifestPath,
+            since: parking.since(request.task),
             remedy:
                 "add \(request.task) to `tasks` in \(settings.manifestPath), or withdraw it with"
                 + " `bghost cancel \(request.task)`"

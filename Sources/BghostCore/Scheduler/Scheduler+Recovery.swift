@@ -6,7 +6,9 @@ extension Scheduler {
     package mutating func begin(incarnation: UInt32) { epoch = UInt64(incarnation) << 32 }
 
     package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
-        guard let task = catalog.task(for: memory.identifier) else { return }
+        guard let task = catalog.task(for: memory.identifier) else {
+            return parking.remember(memory)
+        }
         remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
     }
 
@@ -17,9 +19,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         guard let task = catalog.task(for: request.task) else {
-            parked.append(request)
-            effects.append(.note(.parked(request)))
-            return
+            return park(request, now: now, &effects)
         }
         let entry = entry(for: request.task, task: task)
         if let replaced = book.accept(request, entry: entry, now: now.unix) {

@@ -52,7 +52,7 @@ package struct Scheduler: Sendable {
     /// What is remembered of entries, where there is something.
     var memories: [Int: TaskMemory] = [:]
     /// Requests whose task the manifest does not permit any more.
-    var parked: [Request] = []
+    var parking = Parking()
     /// The fencing token of the newest run.
     var epoch: UInt64 = 0
     var ids = RunIDSource()
@@ -71,6 +71,7 @@ package struct Scheduler: Sendable {
     ///
     /// To be called once, after all that an earlier one left has been taken over.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
+        settleParking(now: now, &effects)
         startSchedules(now: now, &effects)
         dispatch(now: now, &effects)
     }
@@ -79,7 +80,7 @@ package struct Scheduler: Sendable {
     package mutating func drain() { isDraining = true }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
-    package var nextDate: Int64? { book.nextDue }
+    package var nextDate: Int64? { [book.nextDue, parking.nextEnd].compactMap(\.self).min() }
 
     /// How many runs are under way.
     package var runsUnderWay: Int { running.count }
@@ -110,11 +111,13 @@ package struct Scheduler: Sendable {
     /// A date may have come.
     package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
         book.becomeDue(now: now.unix)
+        endParked(now: now, &effects)
         dispatch(now: now, &effects)
     }
 
     /// Somebody set the clock: every date is looked at again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
+        parking.clockWasSet(now: now.unix)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
             book.hold(
                 entry: entry,

@@ -13,8 +13,13 @@ enum Recovery {
                 truncatingIfNeeded: try connection.number("SELECT incarnation FROM meta")
             )
         )
+        // It is read before it is migrated, so that a file that is refused is left as it was.
+        let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
         try readRequests(connection, &state)
-        let tasks = try Statement("SELECT \(TaskColumns.names) FROM task", on: connection.handle)
+        let tasks = try Statement(
+            "SELECT \(TaskColumns.names(version: version)) FROM task",
+            on: connection.handle
+        )
         try tasks.rows { row throws(SQLiteFailure) in
             state.tasks.append(try TaskColumns.read(&row))
             return true
