@@ -10,6 +10,7 @@ import Testing
     /// Takes away what later versions brought.
     private static let first = """
         ALTER TABLE task DROP COLUMN parked_since;
+        ALTER TABLE request DROP COLUMN tolerance;
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         PRAGMA user_version = 1;
         """
@@ -47,9 +48,11 @@ import Testing
         new.parkedSince = 8
         let migrated = StoreConformance(store: try SQLiteStore(path: path))
         try await migrated.commit(.remembered(new))
+        try await migrated.commit(.accepted(Sample.fullRequest, replacing: Sample.fullRequest.id))
         migrated.store.close()
         let again = try SQLiteStore(path: path)
         #expect(try again.recover().tasks == [new])
+        #expect(try again.recover().pending == [Sample.fullRequest])
         again.close()
     }
 
@@ -70,5 +73,9 @@ import Testing
 
 extension Sample {
     /// With every field that the first version has.
-    static var fullRequestOfTheFirst: Request { fullRequest }
+    static var fullRequestOfTheFirst: Request {
+        var request = fullRequest
+        request.tolerance = 0
+        return request
+    }
 }

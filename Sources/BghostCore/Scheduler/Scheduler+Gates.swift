@@ -10,6 +10,7 @@ extension Scheduler {
         var gates = [pluginGate(task), problemGate(task)]
         if !request.isSimulated {
             gates.append(dateGate(request, now: now))
+            if request.tolerance > 0 { gates.append(coalescingGate(request, now: now)) }
             gates.append(throttleGate(request, now: now))
             gates += requirementGates(request, task: task)
         }
@@ -90,6 +91,21 @@ extension Scheduler {
             until: begin,
             remedy: begin <= now.unix
                 ? "" : "bghost trigger \(request.task) runs it now, as a trial"
+        )
+    }
+
+    private func coalescingGate(_ request: Request, now: Moment) -> Gate {
+        let begin = request.begin ?? request.submittedAt
+        let tolerance = DurationText.of(nanoseconds: UInt64(request.tolerance))
+        return Gate(
+            .coalescing,
+            isOpen: begin <= now.unix,
+            now: "it may begin up to \(tolerance) late",
+            wanted: "\(Timestamp.text(unixNanoseconds: begin)), where others meet it, or later",
+            since: request.submittedAt,
+            until: begin,
+            remedy: begin <= now.unix
+                ? "" : "submit it without `tolerance`, or take that out of the task"
         )
     }
 

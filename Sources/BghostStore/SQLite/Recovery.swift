@@ -15,7 +15,7 @@ enum Recovery {
         )
         // It is read before it is migrated, so that a file that is refused is left as it was.
         let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
-        try readRequests(connection, &state)
+        try readRequests(connection, version, &state)
         let tasks = try Statement(
             "SELECT \(TaskColumns.names(version: version)) FROM task",
             on: connection.handle
@@ -36,6 +36,7 @@ enum Recovery {
 
     private static func readRequests(
         _ connection: Connection,
+        _ version: Int32,
         _ state: inout RecoveredState
     ) throws(SQLiteFailure) {
         var leases: [RunRecord] = []
@@ -52,7 +53,10 @@ enum Recovery {
         var seen = Tally.Places()
         var next = leases[...]
         let request = try Statement(
-            "SELECT \(RequestColumns.names), \(RequestColumns.placeNames) FROM request ORDER BY id",
+            """
+            SELECT \(RequestColumns.names(version: version)), \(RequestColumns.placeNames)
+            FROM request ORDER BY id
+            """,
             on: connection.handle
         )
         try request.rows { row throws(SQLiteFailure) in

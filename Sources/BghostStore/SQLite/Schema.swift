@@ -112,6 +112,7 @@ enum Schema {
     /// Columns that came later are NULL in the rows of before, see `Arguments.addLater`.
     private static let second = """
         ALTER TABLE task ADD COLUMN parked_since INTEGER;
+        ALTER TABLE request ADD COLUMN tolerance INTEGER;
         PRAGMA user_version = 2;
         """
 

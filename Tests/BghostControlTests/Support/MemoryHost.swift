@@ -171,6 +171,7 @@ actor MemoryHost: HostControl {
             task: submission.task,
             submittedAt: clock,
             earliestBegin: submission.earliestBegin,
+            tolerance: submission.tolerance ?? 0,
             latestBegin: submission.latestBegin,
             priority: submission.priority ?? 500,
             parameters: submission.parameters,
