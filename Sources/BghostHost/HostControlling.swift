@@ -68,6 +68,7 @@ extension Host: HostControl {
             submittedAt: request.submittedAt,
             earliestBegin: request.earliestBegin,
             latestBegin: request.latestBegin,
+            tolerance: request.tolerance,
             priority: request.priority,
             parameters: request.parameters,
             isSimulated: request.isSimulated,

@@ -70,6 +70,7 @@ struct ProgramTests {
         (["trigger", "x", "--wait", "--timeout", "5"], "is not a time such as 30s"),
         (["submit", "x", "--earliest", "soon"], "is no time such as"),
         (["submit", "x", "--latest", "soon"], "is no time such as"),
+        (["submit", "x", "--tolerance", "31d"], "not a duration from 0s to 30d"),
         (["submit", "x", "--on-conflict", "fight"], "fight"),
         (["cancel"], "name one task, or give --all"),
         (["cancel", "x", "--all"], "name one task, or give --all"),

@@ -35,12 +35,14 @@ struct RouteTests {
                 task: "com.acme.storm",
                 parameters: #"{"city":"Köln","n":1e400}"#,
                 earliestBegin: 1_800_000_000_000_000_000,
+                tolerance: 90_000_000_000,
                 priority: 700
             )
             let pending = try await serving.ask { try await $0.submit(submission) }.value
             #expect(pending.parameters == submission.parameters)
             #expect(pending.earliestBegin == submission.earliestBegin)
             #expect(pending.priority == 700)
+            #expect(pending.tolerance == submission.tolerance)
             #expect(pending.waitingFor == ["all slots are busy"])
             let status = await serving.host.status()
             #expect(status.tasks.first?.pending == pending)
@@ -52,6 +54,9 @@ struct RouteTests {
         ("{}", "`task` is missing"),
         (#"{"task":7}"#, "a number"), (#"{"task":"a","parameters":[]}"#, "an array"),
         (#"{"task":"a","earliestBegin":"soon"}"#, "RFC 3339"),
+        (#"{"task":"a","toleranceSeconds":-1}"#, "0 to 2592000"),
+        (#"{"task":"a","toleranceSeconds":2592001}"#, "0 to 2592000"),
+        (#"{"task":"a","toleranceSeconds":"1m"}"#, "toleranceSeconds"),
         (#"{"task":"a","priority":1001}"#, "0 to 1000"), (#"{"task":"a","task":"b"}"#, "twice"),
         (#"{"task":"a","priority":99999999999999999999}"#, "0 to 1000"),
     ])

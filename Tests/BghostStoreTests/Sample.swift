@@ -68,6 +68,7 @@ enum Sample {
             submittedAt: .max,
             earliestBegin: .min,
             latestBegin: .max,
+            tolerance: .min,
             priority: .min,
             requirements: RequirementSet(rawValue: .max),
             isSimulated: true,

@@ -117,7 +117,8 @@ extension StoreConformance {
             debt: ExpiryDebt(points: .max, changedAt: .min, lastEnd: .max),
             lastSlot: .min,
             schedule: "every 5m",
-            scheduledSince: .max
+            scheduledSince: .max,
+            parkedSince: .min
         )
         try await commit(.remembered(TaskMemory(identifier: "a", lastSlot: 3)), .remembered(full))
         try await commit(.remembered(plain))

@@ -38,6 +38,15 @@ struct Submit: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How much later it may begin, such as 10m, so that several begin together.",
+            valueName: "duration"
+        ),
+        transform: Self.tolerance(from:)
+    )
+    var tolerance: Int64?
+
+    @Option(
+        help: ArgumentHelp(
             "What becomes of a request that is pending: replace, keep or update (new parameters,"
                 + " same dates).",
             valueName: "what"
@@ -57,6 +66,7 @@ struct Submit: ClientCommand {
             parameters: try request.parametersText(),
             earliestBegin: earliest,
             latestBegin: latest,
+            tolerance: tolerance,
             onConflict: ifAbsent ? .keep : onConflict
         )
         try await ask { client, console in
@@ -70,6 +80,14 @@ struct Submit: ClientCommand {
             throw ValidationError("'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s")
         }
         return time
+    }
+
+    static func tolerance(from text: String) throws -> Int64 {
+        let duration = HumanText.duration(from: text)
+        guard let duration, duration >= .zero, duration <= .seconds(30 * 86_400) else {
+            throw ValidationError("'\(text)' is not a duration from 0s to 30d such as 10m")
+        }
+        return Int64(clamping: duration.clampedNanoseconds)
     }
 
     /// Unix nanoseconds; `nil` if the text is no time.

@@ -11,6 +11,9 @@ extension JSONWriter {
             writer.member("submittedAt", time: request.submittedAt)
             writer.member("earliestBegin", time: request.earliestBegin)
             writer.member("latestBegin", time: request.latestBegin)
+            if request.tolerance > 0 {
+                writer.member("toleranceSeconds", duration: .nanoseconds(request.tolerance))
+            }
             writer.member("priority", request.priority)
             writer.member("attempt", request.attempt)
             writer.members(request.counters)
@@ -93,6 +96,9 @@ extension PendingRequest {
             submittedAt: submittedAt,
             earliestBegin: json.time("earliestBegin"),
             latestBegin: json.time("latestBegin"),
+            tolerance: json.duration("toleranceSeconds").map {
+                Int64(clamping: $0.clampedNanoseconds)
+            } ?? 0,
             priority: json["priority"]?.int64.map(Int.init(clamping:)) ?? 500,
             parameters: json["parameters"].map { $0.isNull ? "{}" : $0.text } ?? "{}",
             isSimulated: json["simulated"]?.bool ?? false,

@@ -12,6 +12,9 @@ extension JSONWriter {
                 writer.member("earliestBegin", time: earliest)
             }
             if let latest = submission.latestBegin { writer.member("latestBegin", time: latest) }
+            if let tolerance = submission.tolerance {
+                writer.member("toleranceSeconds", duration: .nanoseconds(tolerance))
+            }
             if submission.onConflict != .replace {
                 writer.member("onConflict", submission.onConflict.rawValue)
             }
@@ -37,12 +40,18 @@ extension Submission {
                 submission.task = name
             case ("parameters", .object): submission.parameters = member.value.text
             case ("earliestBegin", .null), ("latestBegin", .null), ("onConflict", .null),
-                ("priority", .null):
+                ("priority", .null), ("toleranceSeconds", .null):
                 break
             case ("earliestBegin", .string(let text)):
                 submission.earliestBegin = try Self.time(text, "earliestBegin")
             case ("latestBegin", .string(let text)):
                 submission.latestBegin = try Self.time(text, "latestBegin")
+            case ("toleranceSeconds", .number):
+                let duration = json.duration("toleranceSeconds").map(\.clampedNanoseconds)
+                guard let tolerance = duration, tolerance <= Self.toleranceMax else {
+                    throw .badRequest("`toleranceSeconds` is not a number from 0 to 2592000")
+                }
+                submission.tolerance = Int64(tolerance)
             case ("onConflict", .string(let text)):
                 guard let conflict = Conflict(rawValue: text) else {
                     throw .badRequest("`onConflict` is neither \"replace\" nor \"keep\"")
@@ -57,7 +66,8 @@ extension Submission {
                 submission.ignoresRequirements = isIgnoring
             case ("task", .string): throw .badRequest("the path and `task` name different tasks")
             case ("task", _), ("parameters", _), ("earliestBegin", _), ("latestBegin", _),
-                ("onConflict", _), ("priority", _), ("ignoresRequirements", _):
+                ("toleranceSeconds", _), ("onConflict", _), ("priority", _),
+                ("ignoresRequirements", _):
                 throw .badRequest("`\(member.key)` must not be \(member.value.typeName)")
             default:
                 throw .badRequest("`\(TerminalText.escaped(member.key))` is not a key of a request")
@@ -66,6 +76,9 @@ extension Submission {
         guard !submission.task.isEmpty else { throw .badRequest("`task` is missing") }
         self = submission
     }
+
+    /// 30 days in nanoseconds.
+    private static let toleranceMax: UInt64 = 2_592_000_000_000_000
 
     private static func time(_ text: String, _ key: String) throws(ControlFault) -> Int64 {
         guard let time = Timestamp.unixNanoseconds(text) else {

@@ -8,6 +8,8 @@ package struct Gate: Equatable, Sendable {
         case pluginMissing
         case manifestRemoved
         case notBefore
+        /// It may begin later than its date, to meet others.
+        case coalescing
         case throttle
         case requirement
         case overlap
@@ -64,6 +66,9 @@ package struct Gate: Equatable, Sendable {
     package var sentence: String {
         switch kind {
         case .notBefore: "its earliest begin date"
+        case .coalescing:
+            "others, which it may meet"
+                + (until.map { " at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .throttle:
             "what its last runs owe for not stopping in time"
                 + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")

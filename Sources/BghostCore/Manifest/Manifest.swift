@@ -253,6 +253,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var submitAtStart: Bool
     /// When requests are submitted by themselves; `nil` if they are not.
     package var schedule: TaskSchedule?
+    /// How much later than its date it may begin to meet others.
+    package var tolerance: Duration
     /// What must hold of the machine before it begins.
     package var requirements: RequirementSet
     /// What becomes of a run that loses one of them.
@@ -272,6 +274,7 @@ package struct TaskDefinition: Equatable, Sendable {
         priority: Int = 500,
         submitAtStart: Bool = false,
         schedule: TaskSchedule? = nil,
+        tolerance: Duration = .zero,
         requirements: RequirementSet = [],
         loss: RequirementLoss = RequirementLoss(),
         retry: RetryPolicy? = nil,
@@ -286,12 +289,18 @@ package struct TaskDefinition: Equatable, Sendable {
         self.priority = priority
         self.submitAtStart = submitAtStart
         self.schedule = schedule
+        self.tolerance = tolerance
         self.requirements = requirements
         self.loss = loss
         self.retry = retry ?? RetryPolicy(kind: kind)
         self.parameters = parameters
         self.origin = origin
     }
+}
+
+extension TaskDefinition {
+    /// Its tolerance in nanoseconds.
+    var toleranceNanoseconds: Int64 { Int64(clamping: tolerance.clampedNanoseconds) }
 }
 
 /// How long one run of a task may take, on the monotonic clock.

@@ -181,6 +181,7 @@ struct ManifestBuilder {
             priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
             submitAtStart: submitAtStart(entry, identifier),
             schedule: schedule(entry, identifier, host),
+            tolerance: duration(node["tolerance"]) ?? .zero,
             requirements: requirements(node["requires"]),
             loss: loss(node["onLost"]),
             retry: retry(node["retry"], kind),

@@ -58,7 +58,14 @@ extension ManifestKeys {
             .section(offset),
             "Spreads the machines of a fleet: each begins a constant while later."
         ),
-        ManifestKey("tolerance", .reserved(advice: "remove it"), "How late it may begin."),
+        ManifestKey(
+            "tolerance",
+            .duration(1...30 * day),
+            """
+            How much later than its date a request may begin, so that several begin together; \
+            without it none does.
+            """
+        ),
     ]
 
     private static let offset = ManifestSection(

@@ -10,6 +10,8 @@ package struct PendingRequest: Equatable, Sendable {
     package var earliestBegin: Int64?
     /// Not after this time, Unix nanoseconds.
     package var latestBegin: Int64?
+    /// How much later than its earliest date it may begin to meet others, nanoseconds.
+    package var tolerance: Int64
     package var priority: Int
     /// A JSON object.
     package var parameters: String
@@ -28,6 +30,7 @@ package struct PendingRequest: Equatable, Sendable {
         submittedAt: Int64,
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
+        tolerance: Int64 = 0,
         priority: Int = 500,
         parameters: String = "{}",
         isSimulated: Bool = false,
@@ -40,6 +43,7 @@ package struct PendingRequest: Equatable, Sendable {
         self.submittedAt = submittedAt
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
+        self.tolerance = tolerance
         self.priority = priority
         self.parameters = parameters
         self.isSimulated = isSimulated

@@ -14,6 +14,8 @@ package struct Request: Equatable, Codable, Sendable {
     package var earliestBegin: Int64?
     /// Not after this time, Unix nanoseconds: a request that could not begin until then is missed.
     package var latestBegin: Int64?
+    /// How much later than its earliest date it may begin to meet others, nanoseconds.
+    package var tolerance: Int64
     package var priority: Int
     /// What must hold besides what its task requires.
     package var requirements: RequirementSet
@@ -34,6 +36,7 @@ package struct Request: Equatable, Codable, Sendable {
         submittedAt: Int64,
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
+        tolerance: Int64 = 0,
         priority: Int,
         requirements: RequirementSet = [],
         isSimulated: Bool = false,
@@ -48,6 +51,7 @@ package struct Request: Equatable, Codable, Sendable {
         self.submittedAt = submittedAt
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
+        self.tolerance = tolerance
         self.priority = priority
         self.requirements = requirements
         self.isSimulated = isSimulated

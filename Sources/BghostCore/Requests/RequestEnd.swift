@@ -33,7 +33,7 @@ package enum RequestEnd: Equatable, Sendable {
         case .replaced: "a newer request of its task took its place"
         case .missed: "its latest begin date has passed"
         case .skipped: "its task is running"
-        case .notPermitted: "the manifest has not permitted its task for long"
+        case .notPermitted: "the manifest has not permitted its task for a week"
         }
     }
 }

@@ -14,7 +14,7 @@ struct RequestPlace: Sendable {
     init(_ request: Request, order: UInt64, now: Int64) {
         self.request = request
         self.order = order
-        readyAt = max(now, request.earliestBegin ?? now)
+        readyAt = max(now, request.begin ?? now)
     }
 
     /// The lower goes first.
@@ -33,7 +33,7 @@ struct RequestPlace: Sendable {
     /// - Parameter hold: what its identifier is held until.
     func due(hold: Int64?) -> Int64 {
         if request.isSimulated { return .min }
-        return max(request.earliestBegin ?? .min, hold ?? .min)
+        return max(request.begin ?? .min, hold ?? .min)
     }
 
     /// The next date on which it may begin, or is missed.

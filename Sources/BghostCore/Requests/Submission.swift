@@ -9,6 +9,9 @@ package struct Submission: Equatable, Codable, Sendable {
     package var earliestBegin: Int64?
     /// Not after this time, Unix nanoseconds; `nil` is "whenever it can".
     package var latestBegin: Int64?
+    /// How much later than its earliest date, or than now, it may begin to meet others, nanoseconds;
+    /// `nil` takes the task's.
+    package var tolerance: Int64?
     /// What becomes of it if a request of its task is pending.
     package var onConflict: Conflict
     /// Above the task's own priority or below it; `nil` takes the task's.
@@ -23,6 +26,7 @@ package struct Submission: Equatable, Codable, Sendable {
         parameters: String = "{}",
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
+        tolerance: Int64? = nil,
         onConflict: Conflict = .replace,
         priority: Int? = nil,
         requirements: RequirementSet = [],
@@ -32,6 +36,7 @@ package struct Submission: Equatable, Codable, Sendable {
         self.parameters = parameters
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
+        self.tolerance = tolerance
         self.onConflict = onConflict
         self.priority = priority
         self.requirements = requirements

@@ -13,6 +13,8 @@ package struct TaskMemory: Equatable, Codable, Sendable {
     package var schedule: String
     /// Since when its schedule is this one, Unix nanoseconds.
     package var scheduledSince: Int64?
+    /// Since when it has requests although the manifest does not permit it, Unix nanoseconds.
+    package var parkedSince: Int64?
 
     package init(
         identifier: String,
@@ -20,7 +22,8 @@ package struct TaskMemory: Equatable, Codable, Sendable {
         lastSlot: Int64? = nil,
         served: ServedSlots = ServedSlots(),
         schedule: String = "",
-        scheduledSince: Int64? = nil
+        scheduledSince: Int64? = nil,
+        parkedSince: Int64? = nil
     ) {
         self.identifier = identifier
         self.debt = debt
@@ -28,5 +31,6 @@ package struct TaskMemory: Equatable, Codable, Sendable {
         self.served = served
         self.schedule = schedule
         self.scheduledSince = scheduledSince
+        self.parkedSince = parkedSince
     }
 }

@@ -10,6 +10,7 @@ extension Scheduler {
         var gates = [pluginGate(task), problemGate(task)]
         if !request.isSimulated {
             gates.append(dateGate(request, now: now))
+            if request.tolerance > 0 { gates.append(coalescingGate(request, now: now)) }
             gates.append(throttleGate(request, now: now))
             gates += requirementGates(request, task: task)
         }
@@ -40,9 +41,11 @@ extension Scheduler {
         Gate(
             .manifestRemoved,
             isOpen: false,
-            now: "the manifest does not permit its task any more",
+            now: "the manifest does not permit its task any more; it is given up at"
+                + " \(Timestamp.text(unixNanoseconds: parking.end(of: request)))",
             wanted: "the task in `tasks`",
             source: settings.manifestPath,
+            since: parking.since(request.task),
             remedy:
                 "add \(request.task) to `tasks` in \(settings.manifestPath), or withdraw it with"
                 + " `bghost cancel \(request.task)`"
@@ -88,6 +91,21 @@ extension Scheduler {
             until: begin,
             remedy: begin <= now.unix
                 ? "" : "bghost trigger \(request.task) runs it now, as a trial"
+        )
+    }
+
+    private func coalescingGate(_ request: Request, now: Moment) -> Gate {
+        let begin = request.begin ?? request.submittedAt
+        let tolerance = DurationText.of(nanoseconds: UInt64(request.tolerance))
+        return Gate(
+            .coalescing,
+            isOpen: begin <= now.unix,
+            now: "it may begin up to \(tolerance) late",
+            wanted: "\(Timestamp.text(unixNanoseconds: begin)), where others meet it, or later",
+            since: request.submittedAt,
+            until: begin,
+            remedy: begin <= now.unix
+                ? "" : "submit it without `tolerance`, or take that out of the task"
         )
     }
 

@@ -39,9 +39,9 @@ extension Scheduler {
                 changes += leave(request, entry: entry, now: now)
             }
         }
-        let unparked = parked.filter { identifier == nil || $0.task == identifier }
-        parked.removeAll { identifier == nil || $0.task == identifier }
-        for request in unparked { changes.append(.closed(request.id, .cancelled)) }
+        let (unparked, memories) = parking.remove { identifier == nil || $0.task == identifier }
+        changes += unparked.map { .closed($0.id, .cancelled) }
+        changes += memories.map { .remembered($0) }
         for (request, entry) in withdrawn {
             effects.append(.note(.ended(request, .cancelled)))
             effects.append(.ended(request.id))

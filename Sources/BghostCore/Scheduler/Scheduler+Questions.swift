@@ -9,7 +9,7 @@ extension Scheduler {
 
     /// Whether a request of this id waits for its run.
     package func waits(_ id: RunID) -> Bool {
-        book.contains(id) || parked.contains { $0.id == id }
+        book.contains(id) || parking.requests.contains { $0.id == id }
     }
 
     /// All that waits, of one identifier or of all in the order of their names; within one as they
@@ -17,7 +17,7 @@ extension Scheduler {
     package func requests(of identifier: String?) -> [Request] {
         var requests: [Request] = []
         for entry in entries(of: identifier) { requests += book.entries[entry].requests }
-        for request in parked where identifier == nil || request.task == identifier {
+        for request in parking.requests where identifier == nil || request.task == identifier {
             requests.append(request)
         }
         return requests

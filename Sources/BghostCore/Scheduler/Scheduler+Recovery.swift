@@ -10,7 +10,9 @@ extension Scheduler {
 
     package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
         note(.tookOverMemory(memory), at: now)
-        guard let task = catalog.task(for: memory.identifier) else { return }
+        guard let task = catalog.task(for: memory.identifier) else {
+            return parking.remember(memory)
+        }
         remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
     }
 
@@ -30,9 +32,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         guard let task = catalog.task(for: request.task) else {
-            parked.append(request)
-            effects.append(.note(.parked(request)))
-            return
+            return park(request, now: now, &effects)
         }
         let entry = entry(for: request.task, task: task)
         if let replaced = book.accept(request, entry: entry, now: now.unix) {

@@ -39,10 +39,14 @@ extension Scheduler {
             remember(memory, entry: entry, now: now)
             effects.append(.commit([.remembered(memory)]))
         }
+        var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
+        // What may begin later is not late as long as it may.
+        let tolerance = catalog.tasks[book.entries[entry].definition].toleranceNanoseconds
+        rules.onTime = rules.onTime.addingClamped(tolerance)
         do throws(RecurrenceError) {
             schedules[entry] = ActiveSchedule(
                 recurrence: try schedule.recurrence(since: memory.scheduledSince ?? now.unix),
-                rules: schedule.rules(identifier: memory.identifier, machine: settings.machineID)
+                rules: rules
             )
         } catch {
             let why = error.description
@@ -113,6 +117,7 @@ extension Scheduler {
             submittedAt: now.unix,
             earliestBegin: start,
             latestBegin: latest,
+            tolerance: task.toleranceNanoseconds,
             priority: task.priority,
             slot: slot,
             missed: missed,

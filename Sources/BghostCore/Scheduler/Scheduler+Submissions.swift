@@ -44,6 +44,7 @@ extension Scheduler {
             submittedAt: now.unix,
             earliestBegin: submission.earliestBegin,
             latestBegin: submission.latestBegin,
+            tolerance: tolerance(of: submission, task: task),
             priority: min(1000, max(0, submission.priority ?? catalog.tasks[task].priority)),
             requirements: submission.requirements,
             isSimulated: isSimulated,
@@ -104,6 +105,11 @@ extension Scheduler {
             return false
         }
         return book.entries[entry].pending != nil || arriving[entry] != nil
+    }
+
+    private func tolerance(of submission: Submission, task: Int) -> Int64 {
+        let tolerance = submission.tolerance ?? catalog.tasks[task].toleranceNanoseconds
+        return min(max(0, tolerance), Coalescing.toleranceMax)
     }
 
     // MARK: Checks
@@ -217,6 +223,7 @@ extension Request {
     fileprivate mutating func keepDates(of other: Request) {
         earliestBegin = other.earliestBegin
         latestBegin = other.latestBegin
+        tolerance = other.tolerance
         slot = other.slot
         missed = other.missed
     }

@@ -52,7 +52,7 @@ package struct Scheduler: Sendable {
     /// What is remembered of entries, where there is something.
     var memories: [Int: TaskMemory] = [:]
     /// Requests whose task the manifest does not permit any more.
-    var parked: [Request] = []
+    var parking = Parking()
     /// The fencing token of the newest run.
     var epoch: UInt64 = 0
     var ids = RunIDSource()
@@ -74,6 +74,7 @@ package struct Scheduler: Sendable {
     /// To be called once, after all that an earlier one left has been taken over.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.start, at: now)
+        settleParking(now: now, &effects)
         startSchedules(now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
@@ -85,7 +86,7 @@ package struct Scheduler: Sendable {
     }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
-    package var nextDate: Int64? { book.nextDue }
+    package var nextDate: Int64? { [book.nextDue, parking.nextEnd].compactMap(\.self).min() }
 
     /// How many runs are under way.
     package var runsUnderWay: Int { running.count }
@@ -117,12 +118,14 @@ package struct Scheduler: Sendable {
     package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.datesCame, at: now)
         book.becomeDue(now: now.unix)
+        endParked(now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
 
     /// Somebody set the clock: every date is looked at again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.clockWasSet, at: now)
+        parking.clockWasSet(now: now.unix)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
             book.hold(
                 entry: entry,
@@ -134,6 +137,7 @@ package struct Scheduler: Sendable {
             submitNext(entry: entry, now: now, &effects)
         }
         book.becomeDue(now: now.unix)
+        endParked(now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
 }

@@ -11,8 +11,8 @@ package enum SchedulerNote: Sendable {
     case again(Request, wait: Int64)
     case dead(Request, reason: String)
     case redriven(Request)
-    /// The manifest permits its task no more.
-    case parked(Request)
+    /// The manifest permits its task no more; it is given up at this time, Unix nanoseconds.
+    case parked(Request, until: Int64)
     /// It did not stop in time; its next run begins no earlier than this, Unix nanoseconds.
     case throttled(task: String, until: Int64)
     case forgiven(task: String, points: Int)
@@ -50,7 +50,7 @@ extension SchedulerNote {
     package var task: String {
         switch self {
         case .replaced(let request, _), .ended(let request, _), .again(let request, _),
-            .dead(let request, _), .redriven(let request), .parked(let request):
+            .dead(let request, _), .redriven(let request), .parked(let request, _):
             request.task
         case .throttled(let task, _), .forgiven(let task, _), .unscheduled(let task, _),
             .missed(let task, _, _):
@@ -68,8 +68,9 @@ extension SchedulerNote {
         case .dead(let request, let reason):
             "\(reason); `bghost redrive \(request.id)` tries it again"
         case .redriven(let request): "\(request.id)"
-        case .parked(let request):
-            "\(request.id) is kept, but the manifest does not permit its task any more"
+        case .parked(let request, let end):
+            "\(request.id) is kept until \(Timestamp.text(unixNanoseconds: end)), but the manifest does"
+                + " not permit its task any more"
         case .throttled(_, let date):
             "it did not stop in time; its next run begins no earlier than"
                 + " \(Timestamp.text(unixNanoseconds: date))"

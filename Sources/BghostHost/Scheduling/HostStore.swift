@@ -52,10 +52,14 @@ extension Host {
         var pending = 0
         let state = try decide { scheduler, now, effects throws(HostError) in
             let state: RecoveredState
+            var unpermitted: [Request] = []
             do throws(StoreError) {
                 // While the store is read it takes nothing: the effects wait.
                 state = try store.recover { request in
                     pending += 1
+                    guard scheduler.catalog.task(for: request.task) != nil else {
+                        return unpermitted.append(request)
+                    }
                     scheduler.takeOver(request, now: now, &effects)
                 }
             } catch {
@@ -67,6 +71,8 @@ extension Host {
                 scheduler.takeOver(switchedOff: name, reason: reason, now: now)
             }
             for memory in state.tasks { scheduler.takeOver(memory, now: now) }
+            // What is remembered says since when they are parked.
+            for request in unpermitted { scheduler.takeOver(request, now: now, &effects) }
             for (request, run) in state.interrupted {
                 scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
             }

@@ -16,8 +16,13 @@ enum Recovery {
                 truncatingIfNeeded: try connection.number("SELECT incarnation FROM meta")
             )
         )
-        try readRequests(connection, &state, each)
-        let tasks = try Statement("SELECT \(TaskColumns.names) FROM task", on: connection.handle)
+        // It is read before it is migrated, so that a file that is refused is left as it was.
+        let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
+        try readRequests(connection, version, &state, each)
+        let tasks = try Statement(
+            "SELECT \(TaskColumns.names(version: version)) FROM task",
+            on: connection.handle
+        )
         try tasks.rows { row throws(SQLiteFailure) in
             state.tasks.append(try TaskColumns.read(&row))
             return true
@@ -34,6 +39,7 @@ enum Recovery {
 
     private static func readRequests(
         _ connection: Connection,
+        _ version: Int32,
         _ state: inout RecoveredState,
         _ each: (Request) -> Void
     ) throws(SQLiteFailure) {
@@ -50,7 +56,10 @@ enum Recovery {
         var seen = Tally.Places()
         var next = leases[...]
         let request = try Statement(
-            "SELECT \(RequestColumns.names), \(RequestColumns.placeNames) FROM request ORDER BY id",
+            """
+            SELECT \(RequestColumns.names(version: version)), \(RequestColumns.placeNames)
+            FROM request ORDER BY id
+            """,
             on: connection.handle
         )
         try request.rows { row throws(SQLiteFailure) in

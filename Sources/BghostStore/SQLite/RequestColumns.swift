@@ -4,14 +4,19 @@ internal import BghostCore
 
 /// How a request is laid out in a row.
 enum RequestColumns {
-    static let names = """
-        id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
-        simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
-        interruptions
-        """
+    static let names = names(version: Schema.version)
     /// What follows them where a request is kept.
     static let placeNames = "died_at, dead_run, dead_reason, sum"
-    static let count = 17 + 4
+    static let count = 18 + 4
+
+    /// The same of a file that has not been migrated yet.
+    static func names(version: Int32) -> String {
+        """
+        id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
+        simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
+        interruptions, \(version < 2 ? "NULL" : "tolerance")
+        """
+    }
 
     static func bind(_ request: Request, to row: inout Arguments) {
         row.add(request.id)
@@ -34,6 +39,7 @@ enum RequestColumns {
         row.add(request.counters.failures)
         row.add(request.counters.losses)
         row.add(request.counters.interruptions)
+        row.addLater(request.tolerance == 0 ? nil : request.tolerance)
     }
 
     private static func bind(submitter: Int64, _ run: RunID?, to row: inout Arguments) {
@@ -77,6 +83,7 @@ enum RequestColumns {
             losses: Int(row.int()),
             interruptions: Int(row.int())
         )
+        let tolerance = row.laterInt() ?? 0
         let diedAt = row.optionalInt()
         let run = try row.optionalID()
         let reason = row.optionalText()
@@ -92,6 +99,7 @@ enum RequestColumns {
             submittedAt: submittedAt,
             earliestBegin: earliestBegin,
             latestBegin: latestBegin,
+            tolerance: tolerance,
             priority: priority,
             requirements: requirements,
             isSimulated: isSimulated,

@@ -9,11 +9,12 @@ enum Schema {
     /// The number of the last migration, `user_version` in the header of the file.
     ///
     /// A file with a higher one is refused.
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("1") { try $0.execute(sql: Self.first) }
+        migrator.registerMigration("2") { try $0.execute(sql: Self.second) }
         try migrator.migrate(queue)
     }
 
@@ -105,6 +106,13 @@ enum Schema {
 
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = 1;
+        """
+
+    /// Columns that came later are NULL in the rows of before, see `Arguments.addLater`.
+    private static let second = """
+        ALTER TABLE task ADD COLUMN parked_since INTEGER;
+        ALTER TABLE request ADD COLUMN tolerance INTEGER;
+        PRAGMA user_version = 2;
         """
 
     private static let runColumns = """

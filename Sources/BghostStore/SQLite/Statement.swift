@@ -123,6 +123,14 @@ struct Arguments {
         note(sqlite3_bind_null(handle, index))
     }
 
+    /// Adds what a later version brought: NULL does not count in the sum, so that the rows of before
+    /// keep theirs.
+    mutating func addLater(_ value: Int64?) {
+        if let value { return add(value) }
+        index += 1
+        note(sqlite3_bind_null(handle, index))
+    }
+
     mutating func add(_ text: String) {
         index += 1
         var text = text
@@ -230,6 +238,13 @@ struct Row {
         index += 1
         sum.add(bytes)
         return Array(bytes)
+    }
+
+    /// The counterpart of `addLater`.
+    mutating func laterInt() -> Int64? {
+        guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return int() }
+        index += 1
+        return nil
     }
 
     mutating func optionalText() -> String? { isNull() ? nil : text() }

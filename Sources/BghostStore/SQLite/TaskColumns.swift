@@ -4,11 +4,16 @@ internal import BghostCore
 
 /// How what is remembered of a task is laid out in a row.
 enum TaskColumns {
-    static let names = """
-        identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
-        scheduled_since, sum
+    static let names = names(version: Schema.version)
+    static let count = 9
+
+    /// The same of a file that has not been migrated yet.
+    static func names(version: Int32) -> String {
         """
-    static let count = 8
+        identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
+        scheduled_since, \(version < 2 ? "NULL" : "parked_since"), sum
+        """
+    }
 
     static func bind(_ memory: TaskMemory, to row: inout Arguments) {
         row.add(memory.identifier)
@@ -18,6 +23,7 @@ enum TaskColumns {
         row.add(memory.lastSlot)
         row.add(memory.schedule)
         row.add(memory.scheduledSince)
+        row.addLater(memory.parkedSince)
         row.addSum()
     }
 
@@ -31,7 +37,8 @@ enum TaskColumns {
             ),
             lastSlot: row.optionalInt(),
             schedule: row.text(),
-            scheduledSince: row.optionalInt()
+            scheduledSince: row.optionalInt(),
+            parkedSince: row.laterInt()
         )
         try row.checkSum("the tasks")
         return memory

@@ -172,6 +172,7 @@ actor MemoryHost: HostControl {
             submittedAt: clock,
             earliestBegin: submission.earliestBegin,
             latestBegin: submission.latestBegin,
+            tolerance: submission.tolerance ?? 0,
             priority: submission.priority ?? 500,
             parameters: submission.parameters,
             waitingFor: ["all slots are busy"]

@@ -82,7 +82,7 @@ struct ManifestErrorTests {
         Bad(.notHonoured, plugin("▶\"signedBy\": \"acme\"")),
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
-        Bad(.notHonoured, task("▶\"tolerance\": \"5m\"")),
+        Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
     ]
 
     static let schedules = [

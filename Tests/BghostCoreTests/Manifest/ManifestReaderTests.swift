@@ -44,7 +44,7 @@ struct ManifestReaderTests {
           "tasks": {
             "StormyNoon": {
               "plugin": "weather-check", "handler": "weather.check", "kind": "processing",
-              "submitAtStart": { "ifAbsent": true }, "every": "1d",
+              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m",
               "limits": { "runtime": "250ms", "grace": "2m" },
               "overlap": "replace", "priority": 900,
               "parameters": { "latitude": 52.52, "price": "$${env:NAME}", "é": "${credential:ntfy}" }
@@ -134,6 +134,7 @@ struct ManifestReaderTests {
             priority: 900,
             submitAtStart: true,
             schedule: TaskSchedule(times: .every(.seconds(86_400))),
+            tolerance: .seconds(600),
             // What a secret holds is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Requests whose task the manifest does not permit.
+///
+/// They are kept for a week: somebody who edits a manifest may drop a task by mistake, and may put it
+/// back.
+extension Scheduler {
+    mutating func park(_ request: Request, now: Moment, _ effects: inout [SchedulerEffect]) {
+        if let memory = parking.add(request, now: now.unix) {
+            effects.append(.commit([.remembered(memory)]))
+        }
+        effects.append(.note(.parked(request, until: parking.end(of: request))))
+    }
+
+    /// Gives up what has been parked for too long.
+    mutating func endParked(now: Moment, _ effects: inout [SchedulerEffect]) {
+        guard let end = parking.nextEnd, end <= now.unix else { return }
+        let (requests, memories) = parking.remove { [parking] in parking.end(of: $0) <= now.unix }
+        var changes: [StoreChange] = []
+        for request in requests {
+            let isMissed = request.latestBegin.map { $0 < now.unix } ?? false
+            let end: RequestEnd = isMissed && !request.isSimulated ? .missed : .notPermitted
+            changes.append(.closed(request.id, end))
+            effects.append(.note(.ended(request, end)))
+            effects.append(.ended(request.id))
+        }
+        effects.append(.commit(changes + memories.map { .remembered($0) }))
+    }
+
+    /// Takes note of which identifiers are permitted again, and which are not any more.
+    mutating func settleParking(now: Moment, _ effects: inout [SchedulerEffect]) {
+        var changes: [StoreChange] = []
+        for entry in memories.keys.sorted() {
+            var memory = memory(of: entry)
+            guard memory.parkedSince != nil else { continue }
+            memory.parkedSince = nil
+            remember(memory, entry: entry, now: now)
+            changes.append(.remembered(memory))
+        }
+        for memory in parking.remembered where !memory.schedule.isEmpty {
+            // Should its schedule come back, it does not come due for the time of its absence.
+            var memory = memory
+            memory.schedule = ""
+            memory.scheduledSince = nil
+            parking.remember(memory)
+            changes.append(.remembered(memory))
+        }
+        if !changes.isEmpty { effects.append(.commit(changes)) }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// A scheduler that is driven by hand, with a store that is a few dictionaries: whatever it decides
+/// is carried out at once, and its runs end when the test says so.
+struct SchedulerHand {
+    /// A Saturday in 2026, at noon.
+    static let noon: Int64 = 1_795_262_400_000_000_000
+    static let second: Int64 = 1_000_000_000
+    static let hour: Int64 = 3600 * second
+    static let day: Int64 = 24 * hour
+
+    private(set) var scheduler: Scheduler
+    private(set) var now: Moment
+    private(set) var pending: [RunID: Request] = [:]
+    private(set) var memories: [String: TaskMemory] = [:]
+    /// How requests ended that got no run.
+    private(set) var ends: [RunID: RequestEnd] = [:]
+    /// Runs under way, in the order in which they began.
+    private(set) var begun: [RunStart] = []
+    private(set) var notes: [SchedulerNote] = []
+
+    init(_ manifest: Manifest, slots: Int = 4, at unix: Int64 = noon) {
+        now = Moment(monotonic: 1 << 40, unix: unix)
+        scheduler = Self.scheduler(manifest, slots: slots)
+        perform { $0.start(now: $1, &$2) }
+    }
+
+    private static func scheduler(_ manifest: Manifest, slots: Int) -> Scheduler {
+        Scheduler(
+            Scheduler.Settings(
+                manifest: manifest,
+                manifestPath: "tasks.json",
+                slots: slots,
+                machineID: "machine",
+                seed: 1
+            )
+        )
+    }
+
+    /// A manifest of tasks of one plugin, each with the handler of its name.
+    static func manifest(
+        _ tasks: String...,
+        adjust: (inout TaskDefinition) -> Void = { _ in }
+    ) throws -> Manifest {
+        Manifest(
+            plugins: [
+                PluginDefinition(
+                    name: "plugin",
+                    library: "plugin.so",
+                    maxPending: PendingLimits(refresh: 1000, processing: 1000)
+                )
+            ],
+            tasks: try tasks.map { name in
+                var task = TaskDefinition(
+                    identifier: try #require(IdentifierPattern(name)),
+                    handler: .plugin(name: "plugin", handler: name)
+                )
+                adjust(&task)
+                return task
+            }
+        )
+    }
+
+    // MARK: Events
+
+    @discardableResult
+    mutating func perform<Answer, Failure>(
+        _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        var effects: [SchedulerEffect] = []
+        let answer = try event(&scheduler, now, &effects)
+        for effect in effects { carryOut(effect) }
+        return answer
+    }
+
+    /// Puts another scheduler in the place of this one, as a daemon that starts again does.
+    mutating func restart(_ manifest: Manifest, slots: Int = 4) {
+        scheduler = Self.scheduler(manifest, slots: slots)
+        begun = []
+        notes = []
+        let (memories, pending) = (memories.values, pending.values.sorted { $0.id < $1.id })
+        perform { scheduler, now, effects in
+            for memory in memories { scheduler.takeOver(memory, now: now) }
+            for request in pending { scheduler.takeOver(request, now: now, &effects) }
+            scheduler.start(now: now, &effects)
+        }
+    }
+
+    /// Lets time pass, stopping at each date at which the scheduler wants to be called.
+    mutating func pass(_ nanoseconds: Int64) {
+        let end = now.unix + nanoseconds
+        while let date = scheduler.nextDate, date <= end {
+            advance(to: max(date, now.unix))
+            perform { $0.datesCame(now: $1, &$2) }
+            // A date that does not go away is a busy loop of the daemon.
+            guard scheduler.nextDate != date else {
+                Issue.record("the date \(date) stays")
+                return
+            }
+        }
+        advance(to: end)
+    }
+
+    private mutating func advance(to unix: Int64) {
+        now.monotonic += UInt64(unix - now.unix)
+        now.unix = unix
+    }
+
+    /// Lets time pass while nobody looks.
+    mutating func skip(_ nanoseconds: Int64) { advance(to: now.unix + nanoseconds) }
+
+    /// Sets the wall clock, and says so.
+    mutating func setClock(_ unix: Int64) {
+        now.unix = unix
+        perform { $0.clockWasSet(now: $1, &$2) }
+    }
+
+    @discardableResult
+    mutating func submit(_ submission: Submission) throws -> Request {
+        let arrival = try #require(
+            try perform { scheduler, now, _ in try scheduler.accept(submission, now: now) }
+        )
+        carryOut(.commit([arrival.change]))
+        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
+        return arrival.request
+    }
+
+    @discardableResult
+    mutating func trigger(_ task: String) throws -> Request {
+        let submission = Submission(task: task)
+        let arrival = try #require(
+            try perform { scheduler, now, _ in
+                try scheduler.accept(submission, isSimulated: true, now: now)
+            }
+        )
+        carryOut(.commit([arrival.change]))
+        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
+        return arrival.request
+    }
+
+    /// Ends the oldest run under way after so long.
+    mutating func end(after nanoseconds: Int64, _ outcome: Outcome = .succeeded) throws {
+        try #require(!begun.isEmpty)
+        let start = begun.removeFirst()
+        pass(nanoseconds)
+        var record = start.record
+        record.state = .ended
+        record.outcome = outcome
+        record.endedAt = now.unix
+        record.duration = .nanoseconds(nanoseconds)
+        let finish = RunFinish(record: record, outcome: outcome)
+        perform { $0.ended(start.ticket, finish, now: $1, &$2) }
+    }
+
+    // MARK: Looks
+
+    /// The closed gates of what waits for a task.
+    func closed(_ task: String) -> [Gate.Kind] {
+        gates(task).filter { !$0.isOpen }.map(\.kind)
+    }
+
+    func gates(_ task: String) -> [Gate] {
+        scheduler.requests(of: task).first.map { scheduler.gates(of: $0, now: now) } ?? []
+    }
+
+    func gate(_ kind: Gate.Kind, of task: String) -> Gate? {
+        gates(task).first { $0.kind == kind }
+    }
+
+    /// The tasks whose runs are under way.
+    var running: [String] { begun.map(\.record.task) }
+
+    // MARK: Effects
+
+    private mutating func carryOut(_ effect: SchedulerEffect) {
+        switch effect {
+        case .commit(let changes), .commitEnd(let changes, _): changes.forEach { keep($0) }
+        case .begin(let start):
+            begun.append(start)
+            pending[start.record.request] = nil
+            start.changes.forEach { keep($0) }
+        case .note(let note): notes.append(note)
+        case .stop, .inspect, .ended: break
+        }
+    }
+
+    private mutating func keep(_ change: StoreChange) {
+        switch change {
+        case .accepted(let request, let replaced):
+            if let replaced { pending[replaced] = nil }
+            pending[request.id] = request
+        case .closed(let id, let end):
+            pending[id] = nil
+            ends[id] = end
+        case .began(let record): pending[record.request] = nil
+        case .ended(_, .again(let request)): pending[request.id] = request
+        case .redriven(let request): pending[request.id] = request
+        case .remembered(let memory): memories[memory.identifier] = memory
+        case .ended, .discarded, .switched: break
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostStore
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// Requests whose task the manifest drops.
+    @Suite struct ParkingTests {
+        private let folder: TemporaryDirectory
+
+        init() throws { folder = try TemporaryDirectory() }
+
+        private func withTask(
+            _ isPermitted: Bool,
+            _ body: (TestDaemon) async throws -> Void
+        ) async throws {
+            var manifest = try TestManifest.misbehave()
+            if !isPermitted { manifest.tasks.removeAll { $0.identifier.description == "echo" } }
+            try await withDaemon(
+                manifest,
+                folder: folder,
+                adjust: {
+                    $0.openStore = { directory throws(StoreError) in
+                        try SQLiteStore(path: directory + "/bghost.sqlite")
+                    }
+                },
+                body
+            )
+        }
+
+        private func pending(_ daemon: TestDaemon) async -> [PendingRequest] {
+            await daemon.host.pending(task: "echo", limit: 10).requests
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `What waits for a task that was dropped waits until it is back`() async throws {
+            let due = WallClock.now + 3_600_000_000_000
+            try await withTask(true) { daemon in
+                _ = try await daemon.host.submit(Submission(task: "echo", earliestBegin: due))
+            }
+            // Twice, as since when it is parked is kept.
+            var sentences: [[String]] = []
+            for _ in 0..<2 {
+                try await withTask(false) { daemon in
+                    let waiting = await pending(daemon)
+                    #expect(waiting.map(\.earliestBegin) == [due])
+                    sentences += waiting.map(\.waitingFor)
+                    let error = await #expect(throws: SubmitError.self) {
+                        try await daemon.host.submit(Submission(task: "echo"))
+                    }
+                    #expect(error?.code == .notPermitted)
+                }
+            }
+            #expect(sentences.count == 2 && sentences[0] == sentences[1])
+            #expect(sentences[0].first?.contains("does not permit its task any more") == true)
+            try await withTask(true) { daemon in
+                #expect(await pending(daemon).map(\.waitingFor) == [["its earliest begin date"]])
+                _ = try await daemon.host.submit(Submission(task: "echo"))
+                try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `It can be withdrawn meanwhile`() async throws {
+            try await withTask(true) { daemon in
+                _ = try await daemon.host.submit(
+                    Submission(task: "echo", earliestBegin: WallClock.now + 3_600_000_000_000)
+                )
+            }
+            try await withTask(false) { daemon in
+                let withdrawn = try await daemon.host.cancelPending(task: "echo")
+                #expect(withdrawn.count == 1)
+                #expect(await pending(daemon).isEmpty)
+            }
+            try await withTask(true) { daemon in
+                #expect(await pending(daemon).isEmpty)
+            }
+        }
+    }
+}

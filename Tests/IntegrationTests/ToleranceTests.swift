@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostStore
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// Requests that may begin later than their date.
+    @Suite struct ToleranceTests {
+        private let folder: TemporaryDirectory
+
+        init() throws { folder = try TemporaryDirectory() }
+
+        private func withStore(_ body: (TestDaemon) async throws -> Void) async throws {
+            try await withDaemon(
+                try TestManifest.misbehave(),
+                folder: folder,
+                adjust: {
+                    $0.openStore = { directory throws(StoreError) in
+                        try SQLiteStore(path: directory + "/bghost.sqlite")
+                    }
+                },
+                body
+            )
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A tolerance is shown, and kept over a restart`() async throws {
+            let earliest = try #require(Timestamp.unixNanoseconds("2100-01-01T00:00:00Z"))
+            let tolerance: Int64 = 600_000_000_000
+            try await withStore { daemon in
+                _ = try await daemon.host.submit(
+                    Submission(task: "echo", earliestBegin: earliest, tolerance: tolerance)
+                )
+            }
+            try await withStore { daemon in
+                let waiting = await daemon.host.pending(task: "echo", limit: 1).requests.first
+                #expect(waiting?.tolerance == tolerance)
+                #expect(
+                    waiting?.waitingFor == [
+                        "its earliest begin date",
+                        "others, which it may meet at 2100-01-01T00:04:16.000Z",
+                    ]
+                )
+            }
+        }
+    }
+}
