@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(24))
+    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(16))
     func keepsEveryPromise(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<400 {
@@ -145,7 +145,7 @@ import Testing
         #expect(ledger.isBalanced)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(6))
+    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(3))
     func goesOnFromEveryPointOfTheJournal(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<60 { fate.next() }

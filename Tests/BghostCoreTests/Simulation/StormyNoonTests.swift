@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Testing
+
+/// The story of the stormy noon, step by step under virtual time: what the app does, and what the
+/// journal must then say.
+@Suite struct StormyNoonTests {
+    private static let noon = World.start + 12 * World.hour
+    private static let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
+
+    /// The app's task: it asks for tomorrow's noon first of all, as the talk has it.
+    private func world(
+        _ lines: LineBox,
+        ending: RunScript.Ending = .succeeds,
+        whenAsked: RunScript.Answer = .stops(after: 1_000_000)
+    ) -> World {
+        World(
+            seed: 1,
+            tasks: [World.task("StormyNoon", limits: Self.limits, requirements: .network)],
+            keepsTransactions: true,
+            author: { _, now, _ in
+                RunScript(
+                    ending,
+                    length: UInt64(World.second),
+                    whenAsked: whenAsked,
+                    submission: Submission(
+                        task: "StormyNoon",
+                        earliestBegin: now.unix + World.day
+                    )
+                )
+            },
+            observe: { now, event in
+                switch event {
+                case .began: lines.add("began \(now.unix)")
+                case .ended(let record): lines.add("ended \(record.outcome?.text ?? "")")
+                case .note(let note): lines.add(note.code)
+                case .fault(let fault): lines.add("fault \(fault)")
+                }
+            }
+        )
+    }
+
+    private func submitNoon(_ world: inout World) throws {
+        try world.simulation.submit(Submission(task: "StormyNoon", earliestBegin: Self.noon))
+    }
+
+    @Test func aSecondSubmissionTakesThePlaceOfTheFirst() throws {
+        let lines = LineBox()
+        var world = world(lines)
+        try submitNoon(&world)
+        try submitNoon(&world)
+        #expect(lines.all == ["request.replaced"])
+        #expect(world.simulation.scheduler.requests(of: nil).count == 1)
+    }
+
+    @Test func noonBeginsAtNoonAndAsksForTheNextOneFirst() throws {
+        let lines = LineBox()
+        var world = world(lines)
+        world.simulation.set(.network, .holds)
+        try submitNoon(&world)
+        world.simulation.run(until: Self.noon - 1)
+        #expect(lines.all.isEmpty)
+        world.simulation.run(until: Self.noon)
+        #expect(lines.all == ["began \(Self.noon)"])
+        // The successor is stored while the run is under way.
+        #expect(world.simulation.ledger.leases.count == 1)
+        #expect(
+            world.simulation.scheduler.pending("StormyNoon")?.earliestBegin
+                == Self.noon + World.day
+        )
+        // A daemon that is killed now has both.
+        world.simulation.crash()
+        let waiting = world.simulation.scheduler.requests(of: "StormyNoon")
+        #expect(waiting.map(\.earliestBegin) == [Self.noon + World.day])
+        #expect(lines.all.contains("ended lost"))
+        #expect(world.simulation.faults == [])
+    }
+
+    @Test func aHandlerThatStopsInTimeOwesOnePoint() throws {
+        let lines = LineBox()
+        var world = world(lines, ending: .never)
+        world.simulation.set(.network, .holds)
+        try submitNoon(&world)
+        world.simulation.run(until: Self.noon + World.minute)
+        #expect(lines.all.contains("ended cancelledClean"))
+        let owed = world.simulation.scheduler.memories(of: "StormyNoon").first?.debt
+        #expect(owed?.points(now: world.simulation.now.unix) == 1)
+    }
+
+    @Test func aHandlerThatIgnoresItsEndIsKilledAtOnceAfterItsGrace() throws {
+        let lines = LineBox()
+        var world = world(lines, ending: .never, whenAsked: .ignores)
+        world.simulation.set(.network, .holds)
+        try submitNoon(&world)
+        world.simulation.run(until: Self.noon + 30 * World.second - 1)
+        #expect(!lines.all.contains { $0.hasPrefix("ended") })
+        world.simulation.run(until: Self.noon + 30 * World.second)
+        #expect(lines.all.contains("ended killed(graceExceeded)"))
+        #expect(lines.all.contains("task.throttled"))
+        let owed = world.simulation.scheduler.memories(of: "StormyNoon").first?.debt
+        #expect(owed?.points(now: world.simulation.now.unix) == 2)
+        // A new request is held back, and `why` would say by what.
+        try world.simulation.submit(Submission(task: "StormyNoon"))
+        let request = try #require(world.simulation.scheduler.pending("StormyNoon"))
+        let closed = world.simulation.scheduler.gates(of: request, now: world.simulation.now)
+            .filter { !$0.isOpen }
+        #expect(closed.map(\.kind) == [.throttle])
+    }
+
+    @Test func aLaunchWithoutNetworkIsRefusedUnlessItIsToldToGoOn() throws {
+        var world = world(LineBox())
+        world.simulation.set(.network, .fails)
+        var launch = Submission(task: "StormyNoon")
+        let refusal = #expect(throws: SubmitError.self) {
+            try world.simulation.submit(launch, isSimulated: true)
+        }
+        #expect(refusal?.code == .immediateRunIneligible)
+        #expect(refusal?.message.contains("network") == true)
+        launch.ignoresRequirements = true
+        try world.simulation.submit(launch, isSimulated: true)
+        world.simulation.run(for: World.minute)
+        #expect(world.simulation.tallies["StormyNoon"]?.outcomes == [.succeeded: 1])
+    }
+
+    @Test func aClockThatIsSetBackAfterNoonHasNoSecondNoon() {
+        let lines = LineBox()
+        var world = World(
+            seed: 1,
+            tasks: [World.task("StormyNoon", schedule: World.calendar("0 12 * * *"))],
+            observe: { now, event in
+                if case .began = event { lines.add("\((now.unix - World.start) / World.hour)") }
+            }
+        )
+        world.simulation.run(until: Self.noon + World.hour / 2)
+        world.simulation.setClock(to: Self.noon + World.hour / 2 - 2 * World.hour)
+        world.simulation.run(until: Self.noon + 20 * World.hour)
+        #expect(lines.all == ["12"])
+        world.simulation.run(until: Self.noon + 30 * World.hour)
+        #expect(lines.all == ["12", "36"])
+        // A year ahead: one run stands for all that went by, and noon goes on.
+        world.simulation.setClock(to: Self.noon + 366 * World.day)
+        world.simulation.run(for: 2 * World.day)
+        #expect(lines.all.count == 5)
+        #expect(world.simulation.faults == [])
+    }
+}
