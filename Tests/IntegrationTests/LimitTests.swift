@@ -2,6 +2,7 @@
 
 import BghostCore
 import BghostHost
+import Glibc
 import Testing
 
 extension Integration {
@@ -52,6 +53,23 @@ extension Integration {
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
                 let record = try await daemon.runBesideOthers(task)
                 #expect(record.outcome == .killed(.processes))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that forks without end is killed with all that it forked`() async throws {
+            let limits = WorkerLimits(processes: 16)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.runBesideOthers("fork-without-end")
+                #expect(record.outcome == .killed(.processes))
+                let worker = try #require(record.pid)
+                // Nothing of its process group is left, without a name for each.
+                let clock = ContinuousClock()
+                let deadline = clock.now + .seconds(5)
+                while kill(-worker, 0) == 0 {
+                    try #require(clock.now < deadline, "the group of \(worker) lives on")
+                    await Task.yield()
+                }
             }
         }
 
