@@ -10,7 +10,8 @@ extension Integration {
     @Suite struct StormTests {
         private static let runtime = Duration.milliseconds(60)
         private static let grace = Duration.milliseconds(40)
-        /// For those that do stop: beside so many that keep every processor busy that takes a while.
+        /// For those that end by themselves: beside so many that keep every processor busy that takes
+        /// a while.
         private static let longGrace = Duration.seconds(2)
 
         /// Handlers, and how a run of each may end. More than one end where two limits race.
@@ -43,10 +44,10 @@ extension Integration {
                 slots: 12
             )
             for end in Self.ends {
-                let stops = end.outcomes == ["cancelledClean"]
+                let isKilled = end.outcomes.contains("killed(graceExceeded)")
                 let limits = RunLimits(
                     runtime: Self.runtime,
-                    grace: stops ? Self.longGrace : Self.grace
+                    grace: isKilled ? Self.grace : Self.longGrace
                 )
                 let task = "storm.\(end.handler).*"
                 manifest.tasks.append(

@@ -53,7 +53,7 @@ struct Plan: AsyncParsableCommand {
             }
             throw CommandFailure(
                 .badManifest,
-                "\(config) has \(reading.errors) errors",
+                "\(config) has errors",
                 fix: "bghost check --config \(config)"
             )
         }

@@ -314,7 +314,7 @@ extension Host {
             host.resumeWaiters(of: record.request, with: record)
         }
         report(record)
-        runLeft(run.carrier, number, outcome)
+        runLeft(run.carrier, number, outcome, lasted: record.duration)
         book.finished(entry: run.entry, now: WallClock.now)
         handlerLeft(run.handler)
         takeUp(next, entry: run.entry)

@@ -3,6 +3,8 @@
 #ifndef MISBEHAVE_CHILDREN_H
 #define MISBEHAVE_CHILDREN_H
 
+#include <sys/wait.h>
+
 #include "misbehave.h"
 
 /* Forks up to 32 children that stay and logs each. No child outlives the run's worker. */
@@ -53,10 +55,25 @@ HANDLER(fork_without_end) {
   return BG_PENDING;
 }
 
-/* crashed(SIGSEGV), and leaves two children that went into sessions of their own: one of the worker
- * itself, and one whose parent has ended. Logs "left PID" for each before. */
-HANDLER(crash_with_daemons) {
-  (void)plugin;
+/* killed(processes): the same, with processes that leave its tree as daemons do */
+HANDLER(daemonize_without_end) {
+  UNUSED;
+  for (int count = 0; count < 4096; count++) {
+    pid_t child = fork();
+    if (child == 0) {
+      setsid();
+      if (fork() != 0) _exit(0);
+      alarm(60);
+      for (;;) pause();
+    }
+    if (child > 0) waitpid(child, 0, 0);
+  }
+  return BG_PENDING;
+}
+
+/* crashed(SIGSEGV), and leaves two processes in sessions of their own: a child of the worker, and one
+ * whose parent has ended. Logs "left PID" for each before. */
+static bg_status leave_daemons(const bg_run_info *info) {
   int pipes[2];
   if (pipe2(pipes, O_CLOEXEC) != 0) return BG_E_FAILED;
   for (int times = 1; times <= 2; times++) {
@@ -76,9 +93,31 @@ HANDLER(crash_with_daemons) {
     snprintf(line, sizeof line, "left %d", (int)left);
     say(info->run, line);
   }
+  /* Long enough to be worth a look at what it leaves. */
+  poll(0, 0, 5);
+  close(pipes[0]);
+  close(pipes[1]);
+  return BG_OK;
+}
+
+HANDLER(crash_with_daemons) {
+  (void)plugin;
+  leave_daemons(info);
   volatile int *volatile nowhere = (volatile int *)16;
   *nowhere = 1;
   return BG_OK;
+}
+
+/* succeeded; what it leaves is ended with its worker, which is not used again */
+HANDLER(succeed_with_daemons) {
+  (void)plugin;
+  return leave_daemons(info);
+}
+
+/* cancelledClean; its daemons are there as long as it runs, whatever becomes of other runs */
+HANDLER(run_with_daemons) {
+  (void)plugin;
+  return leave_daemons(info) == BG_OK ? BG_PENDING : BG_E_FAILED;
 }
 
 #endif

@@ -73,6 +73,14 @@ HANDLER(forge_completion) {
   return BG_PENDING;
 }
 
+/* The worker says nothing any more, and can still be told: the run ends soon, and no run after it goes
+ * to this worker. */
+HANDLER(fall_silent) {
+  UNUSED;
+  for (int fd = 3; fd < 64; fd++) shutdown(fd, SHUT_WR);
+  return BG_PENDING;
+}
+
 /* The worker is cut off from its daemon: the run ends, as crashed or lost, and no other does. */
 HANDLER(close_descriptors) {
   UNUSED;

@@ -54,6 +54,7 @@ static const bg_task *const tasks[] = {
   TASK("write-rubbish", 0, write_rubbish, 0, 0),
   TASK("forge-completion", 0, forge_completion, 0, 0),
   TASK("close-descriptors", 0, close_descriptors, 0, 0),
+  TASK("fall-silent", 0, fall_silent, 0, 0),
   TASK("leak-descriptors", 0, leak_descriptors, 0, 0),
   TASK("flood-log", BG_TASK_MAY_BLOCK, flood_log, 0, 0),
   TASK("flood-stdout", BG_TASK_MAY_BLOCK, flood_stdout, 0, 0),
@@ -61,7 +62,10 @@ static const bg_task *const tasks[] = {
   TASK("fork-in-group", 0, fork_in_group, 0, 0),
   TASK("fork-children", 0, fork_children, 0, 0),
   TASK("fork-without-end", BG_TASK_MAY_BLOCK, fork_without_end, 0, 0),
+  TASK("daemonize-without-end", BG_TASK_MAY_BLOCK, daemonize_without_end, 0, 0),
   TASK("crash-with-daemons", 0, crash_with_daemons, 0, 0),
+  TASK("succeed-with-daemons", 0, succeed_with_daemons, 0, 0),
+  TASK("run-with-daemons", 0, run_with_daemons, complete_cancelled, 0),
 };
 
 static const bg_plugin plugin_table = {

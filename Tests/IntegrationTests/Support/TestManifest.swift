@@ -17,7 +17,8 @@ enum TestManifest {
         "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "forge-completion",
         "close-descriptors",
         "leak-descriptors", "flood-log", "flood-stdout", "allocate", "fork-in-group",
-        "fork-children", "fork-without-end", "crash-with-daemons",
+        "fork-children", "fork-without-end", "daemonize-without-end", "crash-with-daemons",
+        "succeed-with-daemons", "run-with-daemons", "fall-silent",
     ]
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
