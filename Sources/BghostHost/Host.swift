@@ -24,41 +24,28 @@ package actor Host {
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
-    /// Definitions by exact identifier; families are in `families`, the longest first.
-    var exact: [String: Int] = [:]
-    var families: [Int] = []
-    /// The slot of each definition's plugin.
-    var pluginOfDefinition: [PluginSlot] = []
-    var handlerUses: [HandlerUse] = []
-    /// The place of each definition's handler in `handlerUses`.
-    var useOfDefinition: [Int] = []
-    /// Plugins that can be used again and whose requests are to come up again.
-    var recovered: [PluginSlot] = []
 
-    var book: RequestBook
-    /// The request of an entry that is on its way to the store.
-    var arriving: [Int: RunID] = [:]
+    /// Decides what runs, when, and what becomes of it.
+    var scheduler: Scheduler
+    /// What it has decided and nobody has carried out yet.
+    var decisions: [SchedulerEffect] = []
+    var isCarryingOut = false
+    /// The number of each run that the scheduler knows.
+    var runOfTicket = TicketTable()
     var clockWatch: ClockWatch?
-    /// Pending requests whose successor is on its way to the store.
-    var beingReplaced: Set<RunID> = []
+    /// What somebody has moved the wall clock by, nanoseconds.
+    var clockOffset: Int64 = 0
+    /// The date for which a timer is armed, and that timer.
+    var armedDate: Int64?
+    var armedDates: UInt64 = 0
     /// What is known of the machine, if some task wants to know.
     var facts: MachineFacts?
     /// What of it is watched.
     var watched: RequirementSet = []
     /// The deadline of the facts that is armed.
     var armedFacts: UInt64 = 0
-    /// Schedules by entry.
-    var schedules: [Int: ActiveSchedule] = [:]
-    /// Names this machine among others of a fleet.
-    let machineID: String
-    /// What is remembered of entries, where there is something.
-    var memories: [Int: TaskMemory] = [:]
-    /// The fencing token of the newest run.
-    var epoch: UInt64 = 0
     var runs = RunTable()
     var runsBeingStopped = 0
-    var ids = RunIDSource()
-    var random = SystemRandomNumberGenerator()
     var timers = TimerHeap()
     var carriers: [UInt32: Carrier] = [:]
     var lastSerial: UInt32 = 0
@@ -76,8 +63,7 @@ package actor Host {
     )
     var controlGroup: ControlGroup?
     let state: StateDirectory
-    var isDraining = false
-    var isDispatching = false
+    var isDraining: Bool { scheduler.isDraining }
     var isBackingUp = false
     var drained: [CheckedContinuation<Void, Never>] = []
 
@@ -97,13 +83,21 @@ package actor Host {
         log = configuration.log
         self.state = state
         self.store = store
-        machineID = MachineID.read() ?? ""
         reactor = try Reactor()
         spawner = try Spawner()
         slotsMax =
             configuration.manifest.host.slots
             ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
-        book = RequestBook(slots: slotsMax)
+        var random = SystemRandomNumberGenerator()
+        scheduler = Scheduler(
+            Scheduler.Settings(
+                manifest: configuration.manifest,
+                manifestPath: configuration.manifestPath,
+                slots: slotsMax,
+                machineID: MachineID.read() ?? "",
+                seed: random.next()
+            )
+        )
     }
 
     // MARK: Start and end
@@ -116,11 +110,10 @@ package actor Host {
     private func start() throws(HostError) {
         controlGroup = ControlGroup(name: "bghost-\(getpid())")
         definePlugins()
-        defineTasks()
         watchClock()
         startFacts()
-        try recoverRequests()
-        startSchedules()
+        try recover()
+        decide { scheduler, now, effects in scheduler.start(now: now, &effects) }
         log.write(
             .info,
             "host.started",
@@ -154,7 +147,7 @@ package actor Host {
             await waitUntilDrained()
             return
         }
-        isDraining = true
+        scheduler.drain()
         log.write(.info, "host.draining", "\(runs.count) runs are asked to stop")
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }
@@ -217,7 +210,7 @@ package actor Host {
         case .carrier(let serial): carriers[serial]?.deadline == deadline
         case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
         case .plugin(let index): plugins[index].problem?.retryAt == deadline
-        case .requests: true
+        case .dates: deadline == armedDates
         case .facts: deadline == armedFacts
         }
     }
@@ -233,7 +226,7 @@ enum TimerToken {
     case carrier(UInt32)
     case audit(UInt32)
     case plugin(Int)
-    case requests
+    case dates
     case facts
 
     init(_ raw: UInt64) {
@@ -241,7 +234,7 @@ enum TimerToken {
         case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
-        case 7: self = raw & 1 == 0 ? .requests : .facts
+        case 7: self = raw & 1 == 0 ? .dates : .facts
         default: self = .run(raw)
         }
     }
@@ -252,7 +245,7 @@ enum TimerToken {
         case .carrier(let serial): 4 << 61 | UInt64(serial)
         case .audit(let serial): 5 << 61 | UInt64(serial)
         case .plugin(let index): 6 << 61 | UInt64(index)
-        case .requests: 7 << 61
+        case .dates: 7 << 61
         case .facts: 7 << 61 | 1
         }
     }
@@ -291,7 +284,7 @@ extension Host {
             case .carrier(let serial): carrierDeadline(serial)
             case .audit(let serial): auditWorker(serial)
             case .plugin(let index): retryPlugin(plugins[index])
-            case .requests: requestsDue()
+            case .dates: datesCame()
             case .facts: factsDue()
             }
         }

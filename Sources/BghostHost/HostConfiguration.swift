@@ -86,8 +86,6 @@ package enum HostVersion {
 enum HostLimits {
     /// How many runs may be under way or starting; slots of the manifest are fewer.
     static let runsMax = 1 << 14
-    /// A request's parameters, bytes.
-    static let parametersBytesMax = 64 << 10
     /// How far off a handler may put its next attempt.
     static let retryAfterMaxMilliseconds: UInt64 = 30 * 86_400_000
     /// Open calls of one worker.

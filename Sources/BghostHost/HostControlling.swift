@@ -23,32 +23,28 @@ extension Host: HostControl {
                     isolation: plugin.isolation,
                     workers: plugin.carriers.values.compactMap(\.pid).sorted(),
                     problem: plugin.problem?.message,
-                    switchedOff: plugin.switchedOff
+                    switchedOff: scheduler.switchedOff(plugin: plugin.index)
                 )
             }
         )
     }
 
     private func taskStatuses() -> [TaskStatus] {
-        var identifiers = configuration.manifest.tasks.map(\.identifier.description)
-        for entry in book.entries where exact[entry.identifier] == nil {
-            identifiers.append(entry.identifier)
-        }
+        let catalog = scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
-        return identifiers.map { identifier in
-            let definition = definition(for: identifier) ?? exact[identifier] ?? 0
-            let index =
-                configuration.manifest.tasks.firstIndex {
-                    $0.identifier.description == identifier
-                } ?? definition
-            let pending = book.entry(of: identifier).flatMap { book.entries[$0].pending }
-            return TaskStatus(
+        let own = catalog.tasks.enumerated().map { ($1.identifier.description, $0) }
+        // A member of a family that the manifest does not have any more is not in the catalog.
+        let members = scheduler.familyMembers.compactMap { identifier in
+            catalog.task(for: identifier).map { (identifier, $0) }
+        }
+        return (own + members).map { identifier, task in
+            TaskStatus(
                 identifier: identifier,
-                plugin: pluginOfDefinition[index].name,
-                kind: configuration.manifest.tasks[index].kind,
+                plugin: catalog.plugin(ofTask: task).name,
+                kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
-                pending: pending.map { describe($0) },
+                pending: scheduler.pending(identifier).map { describe($0) },
                 last: store.lastRun(task: identifier)
             )
         }
@@ -66,30 +62,7 @@ extension Host: HostControl {
 
     /// A pending request, with what stands in its way.
     func describe(_ request: Request) -> PendingRequest {
-        var reasons: [String] = []
-        let now = WallClock.now
-        if let earliest = request.earliestBegin, earliest > now, !request.isSimulated {
-            reasons.append("its earliest begin date")
-        }
-        if let index = definition(for: request.task) {
-            let plugin = pluginOfDefinition[index]
-            if let off = switchedOff(plugin) { reasons.append(off) }
-            if let problem = plugin.problem { reasons.append(problem.message) }
-            if let entry = book.entry(of: request.task), !request.isSimulated,
-                let hold = book.entries[entry].hold, hold > now
-            {
-                let date = Timestamp.text(unixNanoseconds: hold)
-                reasons.append("what its last runs owe for not stopping in time, until \(date)")
-            }
-            reasons += unmet(request, definition: index).map(\.sentence)
-            if let entry = book.entry(of: request.task), book.entries[entry].running > 0,
-                book.entries[entry].overlap == .queue
-            {
-                reasons.append("the run of it that is under way")
-            }
-        }
-        if runs.count >= slotsMax { reasons.append("a free slot; all \(slotsMax) are taken") }
-        return PendingRequest(
+        PendingRequest(
             id: request.id,
             task: request.task,
             submittedAt: request.submittedAt,
@@ -100,7 +73,8 @@ extension Host: HostControl {
             isSimulated: request.isSimulated,
             submitter: request.submitter,
             counters: request.counters,
-            waitingFor: reasons
+            waitingFor: scheduler.gates(of: request, now: moment).filter { !$0.isOpen }
+                .map(\.sentence)
         )
     }
 
@@ -116,32 +90,15 @@ extension Host: HostControl {
     }
 
     package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
-        if let index = definition(for: submission.task) {
-            let plugin = pluginOfDefinition[index]
-            try checkSwitch(of: plugin)
-            guard isUsable(plugin) else {
-                throw SubmitError(
-                    .unavailable,
-                    plugin.problem?.message ?? "`\(plugin.name)` cannot be used"
-                )
+        if let task = scheduler.catalog.task(for: submission.task) {
+            let plugin = plugins[scheduler.catalog.pluginOfTask[task]]
+            lookAgain(at: plugin)
+            // One that is switched off is refused as such.
+            if scheduler.switchedOff(plugin: plugin.index) == nil, let problem = plugin.problem {
+                throw SubmitError(.unavailable, problem.message)
             }
         }
-        try checkRequirements(submission)
         return try await take(submission, isSimulated: true)
-    }
-
-    private func checkRequirements(_ submission: Submission) throws(SubmitError) {
-        guard !submission.ignoresRequirements, let index = definition(for: submission.task) else {
-            return
-        }
-        let required = configuration.manifest.tasks[index].requirements
-        let unmet = facts.map { $0.sheet.unmet(required) } ?? []
-        guard unmet.isEmpty else {
-            throw SubmitError(
-                .immediateRunIneligible,
-                "\(submission.task) cannot run now: \(unmet.map(\.sentence).joined(separator: "; "))"
-            )
-        }
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
@@ -171,7 +128,7 @@ extension Host: HostControl {
     }
 
     private func isKnown(_ id: RunID) -> Bool {
-        runs.slots.contains { $0?.record.request == id } || book.contains(id)
+        runs.slots.contains { $0?.record.request == id } || scheduler.waits(id)
     }
 
     package func expire(run id: RunID) -> Bool {
@@ -206,13 +163,13 @@ extension Host: HostControl {
     /// Triggers a task and waits for the end of its run: both in one step, for those who are on the
     /// host's executor already.
     package func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
-        let (request, definition) = try makeRequest(submission, isSimulated: true)
-        let entry = entry(for: request.task, definition: definition)
+        guard let arrival = try arrival(of: submission, isSimulated: true) else { return nil }
+        let id = arrival.request.id
         return await withCheckedContinuation { continuation in
-            waiters[request.id] = [0: continuation]
-            store(request, entry: entry) { [weak self] result in
+            waiters[id] = [0: continuation]
+            store(arrival) { [weak self] result in
                 guard case .failure = result, let self else { return }
-                assumeIsolated { $0.resumeWaiters(of: request.id, with: nil) }
+                assumeIsolated { $0.resumeWaiters(of: id, with: nil) }
             }
         }
     }

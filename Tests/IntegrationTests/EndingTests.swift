@@ -64,6 +64,7 @@ extension Integration {
                     line: "bad message answered -12"
                 ),
                 Ending("bad-result-pointer", .succeeded, line: "refused 3"),
+                Ending("odd-calls", .succeeded, line: "refused 9"),
                 Ending("state-and-release", .succeeded, message: "done", line: "released 42"),
                 Ending("leak-descriptors", .succeeded),
                 Ending("crash-in-start", .crashed(.signalled(SIGSEGV))),

@@ -128,6 +128,19 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        func `A flood of progress is not passed on`(isolation: Isolation) async throws {
+            let manifest = try TestManifest.misbehave(isolation: isolation)
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.runBesideOthers("flood-progress")
+                #expect(record.outcome == .succeeded)
+                let progress = try #require(record.progress)
+                #expect(progress.done == progress.total && progress.phase == "flood")
+                // Ten a second; a million would take longer than this to tell one by one.
+                #expect(try #require(record.duration) < .seconds(2))
+            }
+        }
+
         @Test(.timeLimit(.minutes(1)))
         func `A flood of output far beyond its limit ends the run`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
-package import BghostStore
+internal import BghostStore
 
 /// A sequence of transactions that never ends, of which every prefix is known.
 ///

@@ -41,7 +41,7 @@ package struct FactSheet: Equatable, Sendable {
     // MARK: What changes it
 
     /// Takes a reading and answers which requirements have another value now.
-    package mutating func update(_ reading: FactReading, now: FactMoment) -> RequirementSet {
+    package mutating func update(_ reading: FactReading, now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
         for requirement in reading.requirement.each {
             let index = place(of: requirement, reading.origin)
@@ -61,7 +61,7 @@ package struct FactSheet: Equatable, Sendable {
     }
 
     /// Lets time pass up to now and answers which requirements have another value.
-    package mutating func advance(now: FactMoment) -> RequirementSet {
+    package mutating func advance(now: Moment) -> RequirementSet {
         noPressure.advance(now: now.monotonic)
         var changed: RequirementSet = []
         for requirement in due(at: now.monotonic).each {
@@ -77,7 +77,7 @@ package struct FactSheet: Equatable, Sendable {
     package mutating func simulate(
         _ requirement: RequirementSet,
         as value: FactValue?,
-        now: FactMoment
+        now: Moment
     ) -> RequirementSet {
         var changed: RequirementSet = []
         for requirement in requirement.each {
@@ -119,7 +119,7 @@ package struct FactSheet: Equatable, Sendable {
     }
 
     /// Makes one fact of what all origins say: the worst decides, and then the more special one.
-    private mutating func settle(_ requirement: RequirementSet, now: FactMoment) -> Bool {
+    private mutating func settle(_ requirement: RequirementSet, now: Moment) -> Bool {
         let index = requirement.rawValue.trailingZeroBitCount
         if let value = simulated[index] {
             return facts[index].take(

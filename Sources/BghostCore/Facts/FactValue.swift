@@ -8,16 +8,3 @@ package enum FactValue: String, Equatable, Sendable, CaseIterable {
     case fails
     case unknown
 }
-
-/// One moment on both clocks: rules run on the monotonic one, people read the other.
-package struct FactMoment: Equatable, Sendable {
-    /// Monotonic nanoseconds.
-    package var monotonic: UInt64
-    /// Unix nanoseconds.
-    package var unix: Int64
-
-    package init(monotonic: UInt64, unix: Int64) {
-        self.monotonic = monotonic
-        self.unix = unix
-    }
-}

@@ -85,6 +85,16 @@ package struct RequestBook: Sendable {
         }
     }
 
+    /// How many other requests would begin before this one if slots came free.
+    package func requestsAhead(of request: Request, now: Int64) -> Int {
+        guard let entry = byIdentifier[request.task],
+            let place = entries[entry].place(of: request.id)
+        else { return 0 }
+        return entries.count {
+            ($0.candidate(now: now)?.rank).map { $0 < place.rank } ?? false
+        }
+    }
+
     /// Takes a request in.
     ///
     /// - Returns: the pending request that it replaces.
@@ -154,12 +164,14 @@ package struct RequestBook: Sendable {
     /// The next thing to do: among those that have not more than their fair share of the slots, what
     /// has the highest priority, and the oldest within one.
     ///
-    /// - Parameter canStart: whether a run of this request could begin now; it must not look into
-    ///   the book, which is being changed. A request that is turned away here waits until `retry` is
-    ///   called for its entry.
-    package mutating func next(
+    /// - Parameters:
+    ///   - context: what `canStart` looks at and keeps.
+    ///   - canStart: whether a run of this request could begin now. A request that is turned away
+    ///     here waits until `retry` is called for its entry.
+    package mutating func next<Context>(
         now: Int64,
-        canStart: (_ request: Request, _ definition: Int) -> Bool
+        _ context: inout Context,
+        canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
         while let (index, rank) = popTicket() {
             entries[index].ticket = nil
@@ -185,7 +197,7 @@ package struct RequestBook: Sendable {
                     return .skipped(place.request, entry: index)
                 }
             }
-            guard canStart(place.request, entries[index].definition) else {
+            guard canStart(place.request, entries[index].definition, &context) else {
                 arm(index, now: now)
                 continue
             }

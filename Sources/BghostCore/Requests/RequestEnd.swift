@@ -25,6 +25,17 @@ package enum RequestEnd: Equatable, Sendable {
         case .notPermitted: "notPermitted"
         }
     }
+
+    /// What happened, for people.
+    package var sentence: String {
+        switch self {
+        case .cancelled: "withdrawn"
+        case .replaced: "a newer request of its task took its place"
+        case .missed: "its latest begin date has passed"
+        case .skipped: "its task is running"
+        case .notPermitted: "the manifest has not permitted its task for long"
+        }
+    }
 }
 
 /// What becomes of a request when its run has ended.

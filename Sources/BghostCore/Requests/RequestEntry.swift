@@ -40,6 +40,12 @@ extension RequestBook {
                 .map(\.request)
         }
 
+        func place(of id: RunID) -> RequestPlace? {
+            if let waiting, waiting.request.id == id { return waiting }
+            return retries.first { $0.request.id == id }
+                ?? simulated.all.first { $0.request.id == id }
+        }
+
         /// Whether its pending request counts towards the quota: one that somebody submitted.
         package var countsInQuota: Bool {
             waiting.map { $0.request.submitter != .manifest } ?? false

@@ -46,6 +46,9 @@ extension Submission {
         case replace
         /// It is dropped, and that request is the answer.
         case keep
+        /// It takes the place of that request and keeps its dates: whoever brings newer parameters
+        /// again and again does not put it off.
+        case update
     }
 }
 

@@ -22,7 +22,8 @@ extension Host {
             submit(call, carrier, task, parameters, kind, earliest, needs)
         case .cancelPending(let task): cancelPending(call, carrier, task)
         case .cancelAllPending:
-            for entry in pendingEntries(of: carrier.plugin) { withdraw(entry) }
+            let requests = scheduler.pending(ofPlugin: carrier.plugin.index).map(\.request)
+            for request in requests { withdraw(request.task) }
             answer(call, carrier, CallStatus.ok)
         case .pending: answerPending(call, carrier)
         case .fetch(let fetch): beginFetch(call, carrier, fetch)
@@ -38,8 +39,8 @@ extension Host {
 
     /// Whether a plugin may submit a task: one that it handles itself, or one that it is granted.
     private func mayUse(_ plugin: PluginSlot, _ task: String) -> Bool {
-        guard let definition = definition(for: task) else { return false }
-        return pluginOfDefinition[definition] === plugin
+        guard let index = scheduler.catalog.task(for: task) else { return false }
+        return scheduler.catalog.pluginOfTask[index] == plugin.index
             || plugin.permissions.submit.contains { $0.matches(task) }
     }
 
@@ -102,31 +103,26 @@ extension Host {
             earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
             requirements: requirements
         )
-        var made: (request: Request, definition: Int)
+        let run = runs.index(of: call.run).flatMap { runs[$0] }
         do {
-            made = try makeRequest(submission, isSimulated: false)
+            let made = try arrival(
+                of: submission,
+                by: run.map { .run($0.record.id) } ?? .operator
+            )
+            // A handler's submission replaces what is pending.
+            guard let made else { return answer(call, carrier, CallStatus.ok) }
+            store(made, for: call, of: carrier)
         } catch {
             refuse(call, carrier, .of(error.code), error.message)
-            return
         }
-        if let run = runs.index(of: call.run).flatMap({ runs[$0] }) {
-            made.request.submitter = .run(run.record.id)
-        }
-        store(made.request, made.definition, for: call, of: carrier)
     }
 
     /// Stores a plugin's request; the plugin is answered once it is stored, also if its run or its
     /// worker has ended by then.
-    private func store(
-        _ request: Request,
-        _ definition: Int,
-        for call: Call,
-        of carrier: Carrier
-    ) {
+    private func store(_ arrival: Arrival, for call: Call, of carrier: Carrier) {
         let serial = carrier.serial
         carrier.openCalls += 1
-        let entry = entry(for: request.task, definition: definition)
-        store(request, entry: entry) { [weak self] result in
+        store(arrival) { [weak self] result in
             self?.assumeIsolated { $0.stored(result, call: call, serial: serial) }
         }
     }
@@ -145,38 +141,26 @@ extension Host {
             answer(call, carrier, CallStatus.permission)
             return
         }
-        guard let entry = book.entry(of: task), book.entries[entry].pending != nil else {
-            answer(call, carrier, CallStatus.absent)
-            return
-        }
-        withdraw(entry)
-        answer(call, carrier, CallStatus.ok)
+        answer(call, carrier, withdraw(task) ? CallStatus.ok : CallStatus.absent)
     }
 
-    func withdraw(_ entry: Int) {
-        guard let request = book.withdraw(entry: entry) else { return }
-        endWithoutRun(request, entry: entry, .cancelled, "withdrawn")
-    }
-
-    private func pendingEntries(of plugin: PluginSlot) -> [Int] {
-        book.entries.indices.filter {
-            book.entries[$0].pending != nil
-                && pluginOfDefinition[book.entries[$0].definition] === plugin
+    @discardableResult
+    private func withdraw(_ identifier: String) -> Bool {
+        decide { scheduler, now, effects in
+            scheduler.withdraw(identifier, now: now, &effects)
         }
     }
 
     private func answerPending(_ call: Call, _ carrier: Carrier) {
-        let entries = pendingEntries(of: carrier.plugin).prefix(256).compactMap { index in
-            book.entries[index].pending.map { request in
-                PendingEntry(
-                    task: request.task,
-                    kind: configuration.manifest.tasks[book.entries[index].definition].kind.code,
-                    earliestUnixMilliseconds: (request.earliestBegin ?? 0) / 1_000_000
-                )
-            }
+        let entries = scheduler.pending(ofPlugin: carrier.plugin.index).prefix(256).map {
+            PendingEntry(
+                task: $0.request.task,
+                kind: $0.kind.code,
+                earliestUnixMilliseconds: ($0.request.earliestBegin ?? 0) / 1_000_000
+            )
         }
         sendReply(
-            Reply(call: call.number, status: CallStatus.ok, body: .pending(Array(entries))),
+            Reply(call: call.number, status: CallStatus.ok, body: .pending(entries)),
             to: carrier
         )
     }

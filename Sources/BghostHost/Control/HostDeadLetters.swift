@@ -18,33 +18,29 @@ extension Host {
     ) async throws(OperatorRefusal) -> DeadLetterChange {
         let (letters, chosen) = try chosen(choice)
         var answer = chosen
-        let now = WallClock.now
-        var redriven: [(request: Request, definition: Int)] = []
+        let now = wall
+        var redriven: [Request] = []
         for letter in letters {
             let item = DeadLetterChange.Item(id: letter.request.id, task: letter.request.task)
-            guard let definition = definition(for: letter.request.task) else {
+            guard scheduler.catalog.task(for: letter.request.task) != nil else {
                 answer.refused.append(item)
                 continue
             }
             answer.done.append(item)
-            redriven.append((letter.request.redriven(now: now), definition))
+            redriven.append(letter.request.redriven(now: now))
         }
         guard !redriven.isEmpty else { return answer }
         // Nobody else can redrive them meanwhile: the store answers from what is under way too.
-        if case .failure(let error) = await committed(redriven.map { .redriven($0.request) }) {
+        if case .failure(let error) = await committed(redriven.map { .redriven($0) }) {
             throw OperatorRefusal(
                 .storeFailed,
                 "nothing is redriven, since it could not be stored: \(error.message)",
                 fix: "see to the disk, and repeat the command"
             )
         }
-        for (request, definition) in redriven {
-            let entry = entry(for: request.task, definition: definition)
-            _ = book.accept(request, entry: entry, now: WallClock.now)
-            log.write(.info, "request.redriven", "\(request.id)", task: request.task)
+        decide { [redriven] scheduler, now, effects in
+            scheduler.redriven(redriven, now: now, &effects)
         }
-        armRequests()
-        dispatch()
         return answer
     }
 

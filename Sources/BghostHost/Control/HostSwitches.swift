@@ -5,30 +5,6 @@ internal import BghostStore
 
 /// Plugins that their operator switches off and on.
 extension Host {
-    /// That a plugin is switched off, and why, in a sentence; `nil` if it is on.
-    func switchedOff(_ plugin: PluginSlot) -> String? {
-        guard let reason = plugin.switchedOff else { return nil }
-        return "`\(plugin.name)` is switched off" + (reason.isEmpty ? "" : " (\(reason))")
-            + "; `bghost enable \(plugin.name)` switches it on"
-    }
-
-    func checkSwitch(of plugin: PluginSlot) throws(SubmitError) {
-        if let off = switchedOff(plugin) { throw SubmitError(.unavailable, off) }
-    }
-
-    /// Takes over what was switched off before this daemon.
-    ///
-    /// A plugin that the manifest has no more stays off in the store, should it come back.
-    func takeOver(switchedOff: [String: String]) {
-        for (name, reason) in switchedOff {
-            guard let plugin = pluginsByName[name] else { continue }
-            plugin.switchedOff = reason
-            if let off = self.switchedOff(plugin) {
-                log.write(.warning, "plugin.disabled", off, plugin: name)
-            }
-        }
-    }
-
     package func disable(
         plugin name: String,
         reason: String,
@@ -36,7 +12,7 @@ extension Host {
     ) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
         // First of all: what comes in before it is stored must not begin any more.
-        plugin.switchedOff = reason
+        set(plugin, switchedOff: reason)
         var answer = PluginSwitch(plugin: name, off: reason)
         for number in runs.numbers {
             guard let run = runs.index(of: number).flatMap({ runs[$0] }),
@@ -57,14 +33,18 @@ extension Host {
 
     package func enable(plugin name: String) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
-        if plugin.switchedOff != nil {
+        if scheduler.switchedOff(plugin: plugin.index) != nil {
             log.write(.info, "plugin.enabled", "switched on", plugin: name)
         }
-        plugin.switchedOff = nil
-        retryRequests(of: plugin)
-        dispatch()
+        set(plugin, switchedOff: nil)
         try await store(.switched(plugin: name, off: nil), "`\(name)` is switched on")
         return PluginSwitch(plugin: name, off: nil)
+    }
+
+    private func set(_ plugin: PluginSlot, switchedOff reason: String?) {
+        decide { scheduler, now, effects in
+            scheduler.set(plugin: plugin.index, switchedOff: reason, now: now, &effects)
+        }
     }
 
     private func plugin(_ name: String) throws(OperatorRefusal) -> PluginSlot {

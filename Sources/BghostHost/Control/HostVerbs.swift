@@ -16,20 +16,13 @@ extension Host {
     // MARK: What waits
 
     package func pending(task: String?, limit: Int) -> PendingList {
-        let entries =
-            task.map { book.entry(of: $0).map { [$0] } ?? [] }
-            ?? book.entries.indices.sorted {
-                book.entries[$0].identifier < book.entries[$1].identifier
-            }
         var list = PendingList(requests: [], total: 0)
         var room = Self.pendingBytesMax
-        for entry in entries {
-            for request in book.entries[entry].requests {
-                list.total += 1
-                guard list.requests.count < limit, room > 0 else { continue }
-                room -= request.parameters.utf8.count
-                list.requests.append(describe(request))
-            }
+        for request in scheduler.requests(of: task) {
+            list.total += 1
+            guard list.requests.count < limit, room > 0 else { continue }
+            room -= request.parameters.utf8.count
+            list.requests.append(describe(request))
         }
         return list
     }
@@ -38,39 +31,24 @@ extension Host {
     private static var pendingBytesMax: Int { 16 << 20 }
 
     package func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest] {
-        let entries =
-            task.map { book.entry(of: $0).map { [$0] } ?? [] }
-            ?? Array(book.entries.indices)
-        var withdrawn: [(request: Request, entry: Int)] = []
-        var answer: [PendingRequest] = []
-        var changes: [StoreChange] = []
-        for entry in entries {
-            for request in book.withdrawAll(entry: entry) {
-                withdrawn.append((request, entry))
-                answer.append(describe(request))
-                changes.append(.closed(request.id, .cancelled))
-                changes += leave(request, entry: entry)
-            }
-        }
-        guard !withdrawn.isEmpty else { return [] }
+        let described = scheduler.requests(of: task).map { describe($0) }
+        guard !described.isEmpty else { return [] }
         let result = await withCheckedContinuation { continuation in
-            commit(changes) { _, result in continuation.resume(returning: result) }
+            var effects: [SchedulerEffect] = []
+            let withdrawn = scheduler.withdrawAll(task, now: moment, &effects)
+            commit(withdrawn.changes) { _, result in continuation.resume(returning: result) }
             // Behind that, so that a schedule goes on in the store as it does here.
-            for (request, entry) in withdrawn {
-                log.write(.info, "request.cancelled", "withdrawn", task: request.task)
-                resumeWaiters(of: request.id, with: nil)
-                goOn(after: request, entry: entry)
-            }
+            carryOut(effects)
         }
-        try check(result, "\(answer.count) requests are withdrawn")
-        return answer
+        try check(result, "\(described.count) requests are withdrawn")
+        return described
     }
 
     // MARK: Debts
 
     package func throttles(task: String?) -> [ThrottleStatus] {
-        let now = WallClock.now
-        return memories.values.compactMap { memory in
+        let now = wall
+        return scheduler.memories().compactMap { memory in
             guard task.map({ $0 == memory.identifier }) ?? (memory.debt.points(now: now) > 0) else {
                 return nil
             }
@@ -101,17 +79,15 @@ extension Host {
     }
 
     package func forgive(task: String) async throws(OperatorRefusal) -> ThrottleStatus {
-        guard let entry = book.entry(of: task), var memory = memories[entry] else {
+        guard let memory = scheduler.memories(of: task).first else {
             return ThrottleStatus(task: task, points: 0, level: 0)
         }
-        let now = WallClock.now
-        let owed = throttle(memory, now: now)
-        guard owed.points > 0 else { return owed }
-        memory.debt.clear(now: now)
-        remember(memory, entry: entry)
-        log.write(.info, "task.forgiven", "\(owed.points) points", task: task)
-        dispatch()
-        try await store(.remembered(memory), "the debt of \(task) is forgiven")
+        let owed = throttle(memory, now: wall)
+        let change = decide { scheduler, now, effects in
+            scheduler.forgive(task, now: now, &effects)
+        }
+        guard let change else { return owed }
+        try await store(change, "the debt of \(task) is forgiven")
         return owed
     }
 }

@@ -116,6 +116,7 @@ extension Host {
         forget(carrier)
         plugin.problem = PluginProblem(message: message, file: plugin.path.flatMap(fileIdentity))
         log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
+        tellProblem(of: plugin)
         for number in numbers { handle(.workerLost, of: number) }
         checkDrained()
     }

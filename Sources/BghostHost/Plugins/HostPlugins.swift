@@ -3,6 +3,7 @@
 internal import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
+internal import BghostWire
 internal import Glibc
 
 /// Plugins and tasks as the manifest defines them.
@@ -11,44 +12,13 @@ extension Host {
         for definition in configuration.manifest.plugins { add(.plugin(definition)) }
         for definition in configuration.manifest.functions { add(.function(definition)) }
         for plugin in plugins { inspect(plugin) }
+        for plugin in plugins { tellProblem(of: plugin) }
     }
 
     private func add(_ code: PluginSlot.Code) {
         let slot = PluginSlot(index: plugins.count, code: code)
         plugins.append(slot)
         pluginsByName[slot.name] = slot
-    }
-
-    func defineTasks() {
-        for (index, task) in configuration.manifest.tasks.enumerated() {
-            if task.identifier.isFamily {
-                families.append(index)
-            } else {
-                exact[task.identifier.description] = index
-            }
-            let name =
-                switch task.handler {
-                case .plugin(let name, _): name
-                case .function(let name): name
-                }
-            // The reader has refused a task without its plugin.
-            guard let plugin = pluginsByName[name] else { continue }
-            pluginOfDefinition.append(plugin)
-            useOfDefinition.append(use(of: plugin, task.handler))
-        }
-        let tasks = configuration.manifest.tasks
-        families.sort {
-            tasks[$0].identifier.description.utf8.count
-                > tasks[$1].identifier.description.utf8.count
-        }
-    }
-
-    /// The definition that permits an identifier: the exact one, else the longest family.
-    func definition(for identifier: String) -> Int? {
-        exact[identifier]
-            ?? families.first {
-                configuration.manifest.tasks[$0].identifier.matches(identifier)
-            }
     }
 
     // MARK: Looking at a plugin's file
@@ -123,32 +93,54 @@ extension Host {
             retryAt: retryAt
         )
         if retryAt != .max { arm(retryAt, token: TimerToken.plugin(plugin.index).raw) }
+        tellProblem(of: plugin)
     }
 
-    /// Whether runs of this plugin can begin now.
-    ///
-    /// One that had a problem is looked at again once its file has changed.
-    func isUsable(_ plugin: PluginSlot) -> Bool {
-        guard plugin.switchedOff == nil else { return false }
-        guard let problem = plugin.problem else { return true }
-        let candidate: String? =
-            if case .plugin(let definition) = plugin.code {
-                try? librarySearch.find(definition.library)
-            } else {
-                nil
-            }
-        guard let candidate, fileIdentity(candidate) != problem.file || problem.file == nil else {
-            return false
+    /// Tells the scheduler whether runs of a plugin can begin now.
+    func tellProblem(of plugin: PluginSlot) {
+        decide { scheduler, now, effects in
+            scheduler.plugin(
+                plugin.index,
+                hasProblem: plugin.problem?.message,
+                now: now,
+                &effects
+            )
         }
+    }
+
+    /// Looks again at a plugin that has a problem, once its file has changed.
+    func lookAgain(at plugin: PluginSlot) {
+        guard let problem = plugin.problem, case .plugin(let definition) = plugin.code,
+            let candidate = try? librarySearch.find(definition.library),
+            problem.file == nil || fileIdentity(candidate) != problem.file
+        else { return }
         plugin.loadFailures = 0
-        guard inspect(plugin) else { return false }
-        if plugin.hasTurnedAway { recovered.append(plugin) }
-        return true
+        inspect(plugin)
+        tellProblem(of: plugin)
     }
 
     func retryPlugin(_ plugin: PluginSlot) {
         plugin.problem = nil
-        retryRequests(of: plugin)
-        dispatch()
+        tellProblem(of: plugin)
     }
+
+    /// A plugin is loaded, and what its handlers allow is known.
+    func noteHandlers(of plugin: PluginSlot, _ handlers: [Ready.Handler]) {
+        decide { scheduler, now, effects in
+            scheduler.pluginLoaded(
+                plugin.index,
+                isSerial: { name in
+                    (handlers.first { $0.name == name }?.flags ?? 0) & HandlerFlags.serial != 0
+                },
+                now: now,
+                &effects
+            )
+        }
+    }
+}
+
+/// The `BG_TASK_*` that the host acts upon.
+enum HandlerFlags {
+    static let serial: UInt32 = 2
+    static let needsWorker: UInt32 = 4
 }

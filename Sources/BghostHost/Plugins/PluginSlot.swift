@@ -21,11 +21,7 @@ final class PluginSlot {
     /// Its carriers that have a free lane; the one used last is at the end.
     var available: [Carrier] = []
     var carriers: [UInt32: Carrier] = [:]
-    /// Why its operator has switched it off, "" for no reason; `nil` if it is on.
-    var switchedOff: String?
     var loadFailures = 0
-    /// Whether a request waits until this plugin can be used.
-    var hasTurnedAway = false
     var dataDirectory = ""
 
     init(index: Int, code: Code) {

@@ -7,69 +7,44 @@ internal import BghostWire
 
 /// Runs: from the request to the outcome.
 extension Host {
-    /// Begins the run of a request that the book has given out.
-    func begin(_ request: Request, entry: Int) {
-        let definition = book.entries[entry].definition
-        let task = configuration.manifest.tasks[definition]
-        let plugin = pluginOfDefinition[definition]
-        var record = RunRecord(
-            id: nextID(),
-            request: request.id,
-            task: request.task,
-            plugin: plugin.name,
-            attempt: request.attempt,
-            epoch: nextEpoch(),
-            limits: task.limits,
-            submittedAt: request.submittedAt
-        )
-        let left = leave(request, entry: entry)
-        defer { goOn(after: request, entry: entry) }
-        let parameters: String
-        do {
-            parameters = try merged(task.parameters, request.parameters)
-        } catch {
-            record.message = "its parameters cannot be laid over the task's: \(error)"
-            endUnbegun(record, request, entry: entry, left)
-            return
-        }
+    /// Begins a run that the scheduler has decided on.
+    func begin(_ start: RunStart) {
+        let plugin = plugins[scheduler.catalog.pluginOfTask[start.task]]
         let carrier: Carrier
         do {
             carrier = try carrierWithFreeLane(for: plugin)
         } catch {
-            record.message = error.description
-            endUnbegun(record, request, entry: entry, left)
-            return
+            return couldNotBegin(start, error.description)
         }
         guard let lane = carrier.takeLane() else {
-            record.message = "`\(plugin.name)` has no free lane"
-            endUnbegun(record, request, entry: entry, left)
-            return
+            return couldNotBegin(start, "`\(plugin.name)` has no free lane")
         }
+        var record = start.record
+        record.pid = carrier.pid
         let machine = RunMachine(
-            limits: task.limits,
+            limits: record.limits,
             isKillable: plugin.isolation == .worker
         )
-        record.pid = carrier.pid
         let run = ActiveRun(
             machine: machine,
             record: record,
-            request: request,
-            entry: entry,
-            parameters: parameters,
-            carrier: carrier,
-            handler: definition
+            ticket: start.ticket,
+            task: start.task,
+            parameters: start.parameters,
+            carrier: carrier
         )
         guard let number = runs.add(run, lane: lane) else {
             carrier.freeLane(lane)
-            record.message = "\(HostLimits.runsMax) runs are under way; no more are begun"
-            endUnbegun(record, request, entry: entry, left)
-            return
+            return couldNotBegin(
+                start,
+                "\(HostLimits.runsMax) runs are under way; no more are begun"
+            )
         }
         carrier.lanes[lane] = number
-        handlerUses[useOfDefinition[definition]].running += 1
-        commit([.began(record)] + left)
+        runOfTicket.set(start.ticket, number)
+        commit([.began(record)] + start.changes)
         if carrier.state == .live {
-            start(number)
+            self.start(number)
             return
         }
         var effects = takeEffects()
@@ -77,37 +52,18 @@ extension Host {
         carryOut(&effects, of: number)
     }
 
-    private func merged(_ base: String, _ over: String) throws(JSONError) -> String {
-        if over == "{}" { return base }
-        if base == "{}" { return over }
-        return try JSONText.overlay(base: base, over: over)
-    }
-
     /// Ends a request whose run could not be given to any carrier.
-    private func endUnbegun(
-        _ record: RunRecord,
-        _ request: Request,
-        entry: Int,
-        _ left: [StoreChange]
-    ) {
-        var record = record
-        record.state = .ended
-        record.outcome = .failed
-        record.endedAt = WallClock.now
-        let next = next(request, after: RetryPolicy.End(outcome: .failed))
-        commit([.began(record), .ended(record, then: next)] + left) { [record] host, _ in
-            host.resumeWaiters(of: record.request, with: record)
+    private func couldNotBegin(_ start: RunStart, _ message: String) {
+        decide { scheduler, now, effects in
+            scheduler.couldNotBegin(start, message, now: now, &effects)
         }
-        report(record)
-        book.finished(entry: entry, now: WallClock.now)
-        takeUp(next, entry: entry)
     }
 
     /// Hands a run to its carrier, which is live.
     func start(_ number: UInt64) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
-        let task = configuration.manifest.tasks[run.handler]
-        let name = if case .plugin(_, let handler) = task.handler { handler } else { "" }
+        let task = scheduler.catalog.tasks[run.task]
+        let name = task.handler.handler
         guard let handler = run.carrier.handlerIndex(name) else {
             let names = run.carrier.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
             refuse(
@@ -207,7 +163,7 @@ extension Host {
 
     private func noteBegin(_ index: Int) {
         guard let run = runs[index] else { return }
-        run.record.startedAt = WallClock.now
+        run.record.startedAt = wall
         run.record.state = .running
         run.record.pid = run.carrier.pid
         if let worker = run.carrier as? Worker, worker.lanes.count == 1 {
@@ -289,7 +245,7 @@ extension Host {
         record.state = .ended
         record.outcome = outcome
         record.stopReason = run.machine.stopReason
-        record.endedAt = WallClock.now
+        record.endedAt = wall
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
         record.usage.outputBytes = run.outputBytes
         runs.remove(at: index)
@@ -299,56 +255,17 @@ extension Host {
         }
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
-        let next = next(
-            run.request,
-            after: RetryPolicy.End(
-                outcome: outcome,
-                stopReason: record.stopReason,
-                retryAfter: run.retryAfter,
-                wasInDaemon: !run.carrier.isProcess
-            )
-        )
-        var changes: [StoreChange] = [.ended(record, then: next)]
-        if let memory = settleDebt(run, outcome) { changes.append(.remembered(memory)) }
-        commit(changes) { [record] host, _ in
-            host.resumeWaiters(of: record.request, with: record)
-        }
-        report(record)
         runLeft(run.carrier, number, outcome, lasted: record.duration)
-        book.finished(entry: run.entry, now: WallClock.now)
-        handlerLeft(run.handler)
-        takeUp(next, entry: run.entry)
-        dispatch()
-        checkDrained()
-    }
-
-    /// Has a request that gets another run wait for it.
-    private func takeUp(_ next: AfterRun, entry: Int) {
-        switch next {
-        case .consumed: break
-        case .again(let request):
-            _ = book.accept(request, entry: entry, now: WallClock.now)
-            armRequests()
-            let wait = request.earliestBegin.map { max(0, $0 - WallClock.now) } ?? 0
-            log.write(
-                .info,
-                "request.again",
-                "attempt \(request.attempt) in \(DurationText.of(nanoseconds: UInt64(wait)))",
-                task: request.task
-            )
-        case .dead(let request, let reason):
-            log.write(
-                .error,
-                "request.dead",
-                "\(reason); `bghost redrive \(request.id)` tries it again",
-                task: request.task
-            )
+        let finish = RunFinish(
+            record: record,
+            outcome: outcome,
+            retryAfter: run.retryAfter,
+            isExpirySimulated: run.isExpirySimulated
+        )
+        decide { scheduler, now, effects in
+            scheduler.ended(run.ticket, finish, now: now, &effects)
         }
-    }
-
-    private func nextEpoch() -> UInt64 {
-        epoch += 1
-        return epoch
+        checkDrained()
     }
 
     /// While a run is being stopped, its grace must not be lost to other programs that keep every

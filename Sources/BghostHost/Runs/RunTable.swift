@@ -15,12 +15,12 @@ final class ActiveRun {
     var number: UInt64 = 0
     var machine: RunMachine
     var record: RunRecord
-    let request: Request
-    /// Its entry in the request book.
-    let entry: Int
+    /// What the scheduler knows it by.
+    let ticket: RunTicket
+    /// The index of its task.
+    let task: Int
     let parameters: String
     let carrier: Carrier
-    let handler: Int
     /// The deadline that is armed for it; another one in the timer heap is forgotten.
     var armed: UInt64 = 0
     /// Processor time of the worker when it began.
@@ -37,19 +37,17 @@ final class ActiveRun {
     init(
         machine: RunMachine,
         record: RunRecord,
-        request: Request,
-        entry: Int,
+        ticket: RunTicket,
+        task: Int,
         parameters: String,
-        carrier: Carrier,
-        handler: Int
+        carrier: Carrier
     ) {
         self.machine = machine
         self.record = record
-        self.request = request
-        self.entry = entry
+        self.ticket = ticket
+        self.task = task
         self.parameters = parameters
         self.carrier = carrier
-        self.handler = handler
     }
 }
 
@@ -110,6 +108,21 @@ struct RunTable {
 
     /// The numbers of all runs.
     var numbers: [UInt64] { slots.compactMap { $0?.number } }
+}
+
+/// The numbers of the runs that the scheduler knows by their tickets.
+struct TicketTable {
+    private var numbers: [UInt64] = []
+
+    /// 0, which is no run's, for a ticket that was never used.
+    subscript(ticket: RunTicket) -> UInt64 {
+        ticket.index < numbers.count ? numbers[ticket.index] : 0
+    }
+
+    mutating func set(_ ticket: RunTicket, _ number: UInt64) {
+        while numbers.count <= ticket.index { numbers.append(0) }
+        numbers[ticket.index] = number
+    }
 }
 
 /// How many of a run number's lowest bits are its lane.

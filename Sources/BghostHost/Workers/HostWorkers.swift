@@ -188,7 +188,6 @@ extension Host {
         carrier.state = .live
         carrier.handlers = ready.handlers
         carrier.plugin.loadFailures = 0
-        noteHandlers(of: carrier.plugin, ready.handlers)
         log.write(
             .debug,
             "worker.ready",
@@ -196,8 +195,9 @@ extension Host {
             plugin: carrier.plugin.name
         )
         for number in carrier.runs { start(number) }
+        // After those: it begins further runs, which start at once.
+        noteHandlers(of: carrier.plugin, ready.handlers)
         if carrier.isIdle { becameIdle(carrier) }
-        dispatch()
     }
 
     // MARK: Reuse

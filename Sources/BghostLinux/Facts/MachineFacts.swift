@@ -44,7 +44,7 @@ package final class MachineFacts {
     }
 
     /// Begins to look.
-    package func start(now: FactMoment) throws(SystemError) -> RequirementSet {
+    package func start(now: Moment) throws(SystemError) -> RequirementSet {
         // Number 0 is the inbox; the sources' begin at 1.
         try board.reactor.watch(board.inbox.fd, for: .input, token: tokens)
         isRunning = true
@@ -77,7 +77,7 @@ package final class MachineFacts {
     package func ready(
         _ token: UInt64,
         _ readiness: Readiness,
-        now: FactMoment
+        now: Moment
     ) -> RequirementSet {
         guard isRunning else { return [] }
         if token == tokens {
@@ -98,7 +98,7 @@ package final class MachineFacts {
     }
 
     /// Time has passed.
-    package func deadlinePassed(now: FactMoment) -> RequirementSet {
+    package func deadlinePassed(now: Moment) -> RequirementSet {
         guard isRunning else { return [] }
         let due = sheet.due(at: now.monotonic)
         let soon = now.monotonic.addingClamped(Self.slack)
@@ -110,12 +110,12 @@ package final class MachineFacts {
     }
 
     /// Has a requirement be what somebody says, until told otherwise.
-    package func simulate(_ fact: SimulatedFact, now: FactMoment) -> RequirementSet {
+    package func simulate(_ fact: SimulatedFact, now: Moment) -> RequirementSet {
         sheet.simulate(fact.requirement, as: fact.value, now: now)
     }
 
     /// Enters what has been told, and then lets time pass: a fresh look goes before an old one.
-    private func settle(now: FactMoment) -> RequirementSet {
+    private func settle(now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
         let readings = board.readings
         board.readings = []
@@ -124,9 +124,9 @@ package final class MachineFacts {
     }
 }
 
-extension FactMoment {
+extension Moment {
     /// Now.
-    package static var now: FactMoment {
-        FactMoment(monotonic: Monotonic.now, unix: WallClock.now)
+    package static var now: Moment {
+        Moment(monotonic: Monotonic.now, unix: WallClock.now)
     }
 }

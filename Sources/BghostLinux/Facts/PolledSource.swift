@@ -105,11 +105,3 @@ package final class PolledSource: FactSource {
         deadline = .max
     }
 }
-
-extension UInt64 {
-    /// The sum, or the greatest number if there is none so great.
-    func addingClamped(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-}

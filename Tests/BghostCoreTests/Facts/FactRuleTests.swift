@@ -123,7 +123,7 @@ import Testing
 
     @Test func aTimeAtTheEndOfTimeDoesNotOverflow() {
         var sheet = FactSheet()
-        let end = FactMoment(monotonic: .max - 1, unix: .max)
+        let end = Moment(monotonic: .max - 1, unix: .max)
         let reading = FactReading(.idle, .pressure(cpu: 0, io: 0), text: "", source: "")
         _ = sheet.update(reading, now: end)
         #expect(sheet.nextDeadline == .max)

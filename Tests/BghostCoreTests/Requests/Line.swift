@@ -69,3 +69,14 @@ struct Line {
         return done
     }
 }
+
+extension RequestBook {
+    /// The next thing to do, where nothing is kept of what was turned away.
+    mutating func next(
+        now: Int64,
+        canStart: (_ request: Request, _ definition: Int) -> Bool
+    ) -> Decision? {
+        var nothing: Void = ()
+        return next(now: now, &nothing) { request, definition, _ in canStart(request, definition) }
+    }
+}

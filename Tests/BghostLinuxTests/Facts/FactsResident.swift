@@ -30,9 +30,9 @@ actor FactsResident: ReactorClient {
         spawner.end()
     }
 
-    private var now: FactMoment {
-        let real = FactMoment.now
-        return FactMoment(monotonic: real.monotonic + ahead, unix: real.unix + Int64(ahead))
+    private var now: Moment {
+        let real = Moment.now
+        return Moment(monotonic: real.monotonic + ahead, unix: real.unix + Int64(ahead))
     }
 
     /// Begins with the sources that are made on the reactor's thread.

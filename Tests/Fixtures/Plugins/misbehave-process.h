@@ -109,6 +109,36 @@ HANDLER(flood_log) {
   return BG_OK;
 }
 
+/* succeeded; of a million last steps few are told */
+HANDLER(flood_progress) {
+  (void)plugin;
+  for (uint64_t i = 1; i <= 1000000; i++)
+    if (host->progress(host, info->run, i, i, TEXT("flood")) != BG_OK) return BG_E_FAILED;
+  return BG_OK;
+}
+
+/* succeeded; what is no text, no extension or no parameter is refused: logs "refused 9" */
+HANDLER(odd_calls) {
+  (void)plugin;
+  char   value[8];
+  size_t need = 0;
+  bg_str nowhere = { 0, 5 }, endless = { value, SIZE_MAX };
+  int    refused = 0;
+  refused += host->log(host, info->run, 2, nowhere) == BG_E_ARG;
+  refused += host->log(host, info->run, 2, endless) == BG_E_ARG;
+  refused += host->progress(host, info->run, 1, 2, nowhere) == BG_E_ARG;
+  refused += host->param(host, info->run, nowhere, value, sizeof value, &need) == BG_E_ARG;
+  refused += host->param(host, info->run, TEXT("text"), value, sizeof value, &need) == BG_E_ABSENT;
+  refused += host->log(0, info->run, 2, TEXT("to nobody")) == BG_E_ARG;
+  refused += host->complete(0, info->run, 0) == BG_E_ARG;
+  refused += host->extension(host, "org.example.nobody/1") == 0;
+  refused += host->extension(host, 0) == 0;
+  char line[32];
+  snprintf(line, sizeof line, "refused %d", refused);
+  say(info->run, line);
+  return BG_OK;
+}
+
 /* succeeded or killed(output); the daemon keeps no more of the 64 MiB than it may */
 HANDLER(flood_stdout) {
   UNUSED;

@@ -57,6 +57,8 @@ static const bg_task *const tasks[] = {
   TASK("fall-silent", 0, fall_silent, 0, 0),
   TASK("leak-descriptors", 0, leak_descriptors, 0, 0),
   TASK("flood-log", BG_TASK_MAY_BLOCK, flood_log, 0, 0),
+  TASK("flood-progress", BG_TASK_MAY_BLOCK, flood_progress, 0, 0),
+  TASK("odd-calls", 0, odd_calls, 0, 0),
   TASK("flood-stdout", BG_TASK_MAY_BLOCK, flood_stdout, 0, 0),
   TASK("allocate", BG_TASK_MAY_BLOCK, allocate, 0, 0),
   TASK("fork-in-group", 0, fork_in_group, 0, 0),

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
-internal import BghostStore
-
 /// A task's schedule, ready to be asked.
-struct ActiveSchedule {
+struct ActiveSchedule: Sendable {
     let recurrence: Recurrence
     let rules: MisfirePlan.Rules
 }
@@ -14,49 +10,50 @@ struct ActiveSchedule {
 ///
 /// A schedule is sugar for a submission of the next time whenever one begins. It has no way of its
 /// own past the one pending request, holds or slots.
-extension Host {
-    /// Takes up the schedules of the manifest, and what was missed while no daemon ran.
-    func startSchedules() {
-        for (index, task) in configuration.manifest.tasks.enumerated()
-        where !task.identifier.isFamily {
-            let entry = entry(for: task.identifier.description, definition: index)
-            if let schedule = task.schedule { take(up: schedule, entry: entry) }
-            if schedules[entry] != nil, book.entries[entry].pending.map({ $0.slot != nil }) ?? true
-            {
-                submitNext(entry: entry)
+extension Scheduler {
+    mutating func startSchedules(now: Moment, _ effects: inout [SchedulerEffect]) {
+        for (index, task) in catalog.tasks.enumerated() where !task.identifier.isFamily {
+            let entry = entry(for: task.identifier.description, task: index)
+            if let schedule = task.schedule {
+                take(up: schedule, entry: entry, now: now, &effects)
             }
+            let isOwn = book.entries[entry].pending.map { $0.slot != nil } ?? true
+            if schedules[entry] != nil, isOwn { submitNext(entry: entry, now: now, &effects) }
             if task.submitAtStart, book.entries[entry].pending == nil {
-                submitOwn(entry: entry, slot: nil, missed: nil)
+                submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
             }
         }
-        dispatch()
     }
 
-    private func take(up schedule: TaskSchedule, entry: Int) {
-        let now = WallClock.now
+    private mutating func take(
+        up schedule: TaskSchedule,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
         var memory = memory(of: entry)
         if memory.schedule != schedule.text {
             // A new time does not come due for the past, in which it was not wanted.
             memory.schedule = schedule.text
-            memory.scheduledSince = now
-            remember(memory, entry: entry)
-            commit([.remembered(memory)])
+            memory.scheduledSince = now.unix
+            remember(memory, entry: entry, now: now)
+            effects.append(.commit([.remembered(memory)]))
         }
         do throws(RecurrenceError) {
             schedules[entry] = ActiveSchedule(
-                recurrence: try schedule.recurrence(since: memory.scheduledSince ?? now),
-                rules: schedule.rules(identifier: memory.identifier, machine: machineID)
+                recurrence: try schedule.recurrence(since: memory.scheduledSince ?? now.unix),
+                rules: schedule.rules(identifier: memory.identifier, machine: settings.machineID)
             )
         } catch {
-            log.write(.error, "task.unscheduled", error.description, task: memory.identifier)
+            let why = error.description
+            effects.append(.note(.unscheduled(task: memory.identifier, why: why)))
         }
     }
 
     /// Submits the request of a schedule that is to begin next: one that is overdue, or else the one
     /// of its next time.
-    func submitNext(entry: Int) {
+    mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let schedule = schedules[entry], !isDraining else { return }
-        let now = WallClock.now
         let memory = memory(of: entry)
         let plan = MisfirePlan(
             schedule.recurrence,
@@ -64,57 +61,55 @@ extension Host {
                 lastSlot: memory.lastSlot,
                 editedAt: memory.scheduledSince
             ),
-            now: now,
+            now: now.unix,
             rules: schedule.rules
         )
+        let identifier = memory.identifier
         if plan.slots.isEmpty, plan.missedCount > 0 {
-            log.write(
-                .warning,
-                "task.missed",
-                "\(plan.missedCount) times of its schedule went by and are not made up for",
-                task: memory.identifier
-            )
+            let missed = MissedSlots(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
+            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: false)))
         }
         guard let slot = plan.slots.first ?? plan.next else {
-            log.write(.info, "task.unscheduled", "it never comes again", task: memory.identifier)
+            let why = "it never comes again"
+            effects.append(.note(.unscheduled(task: identifier, why: why)))
             return
         }
         var missed: MissedSlots?
         if let first = plan.slots.first {
             // One that runs late stands for itself too.
-            let isLate =
-                now - (schedule.rules.offset.start(of: first) ?? first) > schedule.rules.onTime
+            let start = schedule.rules.offset.start(of: first) ?? first
+            let isLate = now.unix - start > schedule.rules.onTime
             let count = plan.missedCount + (isLate ? 1 : 0)
             if count > 0 { missed = MissedSlots(count: count, from: plan.missedFrom ?? first) }
         }
         // What waits from before a restart goes on waiting.
         guard missed != nil || book.entries[entry].pending?.slot != slot else { return }
         if let missed {
-            log.write(
-                .warning,
-                "task.missed",
-                "one run stands for \(missed.count) times since"
-                    + " \(Timestamp.text(unixNanoseconds: missed.from))",
-                task: memory.identifier
-            )
+            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: true)))
         }
-        submitOwn(entry: entry, slot: slot, missed: missed)
+        submitOwn(entry: entry, slot: slot, missed: missed, now: now, &effects)
     }
 
-    private func submitOwn(entry: Int, slot: Int64?, missed: MissedSlots?) {
-        let task = configuration.manifest.tasks[book.entries[entry].definition]
+    private mutating func submitOwn(
+        entry: Int,
+        slot: Int64?,
+        missed: MissedSlots?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let task = catalog.tasks[book.entries[entry].definition]
         let rules = schedules[entry]?.rules
         let start = slot.map { rules?.offset.start(of: $0) ?? $0 }
         var latest: Int64?
         if let start, let deadline = rules?.startDeadline {
-            let (date, overflow) = max(start, WallClock.now).addingReportingOverflow(deadline)
+            let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
             latest = overflow ? nil : date
         }
         let request = Request(
-            id: nextID(),
+            id: nextID(now),
             task: book.entries[entry].identifier,
             parameters: "{}",
-            submittedAt: WallClock.now,
+            submittedAt: now.unix,
             earliestBegin: start,
             latestBegin: latest,
             priority: task.priority,
@@ -122,30 +117,33 @@ extension Host {
             missed: missed,
             submitter: .manifest
         )
-        commit([.accepted(request, replacing: book.entries[entry].pending?.id)])
-        if let replaced = book.accept(request, entry: entry, now: WallClock.now) {
-            resumeWaiters(of: replaced.id, with: nil)
-        }
-        armRequests()
+        let replaced = book.entries[entry].pending?.id
+        effects.append(.commit([.accepted(request, replacing: replaced)]))
+        takeIn(request, entry: entry, now: now, &effects)
     }
 
     /// A request of an entry has left the queue: by its begin, or without a run.
     ///
     /// - Returns: what is to be kept in the same transaction, so that its time is not served twice.
-    func leave(_ request: Request, entry: Int) -> [StoreChange] {
+    mutating func leave(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
         guard let slot = request.slot, !request.isRetry else { return [] }
         var memory = memory(of: entry)
         guard slot > memory.lastSlot ?? .min else { return [] }
         memory.lastSlot = slot
-        remember(memory, entry: entry)
+        remember(memory, entry: entry, now: now)
         return [.remembered(memory)]
     }
 
     /// Has a schedule go on after a request has left the queue.
-    func goOn(after request: Request, entry: Int) {
+    mutating func goOn(
+        after request: Request,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
         guard !request.isSimulated, !request.isRetry, schedules[entry] != nil,
             book.entries[entry].pending == nil
         else { return }
-        submitNext(entry: entry)
+        submitNext(entry: entry, now: now, &effects)
     }
 }

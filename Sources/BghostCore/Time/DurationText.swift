@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Durations for people: `1.25 s`, `340 ms`, `12 µs`.
-enum DurationText {
-    static func of(_ duration: Duration) -> String {
+package enum DurationText {
+    package static func of(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return of(
             nanoseconds: UInt64(max(0, seconds)) &* 1_000_000_000
@@ -10,7 +10,7 @@ enum DurationText {
         )
     }
 
-    static func of(nanoseconds: UInt64) -> String {
+    package static func of(nanoseconds: UInt64) -> String {
         switch nanoseconds {
         case ..<1_000_000: "\(nanoseconds / 1000) µs"
         case ..<1_000_000_000: "\(nanoseconds / 1_000_000) ms"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that may keep a request from its run, and how it stands.
+package struct Gate: Equatable, Sendable {
+    /// What it is about: stable words, in the order in which they are looked at.
+    package enum Kind: String, Equatable, Sendable, CaseIterable {
+        case pluginDisabled
+        case pluginMissing
+        case manifestRemoved
+        case notBefore
+        case throttle
+        case requirement
+        case overlap
+        /// Runs of its handler exclude one another.
+        case handler
+        case slot
+        /// A newer request of its task is about to take its place.
+        case replacement
+        /// The daemon is about to end.
+        case drain
+    }
+
+    package var kind: Kind
+    /// Whether it lets the request pass.
+    package var isOpen: Bool
+    /// What there is now.
+    package var now: String
+    /// What there must be.
+    package var wanted: String
+    /// Where that is read; "" if it is the daemon's own.
+    package var source: String
+    /// Since when it is so, Unix nanoseconds; `nil` if that is not known.
+    package var since: Int64?
+    /// When it opens by itself, Unix nanoseconds; `nil` if nobody can tell.
+    package var until: Int64?
+    /// What would open it, for people; "" if only time does.
+    package var remedy: String
+    /// What it was before, the newest first.
+    package var changes: [Fact.Change]
+
+    package init(
+        _ kind: Kind,
+        isOpen: Bool,
+        now: String,
+        wanted: String,
+        source: String = "",
+        since: Int64? = nil,
+        until: Int64? = nil,
+        remedy: String = "",
+        changes: [Fact.Change] = []
+    ) {
+        self.kind = kind
+        self.isOpen = isOpen
+        self.now = now
+        self.wanted = wanted
+        self.source = source
+        self.since = since
+        self.until = until
+        self.remedy = remedy
+        self.changes = changes
+    }
+
+    /// What a closed gate waits for, in a few words.
+    package var sentence: String {
+        switch kind {
+        case .notBefore: "its earliest begin date"
+        case .throttle:
+            "what its last runs owe for not stopping in time"
+                + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+        case .overlap: "the run of it that is under way"
+        case .handler: "a run of its handler, which says that it takes one at a time"
+        case .slot: "a free slot; \(now)"
+        case .requirement: "\(wanted) is wanted; \(source) says \(now)"
+        case .pluginDisabled, .pluginMissing, .manifestRemoved, .replacement, .drain: now
+        }
+    }
+}

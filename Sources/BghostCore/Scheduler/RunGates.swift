@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What may keep a request from its run besides its dates, its task's other runs and the slots.
+struct RunGates: Sendable {
+    /// What is known of a plugin.
+    struct Plugin: Sendable {
+        /// Why its operator has switched it off, "" for no reason; `nil` if it is on.
+        var switchedOff: String?
+        /// Why it cannot be used; `nil` if it can.
+        var problem: String?
+        /// Whether a request waits for it.
+        var hasTurnedAway = false
+    }
+
+    /// What is known of a handler.
+    struct Handler: Sendable {
+        /// Whether its runs exclude one another; `nil` as long as its plugin has not been loaded.
+        var isSerial: Bool?
+        var running = 0
+        /// Whether a request waits for it.
+        var hasTurnedAway = false
+    }
+
+    let catalog: TaskCatalog
+    var plugins: [Plugin]
+    var handlers: [Handler]
+    /// What the machine offers; `nil` if nobody watches it, and then all is unknown.
+    var facts: FactSheet?
+    /// Pending requests whose successor is on its way to the store.
+    ///
+    /// They must not begin: the store has them as replaced by then, and would not take their outcome.
+    var beingReplaced: Set<RunID> = []
+    /// Plugins with a problem that some request waits for, to be looked at again.
+    var inspections: [Int] = []
+
+    init(_ catalog: TaskCatalog) {
+        self.catalog = catalog
+        plugins = catalog.plugins.map { _ in Plugin() }
+        // A function has a worker for each run, so nothing is shared.
+        handlers = catalog.handlers.map {
+            Handler(isSerial: catalog.plugins[$0.plugin].isFunction ? false : nil)
+        }
+    }
+
+    /// Whether a run of a request can begin now.
+    ///
+    /// If not, it is noted who is to come up again once what stands in the way has changed.
+    mutating func lets(_ request: Request, task: Int) -> Bool {
+        let plugin = catalog.pluginOfTask[task]
+        guard plugins[plugin].switchedOff == nil else {
+            plugins[plugin].hasTurnedAway = true
+            return false
+        }
+        guard plugins[plugin].problem == nil else {
+            plugins[plugin].hasTurnedAway = true
+            inspections.append(plugin)
+            return false
+        }
+        let handler = catalog.handlerOfTask[task]
+        // Before its plugin is loaded nobody knows, so its first run goes alone.
+        guard handlers[handler].running == 0 || handlers[handler].isSerial == false else {
+            handlers[handler].hasTurnedAway = true
+            return false
+        }
+        return !beingReplaced.contains(request.id)
+            && (request.isSimulated || unmet(request, task: task).isEmpty)
+    }
+
+    /// All that a request requires of the machine.
+    func required(by request: Request, task: Int) -> RequirementSet {
+        request.requirements.union(catalog.tasks[task].requirements)
+    }
+
+    /// What a request requires and the machine does not offer now.
+    func unmet(_ request: Request, task: Int) -> [UnmetRequirement] {
+        unmet(required(by: request, task: task))
+    }
+
+    func unmet(_ required: RequirementSet) -> [UnmetRequirement] {
+        guard !required.isEmpty else { return [] }
+        return (facts ?? FactSheet(probes: [])).unmet(required)
+    }
+
+    /// That a plugin is switched off, and why, in a sentence; `nil` if it is on.
+    func switchedOff(_ plugin: Int) -> String? {
+        guard let reason = plugins[plugin].switchedOff else { return nil }
+        let name = catalog.plugins[plugin].name
+        return "`\(name)` is switched off" + (reason.isEmpty ? "" : " (\(reason))")
+            + "; `bghost enable \(name)` switches it on"
+    }
+}

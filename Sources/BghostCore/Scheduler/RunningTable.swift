@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The runs that are under way, as the scheduler sees them.
+struct RunningTable: Sendable {
+    struct Running: Sendable {
+        let run: RunID
+        let request: Request
+        /// Its entry in the request book.
+        let entry: Int
+        /// The index of its task.
+        let task: Int
+        /// Unix nanoseconds.
+        let begunAt: Int64
+    }
+
+    private var slots: [Running?] = []
+    private var free: [Int] = []
+
+    var count: Int { slots.count - free.count }
+
+    mutating func add(_ running: Running) -> RunTicket {
+        if let index = free.popLast() {
+            slots[index] = running
+            return RunTicket(index: index)
+        }
+        slots.append(running)
+        return RunTicket(index: slots.count - 1)
+    }
+
+    /// A run that is under way.
+    subscript(ticket: RunTicket) -> Running? { slots[ticket.index] }
+
+    mutating func remove(_ ticket: RunTicket) -> Running? {
+        guard let running = slots[ticket.index] else { return nil }
+        slots[ticket.index] = nil
+        free.append(ticket.index)
+        return running
+    }
+
+    /// All of them.
+    var all: [(ticket: RunTicket, running: Running)] {
+        slots.indices.compactMap { index in
+            slots[index].map { (RunTicket(index: index), $0) }
+        }
+    }
+}

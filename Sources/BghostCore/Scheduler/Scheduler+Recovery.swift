@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Taking over what an earlier scheduler left, before `start`.
+extension Scheduler {
+    /// - Parameter incarnation: grows with each scheduler on one store; the upper half of each epoch.
+    package mutating func begin(incarnation: UInt32) { epoch = UInt64(incarnation) << 32 }
+
+    package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
+        guard let task = catalog.task(for: memory.identifier) else { return }
+        remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
+    }
+
+    /// Takes over a request without a run.
+    package mutating func takeOver(
+        _ request: Request,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        guard let task = catalog.task(for: request.task) else {
+            parked.append(request)
+            effects.append(.note(.parked(request)))
+            return
+        }
+        let entry = entry(for: request.task, task: task)
+        if let replaced = book.accept(request, entry: entry, now: now.unix) {
+            effects.append(.commit([.closed(replaced.id, .replaced)]))
+        }
+    }
+
+    /// Ends a run whose scheduler is gone, and its workers with it.
+    package mutating func takeOver(
+        interrupted run: RunRecord,
+        of request: Request,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        var record = run
+        record.state = .ended
+        record.outcome = .lost
+        record.endedAt = now.unix
+        record.message = "bghost ended while it was under way"
+        let wasInDaemon =
+            catalog.task(for: request.task).map { catalog.plugin(ofTask: $0).isInDaemon } ?? false
+        let next = next(
+            request,
+            after: RetryPolicy.End(outcome: .lost, wasInDaemon: wasInDaemon),
+            now: now
+        )
+        effects.append(.commitEnd([.ended(record, then: next)], record))
+        if case .again(let request) = next { takeOver(request, now: now, &effects) }
+    }
+
+    /// Takes over what was switched off.
+    ///
+    /// A plugin that the manifest has no more stays off in the store, should it come back.
+    package mutating func takeOver(switchedOff name: String, reason: String) {
+        guard let plugin = catalog.plugins.firstIndex(where: { $0.name == name }) else { return }
+        gates.plugins[plugin].switchedOff = reason
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// The scheduler decides; the host carries out.
+extension Host {
+    /// Now, on both clocks.
+    var moment: Moment { Moment(monotonic: reactor.now, unix: wall) }
+
+    /// Tells the scheduler what has happened, and carries out what follows.
+    ///
+    /// What follows from carrying out is carried out behind the rest, in one loop and not in a
+    /// recursion: so transactions reach the store in the order in which they were decided.
+    @discardableResult
+    func decide<Answer, Failure>(
+        _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let answer = try event(&scheduler, moment, &decisions)
+        carryOutDecisions()
+        return answer
+    }
+
+    /// Carries out what the scheduler has decided apart.
+    func carryOut(_ effects: [SchedulerEffect]) {
+        decisions += effects
+        carryOutDecisions()
+    }
+
+    /// Begins what can begin.
+    func dispatch() {
+        decide { scheduler, now, effects in scheduler.dispatch(now: now, &effects) }
+    }
+
+    private func carryOutDecisions() {
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        defer { isCarryingOut = false }
+        var index = 0
+        while index < decisions.count {
+            carryOut(decisions[index])
+            index += 1
+        }
+        decisions.removeAll(keepingCapacity: true)
+        armDates()
+    }
+
+    private func carryOut(_ effect: SchedulerEffect) {
+        switch effect {
+        case .commit(let changes): commit(changes)
+        case .commitEnd(let changes, let record):
+            commit(changes) { host, _ in host.resumeWaiters(of: record.request, with: record) }
+            report(record)
+        case .begin(let start): begin(start)
+        case .stop(let ticket, let reason, let why):
+            let run = runOfTicket[ticket]
+            guard let index = runs.index(of: run) else { return }
+            if reason == .condition { runs[index]?.record.message = why }
+            handle(.stop(reason), of: run)
+        case .inspect(let plugin): lookAgain(at: plugins[plugin])
+        case .ended(let request): resumeWaiters(of: request, with: nil)
+        case .note(let note):
+            log.write(note.level, note.code, note.message, task: note.task)
+        }
+    }
+
+    func resumeWaiters(of request: RunID, with record: RunRecord?) {
+        guard !waiters.isEmpty, let continuations = waiters.removeValue(forKey: request) else {
+            return
+        }
+        for continuation in continuations.values { continuation.resume(returning: record) }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// The host and its store.
+extension Host {
+    /// Commits a transaction.
+    ///
+    /// - Parameter then: called on the host's executor once the transaction is as durable as the
+    ///   store makes it, or has failed, which the log says; before `commit` returns where the store
+    ///   answers at once.
+    func commit(
+        _ changes: [StoreChange],
+        then: (@Sendable (isolated Host, Result<Void, StoreError>) -> Void)? = nil
+    ) {
+        store.commit(changes) { [weak self] result in
+            guard let self else { return }
+            if case .failure(let error) = result {
+                log.write(.error, "store.failed", error.description)
+            }
+            guard let then else { return }
+            if reactor.isCurrent {
+                assumeIsolated { then($0, result) }
+            } else {
+                // Awaited by nobody: whoever asked is answered by what `then` does.
+                Task { await self.carryOut(then, result) }
+            }
+        }
+    }
+
+    private func carryOut(
+        _ then: @Sendable (isolated Host, Result<Void, StoreError>) -> Void,
+        _ result: Result<Void, StoreError>
+    ) {
+        then(self, result)
+    }
+
+    /// Commits a transaction and waits until it is as durable as the store makes it.
+    func committed(_ changes: [StoreChange]) async -> Result<Void, StoreError> {
+        await withCheckedContinuation { continuation in
+            commit(changes) { _, result in continuation.resume(returning: result) }
+        }
+    }
+
+    /// Takes over what the daemon before this one left.
+    func recover() throws(HostError) {
+        let state: RecoveredState
+        do {
+            state = try store.recover()
+        } catch {
+            // To go on would be to forget what was promised.
+            throw .store(error)
+        }
+        decide { scheduler, now, effects in
+            scheduler.begin(incarnation: state.incarnation)
+            for (name, reason) in state.switchedOff {
+                scheduler.takeOver(switchedOff: name, reason: reason)
+            }
+            for memory in state.tasks { scheduler.takeOver(memory, now: now) }
+            for request in state.pending { scheduler.takeOver(request, now: now, &effects) }
+            for (request, run) in state.interrupted {
+                scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+            }
+        }
+        for plugin in plugins {
+            guard let off = scheduler.switchedOffSentence(plugin: plugin.index) else { continue }
+            log.write(.warning, "plugin.disabled", off, plugin: plugin.name)
+        }
+        guard !state.interrupted.isEmpty else { return }
+        log.write(
+            .warning,
+            "host.recovered",
+            "\(state.interrupted.count) runs were under way when bghost ended;"
+                + " \(state.pending.count) requests were pending"
+        )
+    }
+}
