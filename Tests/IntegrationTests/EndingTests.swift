@@ -35,7 +35,7 @@ extension Integration {
                 Ending(
                     "own-status",
                     .failed,
-                    message: "the handler answered -1234 and gave no reason"
+                    message: "it answered -1234 and gave no reason"
                 ),
                 Ending(
                     "unknown-status",
@@ -60,7 +60,7 @@ extension Integration {
                 Ending(
                     "bad-utf8-message",
                     .failed,
-                    message: "the handler answered -1 and gave no reason",
+                    message: "it answered -1 and gave no reason",
                     line: "bad message answered -12"
                 ),
                 Ending("bad-result-pointer", .succeeded, line: "refused 3"),

@@ -8,7 +8,9 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// What runs leave behind. Each test is a process of its own, which adopts the orphans of its
+    /// What runs leave behind.
+    ///
+    /// Each test is a process of its own, which adopts the orphans of its
     /// workers as a daemon does, and in which nobody else opens or starts anything.
     @Suite struct ResidueTests {
         @Test(.timeLimit(.minutes(1)))

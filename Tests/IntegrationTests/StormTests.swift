@@ -14,7 +14,7 @@ extension Integration {
         /// a while.
         private static let longGrace = Duration.seconds(2)
 
-        /// Handlers, and how a run of each may end. More than one end where two limits race.
+        /// Handlers, and how a run of each may end: in more than one way where two limits race.
         private static let ends: [(handler: String, outcomes: [String])] = [
             ("succeed", ["succeeded"]),
             ("fail", ["failed"]),

@@ -149,7 +149,7 @@ extension Host {
             run.record.message = completion.message
         } else if completion.status < 0, run.machine.stopReason == nil {
             // Whoever looks at a failure later must not find nothing.
-            run.record.message = "the handler answered \(completion.status) and gave no reason"
+            run.record.message = "it answered \(completion.status) and gave no reason"
         }
         if !completion.payload.isEmpty { run.record.result = completion.payload }
         if completion.retryAfterMilliseconds > 0 {

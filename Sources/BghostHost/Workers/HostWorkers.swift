@@ -232,8 +232,8 @@ extension Host {
 
     /// Whether processes of a run outlive it, which the end of their worker then ends too.
     ///
-    /// Not asked after a run that was too short to be worth it: what such a run left is found after a
-    /// later one, or when the worker has nothing to do.
+    /// Not asked after a run that was too short to be worth it, nor where others may still need what
+    /// they started: that is found after a later run, or when the worker has nothing to do.
     private func hasLeftProcesses(_ carrier: Carrier, after lasted: Duration?) -> Bool {
         guard let worker = carrier as? Worker, worker.lanes.count == 1,
             let lasted, lasted.clampedNanoseconds >= HostLimits.measuredRunMin
