@@ -15,11 +15,10 @@ enum TestManifest {
         "invent-completions", "unknown-status", "own-status", "oversized-result", "bad-json-result",
         "bad-utf8-message", "bad-result-pointer", "crash-in-start", "abort-in-start",
         "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "forge-completion",
-        "close-descriptors",
-        "leak-descriptors", "flood-log", "flood-stdout", "flood-progress", "odd-calls", "allocate",
-        "fork-in-group",
-        "fork-children", "fork-without-end", "daemonize-without-end", "crash-with-daemons",
-        "succeed-with-daemons", "run-with-daemons", "fall-silent",
+        "close-descriptors", "leak-descriptors", "flood-log", "flood-stdout", "flood-progress",
+        "odd-calls", "allocate", "fork-in-group", "fork-children", "fork-without-end",
+        "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons", "run-with-daemons",
+        "fall-silent",
     ]
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
