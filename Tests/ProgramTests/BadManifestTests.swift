@@ -17,8 +17,9 @@ struct BadManifest: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
+// One after the other: each blocks a thread of the pool until its programs have ended.
 /// The daemon with a manifest that it cannot use.
-@Suite struct BadManifestTests {
+@Suite(.serialized) struct BadManifestTests {
     private static let head = #"{"version": 1, "plugins": {"p": {"library": "p.so"}},"#
 
     private static let all = [
