@@ -53,7 +53,7 @@ struct Plan: AsyncParsableCommand {
             }
             throw CommandFailure(
                 .badManifest,
-                "\(config) has errors",
+                "\(config) has \(reading.errors) errors",
                 fix: "bghost check --config \(config)"
             )
         }
