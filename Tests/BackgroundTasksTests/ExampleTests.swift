@@ -56,6 +56,25 @@ struct ExampleTests {
         #expect(plugin.host.logs.map(\.message) == ["somebody is at the door"])
     }
 
+    /// Full Foundation would weigh tens of megabytes in every worker, and a package could not be had
+    /// from the sources alone, as above.
+    @Test func `The SDK imports the header and the standard library, and no full Foundation`()
+        throws
+    {
+        let find = ["find", PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift"]
+        var imported: Set<Substring> = []
+        for path in try Command.run(find).output.split(separator: "\n") {
+            let text = String(decoding: try File.read(String(path)), as: UTF8.self)
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ").drop { $0 == "public" || $0 == "internal" }
+                if words.first == "import" { imported.insert(words.last ?? "") }
+            }
+        }
+        let allowed: Set<Substring> = ["CBghost", "FoundationEssentials", "Synchronization"]
+        #expect(imported.contains("CBghost"))
+        #expect(imported.subtracting(allowed) == [])
+    }
+
     private func build(_ command: [String]) throws {
         let result = try Command.run(command)
         try #require(result.exitCode == 0, "\(result.output)\(result.error)")

@@ -32,7 +32,11 @@ extension Integration {
                 Ending("succeed", .succeeded),
                 Ending("fail", .failed, message: "it went wrong"),
                 Ending("retry", .failed, message: "later"),
-                Ending("own-status", .failed),
+                Ending(
+                    "own-status",
+                    .failed,
+                    message: "it answered -1234 and gave no reason"
+                ),
                 Ending(
                     "unknown-status",
                     .failed,
@@ -53,8 +57,14 @@ extension Integration {
                     message: "good",
                     line: "bad json answered -12"
                 ),
-                Ending("bad-utf8-message", .failed, line: "bad message answered -12"),
+                Ending(
+                    "bad-utf8-message",
+                    .failed,
+                    message: "it answered -1 and gave no reason",
+                    line: "bad message answered -12"
+                ),
                 Ending("bad-result-pointer", .succeeded, line: "refused 3"),
+                Ending("odd-calls", .succeeded, line: "refused 9"),
                 Ending("state-and-release", .succeeded, message: "done", line: "released 42"),
                 Ending("leak-descriptors", .succeeded),
                 Ending("crash-in-start", .crashed(.signalled(SIGSEGV))),
@@ -163,6 +173,22 @@ extension Integration {
                 let line = try await daemon.line { $0.event == "worker.fault" }
                 #expect(line.plugin == "misbehave")
                 #expect(line.message.contains("fault \(number)"))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A worker that speaks for another's run is killed, and that run goes on`()
+            async throws
+        {
+            try await withDaemon(try TestManifest.misbehave(overlap: .allow, slots: 8)) { daemon in
+                let other = try await daemon.begin("honour-cancel")
+                let record = try await daemon.runBesideOthers("forge-completion")
+                #expect(record.outcome == .killed(.protocolFault(12)))
+                let line = try await daemon.line { $0.event == "worker.fault" }
+                #expect(line.plugin == "misbehave")
+                #expect(line.message.hasPrefix("a frame is about a run that this worker does not"))
+                #expect(await daemon.host.expire(run: other.id))
+                #expect(try await daemon.end(of: other).outcome == .cancelledClean)
             }
         }
 

@@ -2,6 +2,7 @@
 
 import BghostCore
 import BghostHost
+import Glibc
 import Testing
 
 extension Integration {
@@ -52,6 +53,23 @@ extension Integration {
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
                 let record = try await daemon.runBesideOthers(task)
                 #expect(record.outcome == .killed(.processes))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that forks without end is killed with all that it forked`() async throws {
+            let limits = WorkerLimits(processes: 16)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                let record = try await daemon.runBesideOthers("fork-without-end")
+                #expect(record.outcome == .killed(.processes))
+                let worker = try #require(record.pid)
+                // Nothing of its process group is left, without a name for each.
+                let clock = ContinuousClock()
+                let deadline = clock.now + .seconds(5)
+                while kill(-worker, 0) == 0 {
+                    try #require(clock.now < deadline, "the group of \(worker) lives on")
+                    await Task.yield()
+                }
             }
         }
 
@@ -107,6 +125,19 @@ extension Integration {
                 #expect(!kept.isEmpty)
                 #expect(kept.reduce(0) { $0 + $1.message.utf8.count } <= limit)
                 try await daemon.line(LogFilter(run: record.id)) { $0.event == "output.limit" }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        func `A flood of progress is not passed on`(isolation: Isolation) async throws {
+            let manifest = try TestManifest.misbehave(isolation: isolation)
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.runBesideOthers("flood-progress")
+                #expect(record.outcome == .succeeded)
+                let progress = try #require(record.progress)
+                #expect(progress.done == progress.total && progress.phase == "flood")
+                // Ten a second; a million would take longer than this to tell one by one.
+                #expect(try #require(record.duration) < .seconds(2))
             }
         }
 

@@ -100,6 +100,27 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `A worker that has fallen silent gets no more runs`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runsPerWorker: 4,
+                overlap: .allow,
+                slots: 8
+            )
+            try await withDaemon(manifest) { daemon in
+                let silent = try await daemon.begin("fall-silent")
+                let line = try await daemon.line { $0.event == "worker.silent" }
+                #expect(line.plugin == "misbehave")
+                repeat {
+                    let other = try await daemon.run("echo")
+                    #expect(other.outcome == .succeeded && other.pid != silent.pid)
+                } while await daemon.host.runs(task: "fall-silent", limit: 1).first?.state != .ended
+                let record = try await daemon.end(of: silent)
+                #expect(record.outcome == .killed(.protocolFault(11)))
+                #expect(try #require(record.duration) < .seconds(2))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `A serial handler never has two runs at once`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(100),

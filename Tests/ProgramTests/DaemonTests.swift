@@ -81,35 +81,6 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `A state directory that is a file is refused`() throws {
-        let file = try folder.write("x", to: "state")
-        let result = try Command.run([
-            Artifact.path("bghost"), "--config", try overrunning(), "--state-dir", file,
-        ])
-        #expect(result.exitCode == 73)
-        #expect(result.error.contains("--state-dir"), "\(result.error)")
-    }
-
-    @Test(
-        .timeLimit(.minutes(1)),
-        arguments: [
-            ("", "BG1003"), ("{\"version\": 1,", "BG1006"),
-            ("{\"version\": 1, \"tusks\": {}}", "BG1021"),
-        ]
-    )
-    func `A manifest that is wrong keeps the daemon from starting`(
-        text: String,
-        code: String
-    ) throws {
-        let manifest = try folder.write(text, to: "tasks.json")
-        let result = try Command.run([
-            Artifact.path("bghost"), "--config", manifest, "--state-dir", folder.file("state"),
-        ])
-        #expect(result.exitCode == 78)
-        #expect(result.error.contains("error[\(code)]"), "\(result.error)")
-    }
-
-    @Test(.timeLimit(.minutes(1)))
     func `A plugin that is not there does not keep the daemon from starting`() throws {
         let manifest = try folder.write(
             """
@@ -126,6 +97,34 @@ import Testing
         #expect(submitted.exitCode == 0)
         let status = try daemon.command(["status"])
         #expect(status.output.contains("libNowhere.so"), "\(status.output)")
+        #expect(daemon.stop() == 0)
+    }
+
+    /// Its thread is in the plugin for ever, and must not keep the daemon from ending.
+    @Test(.timeLimit(.minutes(1)), arguments: ["sleep-forever", "spin", "ignore-cancel"])
+    func `A run inside the daemon that never stops is abandoned and named`(handler: String) throws {
+        let library = try Fixture.library("misbehave")
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"stuck": {"library": "\(library)", "isolation": "in-process"},
+                         "other": {"library": "\(library)"}},
+             "tasks": {"a": {"plugin": "stuck", "handler": "\(handler)",
+                             "limits": {"runtime": "100ms", "grace": "100ms"}},
+                       "b": {"plugin": "other", "handler": "succeed"}}}
+            """,
+            to: "tasks.json"
+        )
+        let daemon = try TestDaemon(manifest: manifest, folder: folder)
+        let run = try daemon.command(["trigger", "a", "--wait"])
+        #expect(run.exitCode == 1)
+        #expect((run.output + run.error).contains("abandoned"), "\(run)")
+        let line = try #require(daemon.program.line(containing: "did not stop and was abandoned"))
+        #expect(line.contains("`stuck`") && line.contains(#"set `"isolation": "worker"`"#))
+        let again = try daemon.command(["trigger", "a", "--wait"])
+        #expect(again.exitCode == 75)
+        #expect(again.error.contains("`stuck` inside the daemon did not stop"), "\(again.error)")
+        #expect(try daemon.command(["trigger", "b", "--wait"]).exitCode == 0)
         #expect(daemon.stop() == 0)
     }
 

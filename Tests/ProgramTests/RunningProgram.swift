@@ -12,7 +12,12 @@ final class RunningProgram {
     private var isCollected = false
 
     /// Starts a build product.
-    init(_ name: String, _ arguments: [String], environment: [String] = []) throws {
+    convenience init(_ name: String, _ arguments: [String], environment: [String] = []) throws {
+        try self.init(command: [Artifact.path(name)] + arguments, environment: environment)
+    }
+
+    /// Starts a program, which is looked up on the path unless its name has a slash.
+    init(command: [String], environment: [String] = []) throws {
         var fds: [Int32] = [0, 0]
         guard pipe(&fds) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
         _ = fcntl(fds[0], F_SETFD, FD_CLOEXEC)
@@ -23,14 +28,14 @@ final class RunningProgram {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, fds[1], 2)
         posix_spawn_file_actions_addclose(&actions, fds[1])
-        let path = Artifact.path(name)
-        var argv = ([path] + arguments).map { strdup($0) } + [nil]
+        let path = command.first ?? ""
+        var argv = command.map { strdup($0) } + [nil]
         defer { argv.forEach { free($0) } }
-        var envp =
-            (["PATH=/usr/bin:/bin", "HOME=/nonexistent"] + environment).map { strdup($0) } + [nil]
+        let usual = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent"]
+        var envp = (usual + environment).map { strdup($0) } + [nil]
         defer { envp.forEach { free($0) } }
         var started: pid_t = 0
-        let code = posix_spawn(&started, path, &actions, nil, &argv, &envp)
+        let code = posix_spawnp(&started, path, &actions, nil, &argv, &envp)
         close(fds[1])
         guard code == 0 else {
             close(fds[0])

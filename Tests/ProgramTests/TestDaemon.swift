@@ -9,11 +9,18 @@ final class TestDaemon {
     let state: String
 
     /// Starts it and waits until it can be spoken to.
-    init(manifest: String, folder: TemporaryDirectory, arguments: [String] = []) throws {
+    ///
+    /// - Parameter prefix: a command that becomes the daemon, such as `nsenter`.
+    init(
+        manifest: String,
+        folder: TemporaryDirectory,
+        arguments: [String] = [],
+        prefix: [String] = []
+    ) throws {
         state = folder.file("state")
         program = try RunningProgram(
-            "bghost",
-            ["--config", manifest, "--state-dir", state, "--log-format", "text"] + arguments
+            command: prefix + [Artifact.path("bghost"), "--config", manifest, "--state-dir", state]
+                + ["--log-format", "text"] + arguments
         )
         guard program.line(containing: "listening on") != nil else {
             throw DaemonFailure(lines: program.lines)

@@ -21,7 +21,7 @@ package enum Daemon {
         guard let manifest = reading.manifest else {
             throw CommandFailure(
                 .badManifest,
-                "\(options.config) has \(reading.errors) errors; bghost does not start",
+                "\(options.config) has errors; bghost does not start",
                 fix: "bghost check --config \(options.config)"
             )
         }

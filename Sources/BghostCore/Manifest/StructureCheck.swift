@@ -91,7 +91,8 @@ struct StructureCheck {
                     fault.code,
                     at: member.keySpan,
                     "\(member.key.quoted) cannot name a \(section.noun): \(fault.reason)",
-                    label: fault.label
+                    label: fault.label,
+                    help: names.rule
                 )
             }
             let context = Context.definition(section, member.key)

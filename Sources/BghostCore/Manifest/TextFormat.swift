@@ -37,6 +37,19 @@ struct TextFault: Error, Equatable {
 }
 
 extension TextFormat {
+    /// What a name of this format is made of, for whoever wrote another one; `nil` for what is not a
+    /// name.
+    var rule: String? {
+        switch self {
+        case .identifierPattern:
+            "an identifier is 1 to 128 of A-Z a-z 0-9 . _ -; each part of it begins with a letter or"
+                + " a digit, and that of a family ends in .*"
+        case .pluginName:
+            "a name is 1 to 64 of A-Z a-z 0-9 . _ -, and begins with a letter or a digit"
+        default: nil
+        }
+    }
+
     /// What this is, with its article: "a path".
     var noun: String {
         switch self {

@@ -10,7 +10,8 @@ struct LibrarySearch {
         let candidates: [String]
 
         var description: String {
-            "`\(library)` is not there; looked for " + candidates.joined(separator: ", ")
+            "`\(library)` is not there; looked for \(candidates.joined(separator: ", ")). Put it there,"
+                + " or correct `library`"
         }
     }
 

@@ -134,6 +134,7 @@ package struct PluginProbe: Sendable {
 
 /// A worker that loads one plugin and is ended.
 private final class ProbeWorker {
+    private static let advice = " look at its constructors, bghost_plugin_v1() and open()"
     private let process: ChildProcess
     private let work: Descriptor
     private let control: Descriptor
@@ -174,7 +175,10 @@ private final class ProbeWorker {
             let now = Monotonic.now
             guard now < deadline, waitForInput(Int32((deadline - now) / 1_000_000) + 1) else {
                 return .failure(
-                    ProbeFailure(message: "it was not loaded within \(milliseconds / 1000) s")
+                    ProbeFailure(
+                        message: "loading it did not come back within \(milliseconds / 1000) s;"
+                            + Self.advice
+                    )
                 )
             }
             let count = PacketSocket.receive(work.raw, buffer, wait: false)
@@ -213,7 +217,7 @@ private final class ProbeWorker {
             return ProbeFailure(message: "its worker closed its socket while it loaded the plugin")
         }
         let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
-        return ProbeFailure(message: "its worker ended while it loaded the plugin (\(how.text))")
+        return ProbeFailure(message: "loading it ended its worker (\(how.text));" + Self.advice)
     }
 
     /// Ends the worker, however it stands.

@@ -80,6 +80,16 @@ final class PluginSlot {
         case .function: Permissions()
         }
     }
+
+    /// What is said of one whose code went wrong before the host could ask it anything.
+    func loadMessage(_ what: String) -> String {
+        let suspects =
+            isFunction
+            ? "the library's constructors" : "its constructors, bghost_plugin_v1() and open()"
+        return
+            "\(path ?? library): loading it \(what). Look at \(suspects); what they printed is in"
+            + " `bghost logs`"
+    }
 }
 
 /// Why a plugin cannot be used now.

@@ -145,7 +145,12 @@ extension Host {
     /// Keeps what a handler said when it completed its run.
     func note(_ completion: Completed, _ index: Int) {
         guard let run = runs[index] else { return }
-        if !completion.message.isEmpty { run.record.message = completion.message }
+        if !completion.message.isEmpty {
+            run.record.message = completion.message
+        } else if completion.status < 0, run.machine.stopReason == nil {
+            // Whoever looks at a failure later must not find nothing.
+            run.record.message = "it answered \(completion.status) and gave no reason"
+        }
         if !completion.payload.isEmpty { run.record.result = completion.payload }
         if completion.retryAfterMilliseconds > 0 {
             run.retryAfter =
@@ -223,10 +228,11 @@ extension Host {
         )
         sampleUsage(index)
         if reason == .startTimeout, run.carrier.state == .loading {
-            loadFailed(
-                run.carrier.plugin,
-                "it was not loaded within \(DurationText.of(nanoseconds: patience.start))"
+            let message = run.carrier.plugin.loadMessage(
+                "did not come back within \(DurationText.of(nanoseconds: patience.start))"
             )
+            loadFailed(run.carrier.plugin, message)
+            runs[index]?.record.message = message
         }
         if let worker = run.carrier as? Worker { worker.killedFor = reason.text }
         retireNow(run.carrier)
@@ -249,7 +255,7 @@ extension Host {
         }
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
-        runLeft(run.carrier, number, outcome)
+        runLeft(run.carrier, number, outcome, lasted: record.duration)
         let finish = RunFinish(
             record: record,
             outcome: outcome,

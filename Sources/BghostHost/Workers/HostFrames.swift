@@ -58,9 +58,16 @@ extension Host {
     /// A moment later its process may be gone, which says more; so it is killed only if it is still
     /// there then.
     private func hungUp(_ worker: Worker) {
-        if worker.isIdle { worker.state = .retiring }
+        // No new run goes where nothing can come from any more; while it loads, its end will say why.
+        if worker.isIdle || worker.state == .live { worker.state = .retiring }
         setDeadline(worker, now &+ 100_000_000)
         worker.hasHungUp = true
+        log.write(
+            .debug,
+            "worker.silent",
+            "pid \(worker.pid ?? 0) says nothing any more and gets no more runs",
+            plugin: worker.plugin.name
+        )
     }
 
     private func take(_ bytes: RawSpan, from worker: Worker) throws(WireError) {

@@ -63,10 +63,11 @@ extension Host {
             runs[index]?.record.usage.peakMemoryBytes = UInt64(max(0, end.peakMemoryBytes))
         }
         if wasLoading, worker.killedFor == nil {
-            loadFailed(
-                worker.plugin,
-                "its worker ended while it loaded the plugin (\(how.text))"
-            )
+            let message = worker.plugin.loadMessage("ended its worker (\(how.text))")
+            loadFailed(worker.plugin, message)
+            for number in worker.runs {
+                runs.index(of: number).map { runs[$0]?.record.message = message }
+            }
         } else if worker.state != .ending {
             log.write(
                 .warning,

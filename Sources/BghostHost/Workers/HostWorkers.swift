@@ -205,13 +205,19 @@ extension Host {
     /// A run has left its carrier.
     ///
     /// Its lane is free once the handler has let go of it too.
-    func runLeft(_ carrier: Carrier, _ number: UInt64, _ outcome: Outcome) {
+    func runLeft(
+        _ carrier: Carrier,
+        _ number: UInt64,
+        _ outcome: Outcome,
+        lasted: Duration?
+    ) {
         carrier.runsCarried += 1
         switch carrier.state {
         case .gone: return
         // Only success leaves a worker that can be trusted to be as good as new. The daemon has no
         // other self to go on with.
         case .live where outcome != .succeeded && carrier is Worker: carrier.state = .retiring
+        case .live where hasLeftProcesses(carrier, after: lasted): carrier.state = .retiring
         default: break
         }
         let lane = Int(number & (1 << LaneBits.count - 1))
@@ -222,6 +228,17 @@ extension Host {
             carrier.unreleased += 1
             setDeadline(carrier, now &+ patience.release)
         }
+    }
+
+    /// Whether processes of a run outlive it, which the end of their worker then ends too.
+    ///
+    /// Not asked after a run that was too short to be worth it, nor where others may still need what
+    /// they started: that is found after a later run, or when the worker has nothing to do.
+    private func hasLeftProcesses(_ carrier: Carrier, after lasted: Duration?) -> Bool {
+        guard let worker = carrier as? Worker, worker.lanes.count == 1,
+            let lasted, lasted.clampedNanoseconds >= HostLimits.measuredRunMin
+        else { return false }
+        return worker.process.map { $0.countTree(limit: 1) > 1 } ?? false
     }
 
     /// A handler has let go of a run that is complete.

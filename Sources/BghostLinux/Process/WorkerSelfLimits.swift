@@ -30,6 +30,9 @@ package enum WorkerTether {
         _ = bgs_die_with_parent()
         // Without this look, a daemon that died before the line above would leave an orphan.
         if getppid() != parent { _exit(0) }
+        // What a plugin starts cannot leave the worker's tree by letting its own parent end, so that
+        // it is counted, and is told apart from what other workers started.
+        _ = bgs_become_subreaper()
         _ = bgs_close_from(count)
         umask(0o077)
         _ = chdir("/")

@@ -102,7 +102,10 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
             must not ignore. It needs a newer bghost
             """
         case .handlerCount(let count):
-            "it claims \(count) handlers; 1 to \(PluginDescriptor.handlersMax) are possible"
+            """
+            it claims \(count) handlers; 1 to \(PluginDescriptor.handlersMax) are possible. Set \
+            n_tasks to the number of its tasks
+            """
         case .cannotCheck(let code):
             "its table could not be looked at: \(String(cString: strerror(code)))"
         default: handlerSentence
@@ -121,15 +124,15 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         case .noStart(let handler):
             "handler \"\(handler)\" has no start(). Set it: it begins a run"
         case .notCode(let part):
-            "\(part) points at memory that is no code"
+            "\(part) points at memory that is no code. Set it to a function of the plugin"
         case .nullText(let part, let length):
             "\(part) has \(length) bytes at address 0. Write {0, 0} for an empty text"
         case .longText(let part, let length, let most):
             "\(part) has \(length) bytes; at most \(most) are possible"
         case .notUTF8(let part, let bytes):
-            "\(part) is not UTF-8: \(Quoted(bytes))"
+            "\(part) is not UTF-8: \(Quoted(bytes)). Write it in UTF-8"
         case .controlCharacter(let part, let bytes):
-            "\(part) holds control characters: \(Quoted(bytes))"
+            "\(part) holds control characters: \(Quoted(bytes)). Leave them out"
         default: ""
         }
     }

@@ -168,12 +168,14 @@ extension PluginRuntime {
         clock_gettime(CLOCK_MONOTONIC, &now)
         let stamp = UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
         let last = slot.lastProgress.load(ordering: .relaxed)
-        // The last step is always told, so that a finished run does not stand at 97 %.
+        // The last step is told at once, so that a finished run does not stand at 97 %; but only once,
+        // which the lowest bit remembers: a flood of last steps is still a flood.
+        let isLast = done == total && total > 0
         guard
             stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
-                || (done == total && total > 0)
+                || isLast && last & 1 == 0
         else { return BG_OK }
-        slot.lastProgress.store(stamp, ordering: .relaxed)
+        slot.lastProgress.store(isLast ? stamp | 1 : stamp & ~1, ordering: .relaxed)
         return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
             voice.progress(run: run, done: done, total: total, phase: $0)
             return BG_OK

@@ -58,7 +58,7 @@ enum PluginLoader {
         guard
             reason.contains("libswift") || reason.contains("lib_")
                 || reason.contains("libFoundation")
-        else { return "\(path): \(reason)" }
+        else { return "\(path): \(reason). `ldd -r` shows all that it needs and does not find" }
         return "\(path): \(reason); it needs the Swift runtime of its compiler: link it with"
             + " -static-stdlib, or install that runtime"
     }

@@ -99,7 +99,8 @@ package final class PluginRuntime: @unchecked Sendable {
             guard status == BG_OK else {
                 throw PluginRefusal(
                     code: "open-failed",
-                    message: "\(plugin.id): open() answered \(status); the plugin's log says why"
+                    message: "\(path): plugin \(plugin.id): open() answered \(status);"
+                        + " the plugin's log says why"
                 )
             }
         }

@@ -53,6 +53,12 @@ import Testing
         let source = PackageRoot.path + "/Examples/c/weather.c"
         let lines = try File.read(source).count { $0 == UInt8(ascii: "\n") }
         #expect(lines <= 30)
+        let shown = String(decoding: try File.read(source), as: UTF8.self)
+        let page = String(
+            decoding: try File.read(PackageRoot.path + "/docs/ABI.md"),
+            as: UTF8.self
+        )
+        #expect(page.contains("```c\n\(shown)```"), "docs/ABI.md shows something else")
         let folder = try TemporaryDirectory()
         let library = folder.file("weather.so")
         let result = try Command.run([

@@ -58,6 +58,29 @@ HANDLER(write_rubbish) {
   return BG_PENDING;
 }
 
+/* killed(protocolFault(12)): a frame that is well formed in every byte, about a run that is another
+ * worker's, or nobody's; that run is not ended by it */
+HANDLER(forge_completion) {
+  (void)plugin;
+  unsigned char frame[32] = { sizeof frame, 0, 0, 0, 0x83, 1 };
+  bg_run        other = info->run + (1u << 20);
+  for (int i = 0; i < 8; i++) frame[8 + i] = (unsigned char)(other >> (8 * i));
+  for (int fd = 3; fd < 64; fd++) {
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode))
+      send(fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  return BG_PENDING;
+}
+
+/* The worker says nothing any more, and can still be told: the run ends soon, and no run after it goes
+ * to this worker. */
+HANDLER(fall_silent) {
+  UNUSED;
+  for (int fd = 3; fd < 64; fd++) shutdown(fd, SHUT_WR);
+  return BG_PENDING;
+}
+
 /* The worker is cut off from its daemon: the run ends, as crashed or lost, and no other does. */
 HANDLER(close_descriptors) {
   UNUSED;
@@ -86,6 +109,36 @@ HANDLER(flood_log) {
   return BG_OK;
 }
 
+/* succeeded; of a million last steps few are told */
+HANDLER(flood_progress) {
+  (void)plugin;
+  for (uint64_t i = 1; i <= 1000000; i++)
+    if (host->progress(host, info->run, i, i, TEXT("flood")) != BG_OK) return BG_E_FAILED;
+  return BG_OK;
+}
+
+/* succeeded; what is no text, no extension or no parameter is refused: logs "refused 9" */
+HANDLER(odd_calls) {
+  (void)plugin;
+  char   value[8];
+  size_t need = 0;
+  bg_str nowhere = { 0, 5 }, endless = { value, SIZE_MAX };
+  int    refused = 0;
+  refused += host->log(host, info->run, 2, nowhere) == BG_E_ARG;
+  refused += host->log(host, info->run, 2, endless) == BG_E_ARG;
+  refused += host->progress(host, info->run, 1, 2, nowhere) == BG_E_ARG;
+  refused += host->param(host, info->run, nowhere, value, sizeof value, &need) == BG_E_ARG;
+  refused += host->param(host, info->run, TEXT("text"), value, sizeof value, &need) == BG_E_ABSENT;
+  refused += host->log(0, info->run, 2, TEXT("to nobody")) == BG_E_ARG;
+  refused += host->complete(0, info->run, 0) == BG_E_ARG;
+  refused += host->extension(host, "org.example.nobody/1") == 0;
+  refused += host->extension(host, 0) == 0;
+  char line[32];
+  snprintf(line, sizeof line, "refused %d", refused);
+  say(info->run, line);
+  return BG_OK;
+}
+
 /* succeeded or killed(output); the daemon keeps no more of the 64 MiB than it may */
 HANDLER(flood_stdout) {
   UNUSED;
@@ -107,40 +160,6 @@ HANDLER(allocate) {
     memset(block, 1, step);
   }
   return BG_OK;
-}
-
-/* Forks up to 32 children that stay and logs each. No child outlives the run's worker. */
-static bg_status fork_many(const bg_run_info *info, int own_session) {
-  int count = 0;
-  for (; count < 32; count++) {
-    pid_t child = fork();
-    if (child < 0) break;
-    if (child == 0) {
-      if (own_session) setsid();
-      /* A last resort, should nobody kill it. */
-      alarm(60);
-      for (;;) pause();
-    }
-    char line[32];
-    snprintf(line, sizeof line, "child %d", (int)child);
-    say(info->run, line);
-  }
-  char line[32];
-  snprintf(line, sizeof line, "forked %d", count);
-  say(info->run, line);
-  return BG_PENDING;
-}
-
-/* killed(processes) or killed(graceExceeded) */
-HANDLER(fork_in_group) {
-  (void)plugin;
-  return fork_many(info, 0);
-}
-
-/* the same; a process group is not enough to find these */
-HANDLER(fork_children) {
-  (void)plugin;
-  return fork_many(info, 1);
 }
 
 #endif

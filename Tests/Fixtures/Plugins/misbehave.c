@@ -3,6 +3,7 @@
  * Each handler is named after what it does; the comment above its function says what the host must
  * make of it. Every one is bounded: left alone, none outgrows the machine. */
 #include "behave.h"
+#include "misbehave-children.h"
 #include "misbehave-ending.h"
 #include "misbehave-process.h"
 #include "misbehave-stopping.h"
@@ -51,13 +52,22 @@ static const bg_task *const tasks[] = {
   TASK("crash-in-release", 0, succeed, 0, crash_in_release),
   TASK("exit-thread", BG_TASK_MAY_BLOCK, exit_thread, 0, 0),
   TASK("write-rubbish", 0, write_rubbish, 0, 0),
+  TASK("forge-completion", 0, forge_completion, 0, 0),
   TASK("close-descriptors", 0, close_descriptors, 0, 0),
+  TASK("fall-silent", 0, fall_silent, 0, 0),
   TASK("leak-descriptors", 0, leak_descriptors, 0, 0),
   TASK("flood-log", BG_TASK_MAY_BLOCK, flood_log, 0, 0),
+  TASK("flood-progress", BG_TASK_MAY_BLOCK, flood_progress, 0, 0),
+  TASK("odd-calls", 0, odd_calls, 0, 0),
   TASK("flood-stdout", BG_TASK_MAY_BLOCK, flood_stdout, 0, 0),
   TASK("allocate", BG_TASK_MAY_BLOCK, allocate, 0, 0),
   TASK("fork-in-group", 0, fork_in_group, 0, 0),
   TASK("fork-children", 0, fork_children, 0, 0),
+  TASK("fork-without-end", BG_TASK_MAY_BLOCK, fork_without_end, 0, 0),
+  TASK("daemonize-without-end", BG_TASK_MAY_BLOCK, daemonize_without_end, 0, 0),
+  TASK("crash-with-daemons", 0, crash_with_daemons, 0, 0),
+  TASK("succeed-with-daemons", 0, succeed_with_daemons, 0, 0),
+  TASK("run-with-daemons", 0, run_with_daemons, complete_cancelled, 0),
 };
 
 static const bg_plugin plugin_table = {

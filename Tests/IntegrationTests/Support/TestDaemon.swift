@@ -55,14 +55,18 @@ final class TestDaemon: Sendable {
 
     /// Waits until the handler of a request's run is under way.
     func begun(_ request: PendingRequest) async throws -> RunRecord {
-        for await entry in follow(LogFilter(task: request.task)) where entry.event == "run.started"
-        {
-            let runs = await host.runs(task: request.task, limit: 100)
+        try await begun(request.id, task: request.task)
+    }
+
+    /// Waits until the handler of a request's run is under way.
+    func begun(_ request: RunID, task: String) async throws -> RunRecord {
+        for await entry in follow(LogFilter(task: task)) where entry.event == "run.started" {
+            let runs = await host.runs(task: task, limit: 100)
             // An earlier run of the task has begun too.
-            let run = runs.first { $0.request == request.id && $0.id == entry.run }
+            let run = runs.first { $0.request == request && $0.id == entry.run }
             if let run { return run }
         }
-        throw Missing(what: "a run of \(request.task)")
+        throw Missing(what: "a run of \(task)")
     }
 
     /// Waits for the end of a run that is under way.

@@ -14,9 +14,11 @@ enum TestManifest {
         "sleep-forever", "complete-twice", "complete-after-cancel", "complete-late",
         "invent-completions", "unknown-status", "own-status", "oversized-result", "bad-json-result",
         "bad-utf8-message", "bad-result-pointer", "crash-in-start", "abort-in-start",
-        "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "close-descriptors",
-        "leak-descriptors", "flood-log", "flood-stdout", "allocate", "fork-in-group",
-        "fork-children",
+        "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "forge-completion",
+        "close-descriptors", "leak-descriptors", "flood-log", "flood-stdout", "flood-progress",
+        "odd-calls", "allocate", "fork-in-group", "fork-children", "fork-without-end",
+        "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons", "run-with-daemons",
+        "fall-silent",
     ]
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
@@ -54,6 +56,19 @@ enum TestManifest {
                 )
             )
         }
+        return manifest
+    }
+
+    /// Every handler of `misbehave`, of which `fail` is tried twice.
+    static func failingTwice(after base: Duration) throws -> Manifest {
+        var manifest = try misbehave()
+        let index = try #require(
+            manifest.tasks.firstIndex { $0.identifier.description == "fail" }
+        )
+        manifest.tasks[index].retry = RetryPolicy(
+            backoff: .exponential(base: base, cap: .seconds(3600)),
+            attemptsMax: 2
+        )
         return manifest
     }
 

@@ -21,7 +21,17 @@ extension TestDaemon {
         let outcomes = try await others
         #expect(outcomes.count >= 2)
         #expect(outcomes.allSatisfy { $0 == .succeeded }, "\(task) disturbs others: \(outcomes)")
+        try await expectNamed(record)
         return record
+    }
+
+    /// Holds the log to name the plugin and the outcome of a run that has ended.
+    func expectNamed(_ record: RunRecord) async throws {
+        let outcome = try #require(record.outcome)
+        let line = try await line(LogFilter(run: record.id)) { $0.event == "run.ended" }
+        #expect(line.plugin == record.plugin && line.task == record.task)
+        #expect(line.message.hasPrefix(outcome.text), "\(line.message)")
+        #expect(line.level == (outcome == .succeeded ? .info : .warning))
     }
 
     private func runOthers(until isOver: Flag) async throws -> [Outcome?] {

@@ -6,104 +6,20 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// A plugin that cannot be used, and what the host says of it.
-struct BadPlugin: Sendable, CustomTestStringConvertible {
-    var name: String
-    /// In the reason.
-    var words: String
-    var defines: [String] = []
-
-    var testDescription: String { name }
-}
-
 extension Integration {
-    /// Plugins that cannot be loaded.
+    /// Plugins while they are loaded.
     @Suite struct LoadTests {
-        @Test(
-            .timeLimit(.minutes(1)),
-            arguments: [
-                BadPlugin(name: "no-entry", words: "bghost_plugin_v1"),
-                BadPlugin(name: "no-note", words: "note"),
-                BadPlugin(name: "torn-note", words: "note"),
-                BadPlugin(name: "two-notes", words: "note"),
-                BadPlugin(name: "note-text", words: "note"),
-                BadPlugin(name: "note-abi-2", words: "2.0"),
-                BadPlugin(name: "entry-v2-only", words: "bghost_plugin_v2"),
-                BadPlugin(name: "entry-is-data", words: "bghost_plugin_v1"),
-            ]
-        )
-        func `A file that is no plugin is refused before any of it runs`(
-            bad: BadPlugin
-        ) async throws {
-            let library = try Fixture.library(bad.name)
-            let manifest = try TestManifest.plugin("bad", library: library)
-            try await withDaemon(manifest) { daemon in
-                let error = await #expect(throws: SubmitError.self) {
-                    try await daemon.host.trigger(Submission(task: "task"))
-                }
-                #expect(error?.code == .unavailable)
-                #expect(error?.message.contains(bad.words) == true, "\(error?.message ?? "")")
-                let status = await daemon.host.status()
-                let plugin = try #require(status.plugins.first { $0.name == "bad" })
-                #expect(plugin.problem == error?.message)
-                #expect(plugin.workers.isEmpty)
-                try await daemon.line { $0.event == "plugin.unusable" && $0.plugin == "bad" }
-                #expect(try await daemon.run("witness.echo").outcome == .succeeded)
-            }
-        }
-
-        @Test(
-            .timeLimit(.minutes(1)),
-            arguments: [
-                BadPlugin(name: "abi-major-2", words: "2"),
-                BadPlugin(name: "minor-too-new", words: "9"),
-                BadPlugin(name: "lying-note", words: "test.somebody-else"),
-                BadPlugin(name: "null-descriptor", words: "test"),
-                BadPlugin(name: "null-start", words: "start"),
-                BadPlugin(name: "null-task", words: "task"),
-                BadPlugin(name: "null-tasks", words: "task"),
-                BadPlugin(name: "null-strings", words: ""),
-                BadPlugin(name: "wild-strings", words: ""),
-                BadPlugin(name: "wild-tasks", words: ""),
-                BadPlugin(name: "wild-pointer", words: ""),
-                BadPlugin(name: "oversized-strings", words: ""),
-                BadPlugin(name: "non-utf8-strings", words: "UTF-8"),
-                BadPlugin(name: "size-zero", words: "size"),
-                BadPlugin(name: "size-huge", words: "size"),
-                BadPlugin(name: "task-size-zero", words: "size"),
-                BadPlugin(name: "start-is-data", words: "start"),
-                BadPlugin(name: "two-to-the-32-tasks", words: "4294967295"),
-                BadPlugin(name: "zero-tasks", words: "0"),
-                BadPlugin(name: "duplicate-handlers", words: "succeed"),
-                BadPlugin(name: "unknown-flag", words: "flag"),
-                BadPlugin(name: "unknown-task-flag", words: "flag"),
-                BadPlugin(name: "guard-page", words: ""),
-                BadPlugin(name: "fail-in-open", words: "-1234"),
-            ]
-        )
-        func `A plugin whose table is wrong is refused by its worker`(
-            bad: BadPlugin
-        ) async throws {
-            let library = try Fixture.library(bad.name, defines: bad.defines)
-            try await withDaemon(try TestManifest.plugin("bad", library: library)) { daemon in
-                let record = try await daemon.runBesideOthers("task")
-                #expect(record.outcome == .failed)
-                #expect(record.message.contains(bad.words), "\(record.message)")
-                let line = try await daemon.line { $0.event == "plugin.load_failed" }
-                #expect(line.plugin == "bad")
-                let said = daemon.log.entries(matching: LogFilter(plugin: "bad"), limit: 8192)
-                #expect(!said.contains { $0.message.contains("close() came") })
-            }
-        }
-
-        @Test func `A library with an undefined symbol is refused with the loader's words`()
+        @Test(.timeLimit(.minutes(1)))
+        func `A library with an undefined symbol is refused with the loader's words`()
             async throws
         {
             let library = try Fixture.library("undefined-symbol", flags: ["-Wl,-z,lazy"])
             try await withDaemon(try TestManifest.plugin("bad", library: library)) { daemon in
-                let record = try await daemon.run("task")
+                let record = try await daemon.runBesideOthers("task")
                 #expect(record.outcome == .failed)
-                #expect(record.message.contains("undefined symbol"), "\(record.message)")
+                #expect(record.message.hasPrefix("\(library): "), "\(record.message)")
+                #expect(record.message.contains("undefined symbol: nobody_defines_this"))
+                #expect(record.message.hasSuffix("shows all that it needs and does not find"))
             }
         }
 
@@ -128,7 +44,14 @@ extension Integration {
                 #expect(record.startedAt == nil)
                 let line = try await daemon.line { $0.event == "plugin.load_failed" }
                 #expect(line.plugin == "bad")
-                #expect(line.message.contains(how.text))
+                let advice = "Look at its constructors, bghost_plugin_v1() and open()"
+                #expect(
+                    line.message.hasPrefix(
+                        "\(library): loading it ended its worker (\(how.text)). \(advice)"
+                    ),
+                    "\(line.message)"
+                )
+                #expect(record.message == line.message)
             }
         }
 
@@ -147,6 +70,9 @@ extension Integration {
                 #expect(record.startedAt == nil)
                 let line = try await daemon.line { $0.event == "plugin.load_failed" }
                 #expect(line.plugin == "bad")
+                let what = "\(library): loading it did not come back within 300 ms. Look at its con"
+                #expect(line.message.hasPrefix(what), "\(line.message)")
+                #expect(record.message == line.message)
             }
         }
 

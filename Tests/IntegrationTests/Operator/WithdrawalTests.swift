@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// Requests that wait, and runs under way, that an operator ends.
+    @Suite struct WithdrawalTests {
+        @Test(.timeLimit(.minutes(1)))
+        func `All that waits is listed, and withdrawn by task or altogether`() async throws {
+            try await withDaemon(try TestManifest.failingTwice(after: .seconds(3600))) { daemon in
+                let host = daemon.host
+                let date = WallClock.now + hour
+                let echo = try await host.submit(
+                    Submission(task: "echo", earliestBegin: date, latestBegin: date + hour)
+                )
+                let params = try await host.submit(Submission(task: "params", earliestBegin: date))
+                let failing = try await host.submit(Submission(task: "fail"))
+                try await daemon.line(LogFilter(task: "fail")) { $0.event == "request.again" }
+
+                let list = await host.pending(task: nil, limit: 10)
+                #expect(list.total == 3)
+                #expect(list.requests.map(\.task) == ["echo", "fail", "params"])
+                #expect(list.requests[0].latestBegin == date + hour)
+                #expect(list.requests[0].waitingFor == ["its earliest begin date"])
+                #expect(list.requests[1].id == failing.id)
+                #expect(list.requests[1].counters == AttemptCounters(failures: 1))
+                #expect(list.requests[1].attempt == 2)
+                #expect(
+                    await host.pending(task: "fail", limit: 10).requests.map(\.id) == [failing.id]
+                )
+                #expect(await host.pending(task: nil, limit: 1).requests.count == 1)
+                #expect(await host.pending(task: nil, limit: 1).total == 3)
+
+                let one = try await host.cancelPending(task: "fail")
+                #expect(one.map(\.id) == [failing.id])
+                let others = try await host.cancelPending(task: nil)
+                #expect(Set(others.map(\.id)) == [echo.id, params.id])
+                #expect(await host.pending(task: nil, limit: 10).total == 0)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `What is withdrawn does not come back with the next daemon`() async throws {
+            let folder = try TemporaryDirectory()
+            let manifest = try TestManifest.failingTwice(after: .seconds(3600))
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                let date = WallClock.now + hour
+                _ = try await daemon.host.submit(Submission(task: "echo", earliestBegin: date))
+                _ = try await daemon.host.submit(Submission(task: "params", earliestBegin: date))
+                #expect(try await daemon.host.cancelPending(task: "echo").count == 1)
+            }
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                let list = await daemon.host.pending(task: nil, limit: 10)
+                #expect(list.requests.map(\.task) == ["params"])
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A handler's request says in which run it was made`() async throws {
+            try await withDaemon(try TestManifest.misbehave(slots: 1)) { daemon in
+                let run = try await daemon.run("submit", #"{"task":"echo"}"#)
+                let ended = try await daemon.line(LogFilter(task: "echo")) {
+                    $0.event == "run.ended"
+                }
+                #expect(ended.run != nil)
+                _ = try await daemon.host.disable(plugin: "misbehave", reason: "", stopsRuns: false)
+                #expect(run.outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: ["honour-cancel", "ignore-cancel"])
+        func `A run that is stopped owes nothing and is not repeated`(task: String) async throws {
+            var manifest = try TestManifest.misbehave()
+            for index in manifest.tasks.indices {
+                manifest.tasks[index].retry = RetryPolicy(
+                    backoff: .exponential(base: .milliseconds(1), cap: .seconds(1))
+                )
+            }
+            try await withDaemon(manifest) { daemon in
+                let request = try await daemon.host.submit(Submission(task: task))
+                let run = try await daemon.begun(request)
+                #expect(await daemon.host.stop(run: run.id))
+                let record = try await daemon.end(of: run)
+                #expect(record.stopReason == .user)
+                #expect(
+                    record.outcome
+                        == (task == "honour-cancel" ? .cancelledClean : .killed(.graceExceeded))
+                )
+                #expect(await daemon.host.pending(task: nil, limit: 10).total == 0)
+                #expect(await daemon.host.throttles(task: nil).isEmpty)
+                #expect(await daemon.host.deadLetters(task: nil, limit: 10).isEmpty)
+                #expect(await daemon.host.stop(run: run.id) == false)
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// What runs leave behind.
+    ///
+    /// Each test is a process of its own, which adopts the orphans of its
+    /// workers as a daemon does, and in which nobody else opens or starts anything.
+    @Suite struct ResidueTests {
+        @Test(.timeLimit(.minutes(1)))
+        func `A hundred mixed runs leave no descriptor, thread or process behind`() async {
+            await #expect(processExitsWith: .success) {
+                try await withLonelyDaemon(try mixedManifest()) { daemon in
+                    // What is made once is made now.
+                    try await runMixed(daemon, rounds: 2)
+                    let before = try await settled()
+                    try await runMixed(daemon, rounds: 9)
+                    var after = try await settled()
+                    // The pool of Swift's tasks ends and starts threads as it likes, below its own
+                    // maximum; a leak of ours would be one of a hundred.
+                    let threads = after.threads
+                    #expect(abs(threads - before.threads) <= 2, "\(before.threads) and \(threads)")
+                    after.threads = before.threads
+                    #expect(after == before, "\(after)\n\nwas \(before)")
+                }
+                #expect(try Holdings().children.isEmpty)
+            }
+        }
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: ["crash-with-daemons", "fork-children", "succeed-with-daemons"]
+        )
+        func `What left its worker's process group is gone after the run`(task: String) async {
+            await #expect(processExitsWith: .success) { [task] in
+                let manifest = try TestManifest.misbehave(
+                    runtime: .milliseconds(300),
+                    limits: WorkerLimits(processes: 64)
+                )
+                try await withLonelyDaemon(manifest) { daemon in
+                    let run = try await daemon.begin(task)
+                    let record = try await daemon.end(of: run)
+                    let outcomes: [String: Outcome] = [
+                        "crash-with-daemons": .crashed(.signalled(SIGSEGV)),
+                        "fork-children": .killed(.graceExceeded),
+                    ]
+                    #expect(record.outcome == outcomes[task] ?? .succeeded)
+                    let lines = daemon.log.entries(matching: LogFilter(run: run.id), limit: 100)
+                    let children = lines.compactMap { line in
+                        ["left ", "child "].lazy.compactMap { prefix in
+                            line.message.hasPrefix(prefix)
+                                ? Int32(line.message.dropFirst(prefix.count)) : nil
+                        }.first
+                    }
+                    #expect(children.count == (task == "fork-children" ? 32 : 2), "\(children)")
+                    for child in children { try await gone(child) }
+                    #expect(try await daemon.run("witness.echo").outcome == .succeeded)
+                    let next = try await daemon.run("succeed")
+                    #expect(next.outcome == .succeeded && next.pid != record.pid)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A run that makes daemons without end is killed with all of them`() async {
+            await #expect(processExitsWith: .success) {
+                let manifest = try TestManifest.misbehave(limits: WorkerLimits(processes: 16))
+                try await withLonelyDaemon(manifest) { daemon in
+                    let record = try await daemon.runBesideOthers("daemonize-without-end")
+                    #expect(record.outcome == .killed(.processes))
+                    #expect(try await settled().children.isEmpty)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `What a run starts goes on while the workers of others end`() async {
+            await #expect(processExitsWith: .success) {
+                try await withLonelyDaemon(try TestManifest.misbehave(slots: 4)) { daemon in
+                    let run = try await daemon.begin("run-with-daemons")
+                    let filter = LogFilter(run: run.id)
+                    var left: [Int32] = []
+                    for await entry in daemon.follow(filter) where entry.message.hasPrefix("left ")
+                    {
+                        left.append(try #require(Int32(entry.message.dropFirst(5))))
+                        if left.count == 2 { break }
+                    }
+                    for _ in 0..<5 {
+                        let other = try await daemon.run("crash-in-start")
+                        #expect(other.outcome == .crashed(.signalled(SIGSEGV)))
+                        try await gone(try #require(other.pid))
+                    }
+                    #expect(left.allSatisfy(isAlive))
+                    #expect(await daemon.host.expire(run: run.id))
+                    #expect(try await daemon.end(of: run).outcome == .cancelledClean)
+                    for process in left { try await gone(process) }
+                }
+            }
+        }
+    }
+}
+
+/// Runs a test in a process that has nothing but this host.
+private func withLonelyDaemon(
+    _ manifest: Manifest,
+    _ body: (TestDaemon) async throws -> Void
+) async throws {
+    Orphan.adopt()
+    try await withDaemon(
+        manifest,
+        adjust: { configuration in
+            durable(&configuration)
+            configuration.isSubreaper = true
+            configuration.patience.idle = 20_000_000
+        },
+        body
+    )
+}
+
+/// What this process has once its workers are gone.
+private func settled() async throws -> Holdings {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(10)
+    var last = try Holdings()
+    while let child = last.children.first {
+        try #require(clock.now < deadline, "\(last)")
+        // It is left to the host to be collected.
+        var end = siginfo_t()
+        waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
+        await Task.yield()
+        last = try Holdings()
+    }
+    // The last of their descriptors close when the host is told of it.
+    for _ in 0..<200 {
+        await Task.yield()
+        let next = try Holdings()
+        if next.descriptors.count < last.descriptors.count { last = next }
+    }
+    return last
+}
+
+/// Every way in which a run ends, in workers, as a function and inside the daemon.
+private func mixedManifest() throws -> Manifest {
+    var manifest = try TestManifest.misbehave(
+        runtime: .milliseconds(40),
+        grace: .milliseconds(30),
+        limits: WorkerLimits(memoryBytes: 64 << 20, processes: 8)
+    )
+    manifest.plugins.append(
+        PluginDefinition(
+            name: "inside",
+            library: try Fixture.library("misbehave"),
+            isolation: .inProcess
+        )
+    )
+    for handler in ["echo", "honour-cancel", "fail"] {
+        manifest.tasks.append(
+            try TestManifest.task("inside.\(handler)", "inside", handler, nil)
+        )
+    }
+    return manifest
+}
+
+private func runMixed(_ daemon: TestDaemon, rounds: Int) async throws {
+    let tasks = [
+        "succeed", "fail", "echo", "honour-cancel-fd", "ignore-cancel", "crash-in-start",
+        "write-rubbish", "close-descriptors", "fork-children", "flood-stdout",
+        "witness.nap", "inside.echo", "inside.fail",
+    ]
+    for _ in 0..<rounds {
+        for task in tasks { _ = try await daemon.run(task) }
+    }
+}
