@@ -25,7 +25,8 @@ extension Host: HostControl {
                     problem: plugin.problem?.message,
                     switchedOff: scheduler.switchedOff(plugin: plugin.index)
                 )
-            }
+            },
+            simulation: simulation
         )
     }
 

@@ -21,6 +21,8 @@ package enum Schema {
     package static let forgive = "bghost.forgive/1"
     package static let pluginSwitch = "bghost.switch/1"
     package static let backup = "bghost.backup/1"
+    package static let why = "bghost.why/1"
+    package static let simulation = "bghost.simulation/1"
     package static let plan = "bghost.plan/1"
     package static let logs = "bghost.logs/1"
     package static let logEntry = "bghost.log/1"

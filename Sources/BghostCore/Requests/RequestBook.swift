@@ -85,6 +85,14 @@ package struct RequestBook: Sendable {
         }
     }
 
+    /// The requests that wait and whose id is among these.
+    package func requests(in ids: ClosedRange<RunID>) -> [Request] {
+        entries.flatMap { entry in
+            let places = (entry.waiting.map { [$0] } ?? []) + entry.retries + entry.simulated.all
+            return places.map(\.request).filter { ids.contains($0.id) }
+        }
+    }
+
     /// How many other requests would begin before this one if slots came free.
     package func requestsAhead(of request: Request, now: Int64) -> Int {
         guard let entry = byIdentifier[request.task],
@@ -184,7 +192,7 @@ package struct RequestBook: Sendable {
                 take(place, from: index, now: now)
                 return .missed(place.request, entry: index)
             }
-            if entries[index].running > 0 {
+            if !entries[index].hasRoom {
                 switch entries[index].overlap {
                 case .allow: break
                 // `finished` lines it up again.

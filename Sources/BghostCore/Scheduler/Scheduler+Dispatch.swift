@@ -6,7 +6,7 @@ extension Scheduler {
     /// Called after every event that may let something begin.
     package mutating func dispatch(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining else { return }
-        while running.count < settings.slots {
+        while hasFreeSlot {
             let decision = book.next(now: now.unix, &gates) { request, task, gates in
                 gates.lets(request, task: task)
             }
@@ -27,6 +27,8 @@ extension Scheduler {
             }
         }
     }
+
+    var hasFreeSlot: Bool { running.count < settings.slots }
 
     /// Ends a request that gets no run, or no further one.
     mutating func end(
@@ -59,6 +61,11 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         gates.plugins[plugin].problem = problem
+        gates.plugins[plugin].problems.take(
+            isOpen: problem == nil,
+            reading: problem ?? "none",
+            at: now.unix
+        )
         guard problem == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
         dispatch(now: now, &effects)

@@ -89,6 +89,11 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         gates.plugins[plugin].switchedOff = reason
+        gates.plugins[plugin].switches.take(
+            isOpen: reason == nil,
+            reading: reason.map { $0.isEmpty ? "off" : "off (\($0))" } ?? "on",
+            at: now.unix
+        )
         guard reason == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
         dispatch(now: now, &effects)
