@@ -47,16 +47,7 @@ struct Plan: AsyncParsableCommand {
     func run() async throws {
         let console = output.console
         let reading = ManifestFiles.read(config, unresolvedSecrets: .warning)
-        guard let manifest = reading.manifest else {
-            for diagnostic in reading.diagnostics {
-                console.remark(diagnostic.rendered(color: console.error.hasColor))
-            }
-            throw CommandFailure(
-                .badManifest,
-                "\(config) has \(reading.errors) errors",
-                fix: "bghost check --config \(config)"
-            )
-        }
+        let manifest = try reading.require(console)
         let begin = from ?? unixNow()
         let week: Int64 = 7 * 86_400_000_000_000
         let plan = SchedulePlan(

@@ -76,13 +76,21 @@ struct Run: AsyncParsableCommand {
     )
     var slots: Int?
 
+    @OptionGroup var virtual: VirtualClockOptions
+
     func validate() throws {
+        guard !virtual.isMisplaced else {
+            throw ValidationError(
+                "--for, --from, --manners, --trace and --json go with --virtual-clock"
+            )
+        }
         guard (1...4096).contains(slots ?? 1) else {
             throw ValidationError("--slots must be from 1 to 4096")
         }
     }
 
     func run() async throws {
+        if let seed = virtual.virtualClock { return try play(seed: seed) }
         try await Daemon.run(
             RunOptions(
                 config: config,
@@ -95,5 +103,51 @@ struct Run: AsyncParsableCommand {
             ),
             Console(.auto)
         )
+    }
+
+    private static func tracer(
+        _ console: Console,
+        asJSON: Bool
+    ) -> @Sendable (Moment, Simulation.Event) -> Void {
+        { now, event in
+            let line = VirtualLine(now, event)
+            if asJSON { console.answer(json: line.json) } else { console.answer(line.line) }
+        }
+    }
+
+    /// Plays the manifest's schedules, with nothing of it real.
+    private func play(seed: UInt64) throws {
+        let console = Console(.auto)
+        let reading = ManifestFiles.read(config, unresolvedSecrets: .warning)
+        let manifest = try reading.require(console)
+        let from = virtual.from ?? unixNow()
+        let begun = ContinuousClock.now
+        let asJSON = virtual.json
+        let result = VirtualPlay(
+            manifest: manifest,
+            path: config,
+            slots: slots,
+            seed: seed,
+            manners: virtual.manners.manners
+        ).play(
+            from: from,
+            through: from.addingClamped(Int64(clamping: virtual.length.clampedNanoseconds)),
+            observe: virtual.trace ? Self.tracer(console, asJSON: asJSON) : nil
+        )
+        let view = VirtualPlayView(result: result)
+        if asJSON {
+            console.answer(json: view.json)
+        } else {
+            console.answer(view.text(console.out))
+        }
+        let took = HumanText.duration(begun.duration(to: .now))
+        console.remark("\(HumanText.duration(virtual.length)) in \(took), seed \(seed)")
+        guard result.faults.isEmpty else {
+            throw CommandFailure(
+                .internalError,
+                "\(result.faults.count) transitions happened that must not be",
+                fix: "report it with the manifest and seed=\(seed)"
+            )
+        }
     }
 }

@@ -38,7 +38,8 @@ struct Submit: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of a request that is pending: replace or keep.",
+            "What becomes of a request that is pending: replace, keep or update (new parameters,"
+                + " same dates).",
             valueName: "what"
         )
     )

@@ -142,3 +142,18 @@ enum Secrets {
         }
     }
 }
+
+extension ManifestFiles.Reading {
+    /// The manifest, or a failure behind what is wrong with it.
+    func require(_ console: Console) throws(CommandFailure) -> Manifest {
+        if let manifest { return manifest }
+        for diagnostic in diagnostics {
+            console.remark(diagnostic.rendered(color: console.error.hasColor))
+        }
+        throw CommandFailure(
+            .badManifest,
+            "\(path) has \(errors) errors",
+            fix: "bghost check --config \(path)"
+        )
+    }
+}

@@ -24,6 +24,7 @@ package enum Schema {
     package static let why = "bghost.why/1"
     package static let simulation = "bghost.simulation/1"
     package static let plan = "bghost.plan/1"
+    package static let simulation = "bghost.simulation/1"
     package static let logs = "bghost.logs/1"
     package static let logEntry = "bghost.log/1"
 }

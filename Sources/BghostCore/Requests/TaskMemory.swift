@@ -7,6 +7,8 @@ package struct TaskMemory: Equatable, Sendable {
     package var debt: ExpiryDebt
     /// The last time of its schedule that has been served, Unix nanoseconds.
     package var lastSlot: Int64?
+    /// The times of its schedule that have been served, as far as they may come again.
+    package var served: ServedSlots
     /// What its schedule was when `lastSlot` was written, so that an edit is seen.
     package var schedule: String
     /// Since when its schedule is this one, Unix nanoseconds.
@@ -16,12 +18,14 @@ package struct TaskMemory: Equatable, Sendable {
         identifier: String,
         debt: ExpiryDebt = ExpiryDebt(),
         lastSlot: Int64? = nil,
+        served: ServedSlots = ServedSlots(),
         schedule: String = "",
         scheduledSince: Int64? = nil
     ) {
         self.identifier = identifier
         self.debt = debt
         self.lastSlot = lastSlot
+        self.served = served
         self.schedule = schedule
         self.scheduledSince = scheduledSince
     }

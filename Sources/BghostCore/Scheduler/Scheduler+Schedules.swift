@@ -62,7 +62,8 @@ extension Scheduler {
                 editedAt: memory.scheduledSince
             ),
             now: now.unix,
-            rules: schedule.rules
+            rules: schedule.rules,
+            isTaken: memory.served.contains
         )
         let identifier = memory.identifier
         if plan.slots.isEmpty, plan.missedCount > 0 {
@@ -128,8 +129,12 @@ extension Scheduler {
     mutating func leave(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
         guard let slot = request.slot, !request.isRetry else { return [] }
         var memory = memory(of: entry)
-        guard slot > memory.lastSlot ?? .min else { return [] }
-        memory.lastSlot = slot
+        memory.served.insert(slot, before: schedules[entry]?.recurrence.last(before: slot))
+        // A last time from the future is of a clock that was wrong.
+        let ahead = (memory.lastSlot ?? .min).subtractingClamped(now.unix)
+        if slot > memory.lastSlot ?? .min || ahead > MisfirePlan.Rules().clockBackMax {
+            memory.lastSlot = slot
+        }
         remember(memory, entry: entry, now: now)
         return [.remembered(memory)]
     }

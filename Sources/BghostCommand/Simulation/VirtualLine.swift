@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+package import BghostCore
+
+/// One event under a virtual clock, for `--trace`.
+package struct VirtualLine {
+    private let at: Int64
+    private let event: String
+    private let task: String
+    private let text: String
+
+    package init(_ now: Moment, _ event: Simulation.Event) {
+        at = now.unix
+        switch event {
+        case .began(let record):
+            (self.event, task) = ("run.began", record.task)
+            text = "attempt \(record.attempt), epoch \(record.epoch)"
+        case .ended(let record):
+            (self.event, task) = ("run.ended", record.task)
+            let after = record.duration.map { " after \(HumanText.duration($0))" } ?? ""
+            text = (record.outcome?.text ?? "") + after
+        case .note(let note): (self.event, task, text) = (note.code, note.task, note.message)
+        case .fault(let fault): (self.event, task, text) = ("fault", "", "\(fault)")
+        }
+    }
+
+    /// For people.
+    package var line: String {
+        "\(Timestamp.text(unixNanoseconds: at))  \(event)  \(TerminalText.escaped(task))  "
+            + TerminalText.escaped(text) + "\n"
+    }
+
+    /// One JSON object.
+    package var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("at", time: at)
+            writer.member("event", event)
+            writer.member("task", task)
+            writer.member("message", text)
+        }
+        return writer.text
+    }
+}

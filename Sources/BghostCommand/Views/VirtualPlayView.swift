@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+internal import BghostCore
+
+/// The sums of `bghost run --virtual-clock`.
+package struct VirtualPlayView {
+    package let result: VirtualPlay.Result
+
+    package init(result: VirtualPlay.Result) {
+        self.result = result
+    }
+
+    private var tasks: [(name: String, tally: Simulation.Tally)] {
+        result.tallies.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// For people.
+    package func text(_ style: Style) -> String {
+        guard !tasks.isEmpty else {
+            return "nothing comes by itself in that time: the manifest has no schedule\n"
+        }
+        var table = TextTable(header: ["TASK", "RUNS", "OUTCOMES", "MISSED", "DEAD", "LATEST BY"])
+        for (name, tally) in tasks {
+            table.add([
+                .init(TerminalText.escaped(name)),
+                .init("\(tally.runs)"),
+                .init(Self.outcomes(tally)),
+                .init(tally.missed == 0 ? "" : "\(tally.missed)"),
+                .init(tally.dead == 0 ? "" : "\(tally.dead)"),
+                .init(HumanText.duration(.nanoseconds(tally.latest))),
+            ])
+        }
+        let runs = tasks.reduce(0) { $0 + $1.tally.runs }
+        return table.text(style) + "\(runs) runs; \(result.pending) requests wait at the end\n"
+            + faults(style)
+    }
+
+    private func faults(_ style: Style) -> String {
+        guard !result.faults.isEmpty else { return "" }
+        let first = result.faults.prefix(5).map { "  \($0)\n" }.joined()
+        return style.painted("\(result.faults.count) transitions must not be:", .bad) + "\n" + first
+    }
+
+    private static func outcomes(_ tally: Simulation.Tally) -> String {
+        tally.outcomes.map { ($0.key.text, $0.value) }.sorted { $0.0 < $1.0 }
+            .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+
+    /// One JSON object.
+    package var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", Schema.simulation)
+            writer.member("seed", "\(result.seed)")
+            writer.member("from", time: result.from)
+            writer.member("through", time: result.through)
+            writer.member("tasks") { writer in
+                writer.array { writer in
+                    for (name, tally) in tasks { Self.element(name, tally, &writer) }
+                }
+            }
+            writer.member("pending", Int64(result.pending))
+            writer.member("faults", Int64(result.faults.count))
+        }
+        return writer.text
+    }
+
+    private static func element(
+        _ name: String,
+        _ tally: Simulation.Tally,
+        _ writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            writer.member("task", name)
+            writer.member("runs", Int64(tally.runs))
+            writer.member("outcomes") { writer in
+                writer.object { writer in
+                    for (outcome, count) in tally.outcomes.sorted(by: { $0.key.text < $1.key.text })
+                    {
+                        writer.member(outcome.text, Int64(count))
+                    }
+                }
+            }
+            writer.member("missed", Int64(tally.missed))
+            writer.member("dead", Int64(tally.dead))
+            writer.member("latestByMilliseconds", tally.latest / 1_000_000)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a store holds, as a value, and the rules that its transitions keep.
+///
+/// It takes no transition that would break one: a request is pending once, leased to one run at a
+/// time, and ends once; a time of a schedule is served once.
+package struct Ledger: Sendable {
+    /// A request that a run has been given.
+    package struct Lease: Sendable {
+        package let request: Request
+        package let run: RunRecord
+    }
+
+    /// A transition that must not be.
+    package enum Fault: Error, Equatable, Sendable {
+        /// A request was accepted twice.
+        case acceptedAgain(RunID)
+        /// A request was replaced, closed or begun that is not pending.
+        case notPending(RunID)
+        /// Two requests of one task are pending.
+        case secondPending(String)
+        /// A run ended that has no lease, or under another epoch.
+        case notLeased(RunID)
+        /// A run began before its request's date.
+        case beforeItsDate(RunID)
+        /// A run began after its request's latest date.
+        case afterItsDate(RunID)
+        /// A time of a schedule was served twice.
+        case servedTwice(task: String, slot: Int64)
+        /// A run's epoch is not greater than that of all before it.
+        case oldEpoch(UInt64)
+        case notDead(RunID)
+    }
+
+    package private(set) var pending: [RunID: Request] = [:]
+    /// By request.
+    package private(set) var leases: [RunID: Lease] = [:]
+    package private(set) var dead: [RunID: Request] = [:]
+    package private(set) var memories: [String: TaskMemory] = [:]
+    package private(set) var switchedOff: [String: String] = [:]
+    /// How often it was opened: the upper half of each epoch.
+    package private(set) var incarnation: UInt32 = 0
+    /// How many requests were accepted, and how many have come to their end.
+    package private(set) var accepted = 0
+    package private(set) var finished = 0
+    /// The one pending request of each task that is neither a retry nor simulated.
+    private var first: [String: RunID] = [:]
+    private var served: [String: Set<Int64>] = [:]
+    private var newestEpoch: UInt64 = 0
+
+    package init() {}
+
+    /// A scheduler begins on it.
+    package mutating func open() { incarnation = max(incarnation, UInt32(newestEpoch >> 32)) + 1 }
+
+    /// Takes one transition.
+    ///
+    /// - Parameter now: Unix nanoseconds.
+    package mutating func take(_ change: StoreChange, now: Int64) throws(Fault) {
+        switch change {
+        case .accepted(let request, let replaced):
+            if let replaced { try close(replaced) }
+            guard leases[request.id] == nil, pending[request.id] == nil else {
+                throw .acceptedAgain(request.id)
+            }
+            accepted += 1
+            try wait(request)
+        case .closed(let id, _): try close(id)
+        case .began(let record): try begin(record, now: now)
+        case .ended(let record, let next): try end(record, next)
+        case .redriven(let request):
+            guard dead.removeValue(forKey: request.id) != nil else { throw .notDead(request.id) }
+            try wait(request)
+        case .discarded(let id):
+            guard dead.removeValue(forKey: id) != nil else { throw .notDead(id) }
+            finished += 1
+        case .remembered(let memory): memories[memory.identifier] = memory
+        case .switched(let plugin, let off): switchedOff[plugin] = off
+        }
+    }
+
+    private mutating func wait(_ request: Request) throws(Fault) {
+        if !request.isSimulated, !request.isRetry {
+            guard first[request.task] == nil else { throw .secondPending(request.task) }
+            first[request.task] = request.id
+        }
+        pending[request.id] = request
+    }
+
+    private mutating func leave(_ id: RunID) throws(Fault) -> Request {
+        guard let request = pending.removeValue(forKey: id) else { throw .notPending(id) }
+        if first[request.task] == id { first[request.task] = nil }
+        return request
+    }
+
+    private mutating func close(_ id: RunID) throws(Fault) {
+        _ = try leave(id)
+        finished += 1
+    }
+
+    private mutating func begin(_ record: RunRecord, now: Int64) throws(Fault) {
+        let request = try leave(record.request)
+        guard record.epoch > newestEpoch else { throw .oldEpoch(record.epoch) }
+        newestEpoch = record.epoch
+        if !request.isSimulated {
+            guard request.earliestBegin ?? .min <= now else { throw .beforeItsDate(request.id) }
+            guard request.latestBegin ?? .max >= now else { throw .afterItsDate(request.id) }
+        }
+        if let slot = request.slot, !request.isRetry, !request.isSimulated {
+            guard served[request.task, default: []].insert(slot).inserted else {
+                throw .servedTwice(task: request.task, slot: slot)
+            }
+        }
+        leases[request.id] = Lease(request: request, run: record)
+    }
+
+    private mutating func end(_ record: RunRecord, _ next: AfterRun) throws(Fault) {
+        guard let lease = leases[record.request], lease.run.id == record.id,
+            lease.run.epoch == record.epoch
+        else { throw .notLeased(record.id) }
+        leases[record.request] = nil
+        switch next {
+        case .consumed: finished += 1
+        case .again(let request): try wait(request)
+        case .dead(let request, _): dead[request.id] = request
+        }
+    }
+
+    /// Whether each accepted request is in exactly one place: waiting, leased, dead, or at its end.
+    package var isBalanced: Bool {
+        accepted == finished + pending.count + leases.count + dead.count
+    }
+}

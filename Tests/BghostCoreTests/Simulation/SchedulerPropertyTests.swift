@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Testing
+
+/// What holds whatever happens: a machine on which everything goes wrong, for weeks of its time.
+///
+/// The ledger takes no transition that must not be, so it is the judge of most of it: nothing before
+/// its date or after its latest, one pending request for an identifier, one end for each request, no
+/// time of a schedule twice, one outcome for each lease, epochs that grow.
+@Suite struct SchedulerPropertyTests {
+    /// Does to a world what its seed says.
+    private struct Fate {
+        var random: SeededGenerator
+        var world: World
+        var submitted: Set<RunID> = []
+
+        init(seed: UInt64) {
+            random = SeededGenerator(seed: seed)
+            world = World(seed: seed, keepsTransactions: true) { start, now, random in
+                var script = RunManners.hostile.script(limits: start.record.limits, using: &random)
+                if UInt64.random(in: 0..<4, using: &random) == 0 {
+                    // As Apple's handlers do: the next one first of all.
+                    script.submission = Submission(
+                        task: start.record.task,
+                        earliestBegin: now.unix + Int64.random(in: 0...World.day, using: &random)
+                    )
+                }
+                return script
+            }
+        }
+
+        mutating func next() {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<8: submit()
+            case 8..<14: world.simulation.run(for: someTime())
+            case 14: withdraw()
+            case 15: switchPlugin()
+            case 16: changeFact()
+            case 17: world.simulation.crash(downtime: someTime())
+            case 18: stepClock()
+            default: launch()
+            }
+        }
+
+        /// Mostly short, seldom days.
+        private mutating func someTime() -> Int64 {
+            let scale = [
+                World.second / 1000, World.second, World.minute, World.hour, World.day,
+            ]
+            return Int64.random(
+                in: 0...scale[Int.random(in: 0..<scale.count, using: &random)],
+                using: &random
+            )
+        }
+
+        private var someIdentifier: String {
+            mutating get {
+                World.identifiers[Int.random(in: 0..<World.identifiers.count, using: &random)]
+            }
+        }
+
+        private mutating func submit() {
+            let now = world.simulation.now.unix
+            let earliest = Bool.random(using: &random) ? now + someTime() : nil
+            let latest = Bool.random(using: &random) ? (earliest ?? now) + someTime() : nil
+            let conflicts = Submission.Conflict.allCases
+            let submission = Submission(
+                task: someIdentifier,
+                earliestBegin: earliest,
+                latestBegin: latest,
+                onConflict: conflicts[Int.random(in: 0..<conflicts.count, using: &random)],
+                priority: Int.random(in: 0...1000, using: &random)
+            )
+            if let id = try? world.simulation.submit(submission) { submitted.insert(id) }
+        }
+
+        private mutating func launch() {
+            let submission = Submission(task: someIdentifier)
+            if let id = try? world.simulation.submit(submission, isSimulated: true) {
+                submitted.insert(id)
+            }
+        }
+
+        private mutating func withdraw() {
+            let identifier = someIdentifier
+            world.simulation.tell { scheduler, now, effects in
+                _ = scheduler.withdraw(identifier, now: now, &effects)
+            }
+        }
+
+        private mutating func switchPlugin() {
+            let plugin = Int.random(in: 0..<3, using: &random)
+            let reason = Bool.random(using: &random) ? "" : nil
+            world.simulation.tell { scheduler, now, effects in
+                scheduler.set(plugin: plugin, switchedOff: reason, now: now, &effects)
+            }
+        }
+
+        mutating func changeFact() {
+            let fact: RequirementSet = Bool.random(using: &random) ? .network : .externalPower
+            let value: FactValue = Bool.random(using: &random) ? .holds : .fails
+            world.simulation.set(fact, value)
+        }
+
+        /// Back by up to a day, or forward by up to a month.
+        private mutating func stepClock() {
+            let step =
+                Bool.random(using: &random)
+                ? -Int64.random(in: 0...World.day, using: &random)
+                : Int64.random(in: 0...30 * World.day, using: &random)
+            world.simulation.setClock(to: world.simulation.now.unix + step)
+        }
+
+        /// Has nothing stand in the way any more.
+        mutating func clearTheWay() {
+            world.simulation.tell { scheduler, now, effects in
+                for plugin in 0..<3 {
+                    scheduler.set(plugin: plugin, switchedOff: nil, now: now, &effects)
+                }
+            }
+            world.simulation.set([.network, .externalPower], .holds)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(24))
+    func keepsEveryPromise(seed: UInt64) {
+        var fate = Fate(seed: seed)
+        for _ in 0..<400 {
+            fate.next()
+            #expect(fate.world.simulation.faults == [])
+            #expect(fate.world.simulation.ledger.isBalanced)
+        }
+        #expect(fate.world.simulation.longestOverrun <= UInt64(World.second))
+        #expect(fate.submitted.count > 50)
+
+        // With nothing in the way, all that was accepted comes to an end.
+        fate.clearTheWay()
+        fate.world.simulation.run(for: 90 * World.day)
+        let ledger = fate.world.simulation.ledger
+        let alive = Set(ledger.pending.keys).union(ledger.leases.keys)
+        #expect(alive.isDisjoint(with: fate.submitted))
+        #expect(fate.world.simulation.faults == [])
+        #expect(ledger.isBalanced)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(6))
+    func goesOnFromEveryPointOfTheJournal(seed: UInt64) {
+        var fate = Fate(seed: seed)
+        for _ in 0..<60 { fate.next() }
+        let transactions = fate.world.simulation.transactions
+        #expect(transactions.count > 100)
+        var ledger = Ledger()
+        for (index, transaction) in transactions.enumerated() {
+            for change in transaction.changes {
+                #expect(throws: Never.self) { try ledger.take(change, now: transaction.at) }
+            }
+            var world = World(seed: seed &+ UInt64(index))
+            world.simulation.setClock(to: transaction.at)
+            world.simulation.restart(from: ledger)
+            // What the cut run had promised is kept by the next one.
+            let waits = Set(ledger.pending.keys)
+            let now = Set(world.simulation.ledger.pending.keys)
+                .union(world.simulation.ledger.leases.keys)
+            let gone = waits.subtracting(now)
+            #expect(gone.allSatisfy { world.simulation.ledger.dead[$0] == nil })
+            world.simulation.run(for: World.day)
+            #expect(world.simulation.faults == [])
+            #expect(world.simulation.ledger.isBalanced)
+        }
+    }
+
+    @Test func theSameSeedIsTheSameYear() {
+        func year(seed: UInt64) -> [String] {
+            let lines = LineBox()
+            var world = World(
+                seed: seed,
+                author: { start, _, random in
+                    RunManners.hostile.script(limits: start.record.limits, using: &random)
+                },
+                observe: { now, event in lines.add("\(now.unix) \(event)") }
+            )
+            world.simulation.run(for: 6 * World.day)
+            return lines.all
+        }
+        let first = year(seed: 7)
+        #expect(first.count > 1000)
+        #expect(year(seed: 7) == first)
+        #expect(year(seed: 8) != first)
+    }
+}
