@@ -83,7 +83,9 @@ package struct WhyView {
             if explanation.isCertain {
                 lines.append("It starts \(date), as things stand.")
             } else if start > now {
-                lines.append("It starts no earlier than \(date); when the rest opens, nobody knows.")
+                lines.append(
+                    "It starts no earlier than \(date); when the rest opens, nobody knows."
+                )
             } else {
                 lines.append("When that opens, nobody knows.")
             }

@@ -22,7 +22,7 @@ package enum Schema {
     package static let pluginSwitch = "bghost.switch/1"
     package static let backup = "bghost.backup/1"
     package static let why = "bghost.why/1"
-    package static let simulation = "bghost.simulation/1"
+    package static let simulate = "bghost.simulate/1"
     package static let plan = "bghost.plan/1"
     package static let simulation = "bghost.simulation/1"
     package static let logs = "bghost.logs/1"

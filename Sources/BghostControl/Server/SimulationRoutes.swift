@@ -25,7 +25,7 @@ struct SimulationRoutes: Sendable {
         let simulation = try await ask { () throws(OperatorRefusal) in
             try await host.simulate(fact: text)
         }
-        return Answer.json(Schema.simulation) { $0.members(simulation) }
+        return Answer.json(Schema.simulate) { $0.members(simulation) }
     }
 
     private func clock(_ request: Request) async throws -> Response {
@@ -38,7 +38,7 @@ struct SimulationRoutes: Sendable {
         let simulation = try await ask { () throws(OperatorRefusal) in
             try await host.simulate(clock: clock)
         }
-        return Answer.json(Schema.simulation) { $0.members(simulation) }
+        return Answer.json(Schema.simulate) { $0.members(simulation) }
     }
 
     private func set(_ request: Request) throws(ControlFault) -> String {

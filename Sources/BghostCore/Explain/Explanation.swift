@@ -36,7 +36,8 @@ package struct Explanation: Equatable, Sendable {
         guard !closed.isEmpty, closed.allSatisfy({ !$0.condition.isEmpty }) else { return nil }
         let conditions = closed.map(\.condition)
         let head = conditions.dropLast().joined(separator: ", ")
-        return "would start now if " + (head.isEmpty ? "" : "\(head) and ") + conditions[closed.count - 1]
+        return "would start now if " + (head.isEmpty ? "" : "\(head) and ")
+            + conditions[closed.count - 1]
     }
 
     /// What would open what is closed, one sentence for each gate that somebody can open.

@@ -21,7 +21,7 @@ package struct TaskExplanation: Equatable, Sendable {
     package var simulation: SimulationStatus
 
     /// How many requests one answer tells of.
-    package static let requestsMax = 100
+    package static let requestsMax = 20
 
     package init(
         task: String,

@@ -9,19 +9,28 @@ extension Scheduler {
     ///
     /// - Parameter countsAhead: whether to say how many go before it, which is to look at them all.
     package func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
-        guard let task = catalog.task(for: request.task) else { return [removedGate(request)] }
+        guard let task = catalog.task(for: request.task) else {
+            let place = RequestPlace(request, order: 0, now: now.unix)
+            return [removedGate(request)] + dateGates(place, now: now)
+        }
         guard let index = book.entry(of: request.task),
             let place = book.entries[index].place(of: request.id)
         else { return [] }
         var gates = pluginGates(task)
         gates.append(permittedGate(request))
-        if !request.isSimulated { gates += dateGates(place, index, now: now) }
-        if !request.isSimulated { gates += requirementGates(request, task: task) }
+        if !request.isSimulated {
+            gates += dateGates(place, now: now)
+            gates.append(throttleGate(request, index, now: now))
+            gates += requirementGates(request, task: task)
+        }
         gates.append(predecessorGate(request, index, now: now))
         gates.append(overlapGate(index))
         gates.append(handlerGate(task))
         gates.append(
-            slotGate(ahead: countsAhead ? book.requestsAhead(of: request, now: now.unix) : nil)
+            slotGate(
+                ahead: countsAhead && !hasFreeSlot
+                    ? book.requestsAhead(of: request, now: now.unix) : nil
+            )
         )
         return gates + passingGates(request)
     }
@@ -87,7 +96,7 @@ extension Scheduler {
 
     // MARK: Dates
 
-    private func dateGates(_ place: RequestPlace, _ entry: Int, now: Moment) -> [Gate] {
+    private func dateGates(_ place: RequestPlace, now: Moment) -> [Gate] {
         let request = place.request
         let isDue = place.begin <= now.unix
         let begin = request.earliestBegin.map { Timestamp.text(unixNanoseconds: $0) }
@@ -115,12 +124,11 @@ extension Scheduler {
                 )
             )
         }
-        gates.append(throttleGate(request, book.entries[entry].hold, entry, now: now))
         return gates
     }
 
-    private func throttleGate(_ request: Request, _ hold: Int64?, _ entry: Int, now: Moment) -> Gate
-    {
+    private func throttleGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
+        let hold = book.entries[entry].hold
         let debt = memories[entry]?.debt
         let points = debt?.points(now: now.unix) ?? 0
         let isOpen = hold ?? .min <= now.unix

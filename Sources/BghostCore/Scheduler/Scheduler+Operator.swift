@@ -15,6 +15,9 @@ extension Scheduler {
         guard let entry = book.entry(of: identifier), let request = book.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
+        // It may have stood before a retry of its task.
+        book.retry(entry: entry, now: now.unix)
+        dispatch(now: now, &effects)
         return true
     }
 

@@ -68,7 +68,7 @@ extension Scheduler {
         guard let entry = book.entry(of: identifier), let active = schedules[entry] else {
             return ScheduleOutlook(text: text, next: nil)
         }
-        let plan = plan(active, memory(of: entry), entry: entry, now: now)
+        let plan = active.plan(memory(of: entry), now: now)
         let slot = plan.slots.first ?? plan.next
         return ScheduleOutlook(
             text: text,

@@ -125,6 +125,10 @@ package struct Scheduler: Sendable {
         for entry in schedules.keys.sorted() where book.entries[entry].pending?.slot != nil {
             submitNext(entry: entry, now: now, &effects)
         }
+        // Of several requests of a task another one may go first now.
+        for entry in book.entries.indices where !book.entries[entry].retries.isEmpty {
+            book.retry(entry: entry, now: now.unix)
+        }
         datesCame(now: now, &effects)
     }
 }

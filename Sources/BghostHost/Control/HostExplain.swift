@@ -8,9 +8,10 @@ internal import BghostStore
 extension Host {
     package func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
         if scheduler.isFamily(id) {
-            return explanation(of: id, scheduler.requests(ofFamily: id), last: nil)
+            let requests = afterALook { $0.requests(ofFamily: id) }
+            return explanation(of: id, requests, last: nil)
         }
-        let requests = scheduler.requests(of: id)
+        let requests = afterALook { $0.requests(of: id) }
         // What waits may be parked: its task is permitted no more.
         guard scheduler.catalog.task(for: id) != nil || !requests.isEmpty else {
             return try explain(requestPrefix: id)
@@ -18,28 +19,32 @@ extension Host {
         return explanation(of: id, requests, last: store.lastRun(task: id))
     }
 
+    /// Requests that wait, once their plugins have been looked at again: a library that was mended
+    /// is seen when somebody asks.
+    private func afterALook(_ requests: (Scheduler) -> [Request]) -> [Request] {
+        let waiting = requests(scheduler)
+        let tasks = Set(waiting.compactMap { scheduler.catalog.task(for: $0.task) })
+        let broken = Set(tasks.map { scheduler.catalog.pluginOfTask[$0] }).map { plugins[$0] }
+            .filter { $0.problem != nil }
+        guard !broken.isEmpty else { return waiting }
+        for plugin in broken { lookAgain(at: plugin) }
+        return requests(scheduler)
+    }
+
     private func explanation(
         of task: String,
         _ requests: [Request],
         last: RunRecord?
     ) -> TaskExplanation {
-        // A library that was mended is seen when somebody looks.
-        for index in Set(requests.compactMap { scheduler.catalog.task(for: $0.task) }) {
-            lookAgain(at: plugins[scheduler.catalog.pluginOfTask[index]])
-        }
-        let waiting = requests.filter { scheduler.waits($0.id) }
         let now = moment
         return TaskExplanation(
             task: task,
             at: now.unix,
-            requests: waiting.prefix(TaskExplanation.requestsMax).map { request in
-                Explanation(
-                    request: describe(request),
-                    gates: scheduler.gates(of: request, now: now, countsAhead: true),
-                    at: now.unix
-                )
+            requests: requests.prefix(TaskExplanation.requestsMax).map { request in
+                let gates = scheduler.gates(of: request, now: now, countsAhead: true)
+                return Explanation(request: describe(request, gates), gates: gates, at: now.unix)
             },
-            total: waiting.count,
+            total: requests.count,
             running: activeRecords().filter { isMember($0.task, of: task) },
             last: last,
             schedule: scheduler.outlook(of: task, now: now),
@@ -60,7 +65,7 @@ extension Host {
 
     private func explain(requestPrefix prefix: String) throws(OperatorRefusal) -> TaskExplanation {
         guard let range = RunID.range(ofPrefix: prefix) else { throw notPermitted(prefix) }
-        let requests = scheduler.requests(in: range)
+        let requests = afterALook { $0.requests(in: range) }
         if requests.count > 1 {
             throw OperatorRefusal(
                 .ambiguousRequest,
