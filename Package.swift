@@ -14,6 +14,21 @@ let c: [CSetting] = [
     .define("_GNU_SOURCE"),
 ]
 
+/// For the programs as they are shipped.
+///
+/// Swift's static runtime asks for every symbol to be exported, which only makes them larger and lets
+/// a plugin inside the daemon bind to the daemon's own code; and most of what the loader has to read
+/// before `main` are relative relocations, which lld packs and gold does not.
+let program: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+            "-Xlinker", "--no-export-dynamic",
+        ],
+        .when(configuration: .release)
+    )
+]
+
 /// A sample plugin: an ordinary target that is shipped as one library.
 ///
 /// Release plugins carry the Swift runtime inside (`-static-stdlib`), because Swift has no stable ABI
@@ -149,12 +164,14 @@ let package = Package(
         .executableTarget(
             name: "bghost",
             dependencies: ["BghostCommand"],
-            swiftSettings: swift
+            swiftSettings: swift,
+            linkerSettings: program
         ),
         .executableTarget(
             name: "bghost-worker",
             dependencies: ["BghostPlugin", "BghostWire", "BghostLinux"],
-            swiftSettings: swift
+            swiftSettings: swift,
+            linkerSettings: program
         ),
         .target(
             name: "StormyStation",

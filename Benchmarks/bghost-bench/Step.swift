@@ -8,6 +8,8 @@ struct Step: Hashable {
     enum Program: Hashable {
         /// The C floors.
         case floors
+        /// Those of the store, which need SQLite and C++.
+        case storeFloors
         /// This program, as a subject.
         case bench
         /// The same on one processor, with all that it starts.
@@ -21,6 +23,10 @@ struct Step: Hashable {
 
     static func floor(_ words: String..., count: Int? = nil) -> Step {
         Step(program: .floors, words: words, count: count)
+    }
+
+    static func storeFloor(_ words: String..., count: Int? = nil) -> Step {
+        Step(program: .storeFloors, words: words, count: count)
     }
 
     static func subject(_ name: String, _ count: Int, _ words: String...) -> Step {
@@ -37,8 +43,9 @@ struct Step: Hashable {
         let count = count.map { options.isShort ? max(3, $0 / 20) : $0 }
         var arguments: [String]
         switch program {
-        case .floors:
-            arguments = [floors] + words + (count.map { [String($0)] } ?? [])
+        case .floors, .storeFloors:
+            arguments = [program == .floors ? floors : options.files + "/store-floors"]
+            arguments += words + (count.map { [String($0)] } ?? [])
         case .bench, .pinnedBench:
             arguments = program == .bench ? [] : [floors, "pinned", "0"]
             arguments += [Place.program, "subject", words[0], String(count ?? 1)]

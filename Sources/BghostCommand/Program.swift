@@ -21,7 +21,7 @@ package enum Program {
                 return try explain(code, console)
             }
             try CommandWord.check(arguments)
-            var command = try Root.parseAsRoot(arguments)
+            var command = try daemon(arguments) ?? Root.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -31,6 +31,19 @@ package enum Program {
         } catch {
             return report(error, console)
         }
+    }
+
+    /// The daemon's command, read without the tree of all others: building that takes the parser
+    /// longer than the daemon takes for all else until it is ready.
+    ///
+    /// `nil` for everything that is not plainly that command, and for what the whole tree has to
+    /// complain of in its own words.
+    private static func daemon(_ arguments: [String]) -> (any ParsableCommand)? {
+        let words = arguments.first == "run" ? arguments.dropFirst() : arguments[...]
+        // A first word that is no option is another command; options that are not `run`'s, such as
+        // `--help` and `--version`, make this fail.
+        guard words.first.map({ $0.hasPrefix("-") }) ?? true else { return nil }
+        return try? Run.parse(Array(words))
     }
 
     private static func report(_ error: any Error, _ console: Console) -> Int32 {

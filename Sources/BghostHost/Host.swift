@@ -89,15 +89,18 @@ package actor Host {
             configuration.manifest.host.slots
             ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
         var random = SystemRandomNumberGenerator()
-        scheduler = Scheduler(
-            Scheduler.Settings(
-                manifest: configuration.manifest,
-                manifestPath: configuration.manifestPath,
-                slots: slotsMax,
-                machineID: MachineID.read() ?? "",
-                seed: random.next()
-            )
+        let settings = Scheduler.Settings(
+            manifest: configuration.manifest,
+            manifestPath: configuration.manifestPath,
+            slots: slotsMax,
+            machineID: MachineID.read() ?? "",
+            seed: random.next()
         )
+        scheduler = Scheduler(settings)
+        if let recorder = configuration.recorder {
+            recorder.begin(settings)
+            scheduler.keepInputs()
+        }
     }
 
     // MARK: Start and end
@@ -147,7 +150,7 @@ package actor Host {
             await waitUntilDrained()
             return
         }
-        scheduler.drain()
+        decide { scheduler, now, _ in scheduler.drain(now: now) }
         log.write(.info, "host.draining", "\(runs.count) runs are asked to stop")
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }

@@ -28,6 +28,8 @@ package struct HostConfiguration: Sendable {
     package var isSubreaper: Bool
     /// Where facts of the machine come from; `nil` is the machine.
     package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
+    /// Keeps what happens to the scheduler and what it decides, if somebody wants it.
+    package var recorder: (any DecisionRecorder)?
     /// How long the host waits for what it cannot hurry.
     package var patience = HostPatience()
 

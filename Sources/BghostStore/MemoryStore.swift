@@ -36,6 +36,7 @@ package final class MemoryStore: Store {
 
     package func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         let isKept = state.withLock { state in
@@ -96,11 +97,12 @@ package final class MemoryStore: Store {
         state.last[record.task] = index
     }
 
-    package func recover() throws(StoreError) -> RecoveredState {
-        state.withLock { state in
+    package func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
+        let pending = state.withLock { $0.pending }
+        for id in pending.keys.sorted() { if let request = pending[id] { each(request) } }
+        return state.withLock { state in
             RecoveredState(
                 incarnation: 1,
-                pending: state.pending.values.sorted { $0.id < $1.id },
                 interrupted: state.leases.values.sorted { $0.run.id < $1.run.id }
                     .map { ($0.request, $0.run) },
                 tasks: Array(state.tasks.values),

@@ -65,16 +65,24 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 package protocol Store: AnyObject, Sendable {
     /// Keeps a transaction.
     ///
-    /// - Parameter completion: called exactly once, in the order of the commits, when the transaction
-    ///   is as durable as this store makes it, or has failed. It may be called before `commit`
-    ///   returns, and on any thread.
+    /// - Parameters:
+    ///   - isAwaited: whether somebody waits for the answer. The calling thread may then be made to
+    ///     wait for the disk, as long as that is quick and nothing else is on its way there.
+    ///   - completion: called exactly once, in the order of the commits, when the transaction is as
+    ///     durable as this store makes it, or has failed. It may be called before `commit` returns,
+    ///     and on any thread.
     func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     )
 
     /// What the store holds: what a daemon that starts takes over from the one before.
-    func recover() throws(StoreError) -> RecoveredState
+    ///
+    /// - Parameter each: is given every request without a run, the oldest first, while the store is
+    ///   read; it must not call the store. What it was given counts only if this returns.
+    /// - Returns: all else; its `pending` is empty.
+    func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState
 
     /// The newest ended runs first.
     func runs(task: String?, limit: Int) -> [RunRecord]
@@ -100,4 +108,22 @@ package protocol Store: AnyObject, Sendable {
     ///
     /// Commits after this fail.
     func close()
+}
+
+extension Store {
+    /// Keeps a transaction that somebody waits for.
+    package func commit(
+        _ changes: [StoreChange],
+        completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        commit(changes, isAwaited: true, completion: completion)
+    }
+
+    /// What the store holds, with all requests in memory at once: for few of them.
+    package func recover() throws(StoreError) -> RecoveredState {
+        var pending: [Request] = []
+        var state = try recover { pending.append($0) }
+        state.pending = pending
+        return state
+    }
 }

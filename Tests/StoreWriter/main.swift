@@ -121,6 +121,8 @@ do {
     case "fill":
         commitUntilFull(store) { unlink(arguments[3]) }
     case "open":
+        // As a daemon does: an old store is written to only then.
+        _ = try store.recover()
         for list in 0..<3 {
             switch commit(store, StoreScript.list(list)) {
             case .success: say("kept")

@@ -35,6 +35,15 @@ package enum File {
         return names
     }
 
+    /// The permission bits of a file.
+    package static func mode(_ path: String) throws(SystemCallError) -> UInt32 {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw SystemCallError(call: "stat \(path)", code: errno)
+        }
+        return status.st_mode & 0o7777
+    }
+
     /// Writes a whole file, replacing what was there.
     package static func write(_ bytes: some Collection<UInt8>, to path: String)
         throws(SystemCallError)

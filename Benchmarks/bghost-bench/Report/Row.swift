@@ -16,12 +16,15 @@ enum Target {
     case atLeast(Double)
     /// At least this, whatever the floor does.
     case value(Double)
+    /// At most this, whatever the floor does.
+    case noMore(Double)
 
     var text: String {
         switch self {
         case .atMost(let ratio): "<= \(ratio.readable)x"
         case .atLeast(let ratio): ">= \(ratio.readable)x"
         case .value(let value): ">= \(value.readable)"
+        case .noMore(let value): "<= \(value.readable)"
         }
     }
 
@@ -30,6 +33,7 @@ enum Target {
         case .atMost(let limit): ratio.map { $0 <= limit } ?? false
         case .atLeast(let limit): ratio.map { $0 >= limit } ?? false
         case .value(let limit): value >= limit
+        case .noMore(let limit): value <= limit
         }
     }
 }

@@ -4,6 +4,7 @@ extension Row {
     /// All of them, in the order of the table.
     static func all(_ options: BenchOptions) -> [Row] {
         dispatch + starts(options) + stops + daemon(options) + workers(options)
+            + durable(options) + pending + restarts(options) + waiting
     }
 
     private static var dispatch: [Row] {

@@ -15,12 +15,16 @@ struct BenchHost {
     /// - Parameters:
     ///   - plugins: each offers the tasks `bench.NAME`, with its place behind it if there are several.
     ///   - handlers: of each plugin.
+    ///   - suffix: of each identifier; `.*` makes each task a family.
+    ///   - store: what the host finds when it starts.
     init(
         _ subject: Subject,
         plugins: [PluginDefinition],
         handlers: [String],
         limits: RunLimits = RunLimits(kind: .refresh),
-        slots: Int = 256
+        slots: Int = 256,
+        suffix: String = "",
+        store: any Store = MemoryStore()
     ) async throws {
         var template = Array("/tmp/bghost-bench.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -30,7 +34,8 @@ struct BenchHost {
         var manifest = Manifest(host: HostSettings(slots: slots), plugins: plugins)
         for plugin in plugins {
             for handler in handlers {
-                guard let identifier = IdentifierPattern("\(plugin.name).\(handler)") else {
+                guard let identifier = IdentifierPattern("\(plugin.name).\(handler)\(suffix)")
+                else {
                     throw BenchFailure(description: "`\(handler)` cannot be a task")
                 }
                 manifest.tasks.append(
@@ -50,7 +55,7 @@ struct BenchHost {
             stateDirectory: folder,
             workerPath: subject.programs + "/bghost-worker",
             pluginPath: [],
-            openStore: { _ in MemoryStore() },
+            openStore: { _ in store },
             fetcher: NoFetcher(),
             log: HostLog(level: .fault)
         )

@@ -83,7 +83,7 @@ extension Subject {
 struct MemoryUse {
     private var rss = 0
     private var pss = 0
-    private var dirty = 0
+    private(set) var dirty = 0
 
     init() {}
 

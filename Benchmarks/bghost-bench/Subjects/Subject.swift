@@ -38,6 +38,14 @@ struct Subject {
         case "kill-tree": try await subject.killTree()
         case "ready": try subject.ready()
         case "workers": try await subject.workers()
+        case "durable-lone": try subject.durableLone()
+        case "durable-flight": try subject.durableFlight()
+        case "socket-submit": try subject.socketSubmit()
+        case "pending": try subject.pending()
+        case "scan": try subject.scan()
+        case "recover": try subject.recover()
+        case "restart": try subject.restart()
+        case "waiting": try await subject.waiting()
         default: throw UsageError(description: "there is no subject `\(words[0])`")
         }
     }

@@ -30,7 +30,7 @@ struct Root: AsyncParsableCommand {
             Submit.self,
             Pending.self, Cancel.self, Runs.self, Show.self, Logs.self, Dead.self, Redrive.self,
             Discard.self, Throttle.self, Disable.self, Enable.self, Backup.self, Plugin.self,
-            Plan.self, Simulate.self, Version.self, Completion.self,
+            Plan.self, Replay.self, Simulate.self, Version.self, Completion.self,
         ],
         defaultSubcommand: Run.self
     )

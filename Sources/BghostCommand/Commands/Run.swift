@@ -76,6 +76,15 @@ struct Run: AsyncParsableCommand {
     )
     var slots: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write all that the scheduler decides, and why, into a new file for `bghost replay`.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var record: String?
+
     @OptionGroup var virtual: VirtualClockOptions
 
     func validate() throws {
@@ -99,7 +108,8 @@ struct Run: AsyncParsableCommand {
                 logFormat: logFormat,
                 logLevel: logLevel.level,
                 pluginPaths: pluginPath,
-                slots: slots
+                slots: slots,
+                record: record
             ),
             Console(.auto)
         )

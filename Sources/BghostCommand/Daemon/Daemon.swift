@@ -30,7 +30,10 @@ package enum Daemon {
         let hostLog = HostLog(level: options.logLevel, console: log)
         let state = try stateDirectory(options, manifest)
         let fetcher = HTTPFetcher()
-        let configuration = HostConfiguration(
+        let journal = try options.record.map { path throws(CommandFailure) in
+            try DecisionFile(path, log: hostLog)
+        }
+        var configuration = HostConfiguration(
             manifest: manifest.with(slots: options.slots),
             manifestPath: reading.path,
             manifestDirectory: reading.directory,
@@ -46,6 +49,7 @@ package enum Daemon {
             log: hostLog,
             isSubreaper: true
         )
+        configuration.recorder = journal
         Orphan.adopt()
         let host = try await start(configuration)
         let socket =
@@ -56,9 +60,11 @@ package enum Daemon {
         } catch {
             await host.drain()
             await fetcher.shutDown()
+            await journal?.finish()
             throw error
         }
         await fetcher.shutDown()
+        await journal?.finish()
     }
 
     private static func start(_ configuration: HostConfiguration) async throws -> Host {
@@ -128,9 +134,14 @@ extension Manifest {
 }
 
 /// Drains the host when the group shuts down.
-private struct HostService: Service {
+///
+/// It has a description because the group asks for one, and would else be given everything that the
+/// host is made of, by reflection.
+private struct HostService: Service, CustomStringConvertible {
     let host: Host
     let log: HostLog
+
+    var description: String { "the host" }
 
     func run() async throws {
         try? await gracefulShutdown()

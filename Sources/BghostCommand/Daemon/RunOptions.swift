@@ -22,6 +22,8 @@ package struct RunOptions: Equatable, Sendable {
     /// Where plugins are looked for, in this order.
     package var pluginPaths: [String]
     package var slots: Int?
+    /// Where all decisions are written, to be replayed.
+    package var record: String?
 
     package init(
         config: String,
@@ -30,7 +32,8 @@ package struct RunOptions: Equatable, Sendable {
         logFormat: LogFormat = .auto,
         logLevel: LogEntry.Level = .info,
         pluginPaths: [String] = [],
-        slots: Int? = nil
+        slots: Int? = nil,
+        record: String? = nil
     ) {
         self.config = config
         self.stateDirectory = stateDirectory
@@ -39,5 +42,6 @@ package struct RunOptions: Equatable, Sendable {
         self.logLevel = logLevel
         self.pluginPaths = pluginPaths
         self.slots = slots
+        self.record = record
     }
 }

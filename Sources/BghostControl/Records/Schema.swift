@@ -24,6 +24,8 @@ package enum Schema {
     package static let why = "bghost.why/1"
     package static let simulate = "bghost.simulate/1"
     package static let plan = "bghost.plan/1"
+    package static let decisions = "bghost.decisions/1"
+    package static let replay = "bghost.replay/1"
     package static let simulation = "bghost.simulation/1"
     package static let logs = "bghost.logs/1"
     package static let logEntry = "bghost.log/1"

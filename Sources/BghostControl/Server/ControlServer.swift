@@ -5,12 +5,14 @@ internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
 internal import Synchronization
 package import Logging
 internal import ServiceLifecycle
 
 /// The control API of a daemon on a Unix socket that only the daemon's user, and root, can use.
-package struct ControlServer: Service {
+package struct ControlServer: Service, CustomStringConvertible {
     private let host: any HostControl
     private let socketPath: String
     private let limits: ControlLimits
@@ -44,6 +46,9 @@ package struct ControlServer: Service {
         self.onReady = onReady
     }
 
+    /// For the group of services, which asks.
+    package var description: String { "the control server" }
+
     /// Serves until it is shut down or cancelled, and removes the socket then.
     ///
     /// - Throws: a `ControlFault` if the socket cannot be had, which says who has it.
@@ -51,7 +56,7 @@ package struct ControlServer: Service {
         let claim = try SocketClaim(path: socketPath)
         let failure = Mutex<ControlFault?>(nil)
         defer { claim.withdraw() }
-        try await application(claim) { channel in
+        try await server(claim) { channel in
             do throws(ControlFault) {
                 try claim.publish()
                 await onReady()
@@ -63,12 +68,48 @@ package struct ControlServer: Service {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    private func application(
+    /// The server without Hummingbird's `Application` around it, which keeps a date through Foundation's
+    /// calendar and so loads ICU's data: a tenth of all the time that a daemon took to be ready.
+    private func server(
         _ claim: SocketClaim,
         onListening: @escaping @Sendable (any Channel) async -> Void
-    ) -> some ApplicationProtocol {
+    ) throws -> any Service {
+        let (responder, logger) = (ControlRoutes(host: host).router().buildResponder(), logger)
+        return try builder.buildServer(
+            configuration: ServerConfiguration(
+                address: .unixDomainSocket(path: claim.bindingPath),
+                backlog: limits.connectionsMax,
+                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: logger)
+            ),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger,
+            responder: { request, writer, channel in
+                let context = ControlRoutes.Context(
+                    source: ApplicationRequestContextSource(channel: channel, logger: logger)
+                )
+                var response: Response
+                do {
+                    response = try await responder.respond(to: request, context: context)
+                } catch let error as HTTPParserError {
+                    // Answered by the server, as long as no answer has begun.
+                    throw error
+                } catch {
+                    response = Response(status: .internalServerError)
+                }
+                response.headers[.date] = HTTPDate.text(unixSeconds: Int64(time(nil)))
+                do {
+                    try await writer.write(response: response.head, body: response.body)
+                } catch is HTTPParserError {
+                    throw BrokenOffAnswer()
+                }
+            },
+            onServerRunning: onListening
+        )
+    }
+
+    private var builder: HTTPServerBuilder {
         let (limits, allowsPeer) = (limits, allowsPeer)
-        let server = HTTPServerBuilder.http1(
+        return .http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
                     PeerGate(allows: allowsPeer),
@@ -84,16 +125,8 @@ package struct ControlServer: Service {
                 )
             )
         )
-        return Application(
-            responder: ControlRoutes(host: host).router().buildResponder(),
-            server: server,
-            configuration: ApplicationConfiguration(
-                address: .unixDomainSocket(path: claim.bindingPath),
-                backlog: limits.connectionsMax,
-                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: logger)
-            ),
-            onServerRunning: onListening,
-            logger: logger
-        )
     }
 }
+
+/// A request that turned out to be malformed while its answer was on the way: it gets no second one.
+private struct BrokenOffAnswer: Error {}

@@ -5,9 +5,9 @@
 ///
 /// Times that follow one another make one range, so a schedule that is served without a gap needs
 /// one. The oldest ranges are dropped: a clock that was wrong is set right by then.
-package struct ServedSlots: Equatable, Sendable {
+package struct ServedSlots: Equatable, Codable, Sendable {
     /// From one time to another, both of them and all between served; Unix nanoseconds.
-    package struct Range: Equatable, Sendable {
+    package struct Range: Equatable, Codable, Sendable {
         package var from: Int64
         package var through: Int64
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is known of one requirement, from where, and since when.
-package struct Fact: Equatable, Sendable {
+package struct Fact: Equatable, Codable, Sendable {
     /// A value that a fact took.
-    package struct Change: Equatable, Sendable {
+    package struct Change: Equatable, Codable, Sendable {
         package var value: FactValue
         /// What was read when it changed.
         package var reading: String

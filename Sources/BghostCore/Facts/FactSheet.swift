@@ -31,6 +31,17 @@ package struct FactSheet: Equatable, Sendable {
         self.probes = Array(probes.prefix(Self.probesMax))
     }
 
+    /// Facts as they are, with no source behind them.
+    ///
+    /// - Parameter facts: in the order of their bits.
+    package init(probes: [String], facts: [Fact]) {
+        self.init(probes: probes)
+        for (bit, fact) in facts.prefix(self.facts.count).enumerated() { self.facts[bit] = fact }
+    }
+
+    /// All facts, in the order of their bits.
+    package var all: [Fact] { facts }
+
     /// The fact of one requirement; of several, that of the first.
     package subscript(requirement: RequirementSet) -> Fact {
         requirement.isEmpty ? Fact() : facts[requirement.rawValue.trailingZeroBitCount]

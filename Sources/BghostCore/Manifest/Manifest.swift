@@ -295,7 +295,7 @@ package struct TaskDefinition: Equatable, Sendable {
 }
 
 /// How long one run of a task may take, on the monotonic clock.
-package struct RunLimits: Equatable, Sendable {
+package struct RunLimits: Equatable, Codable, Sendable {
     /// From the start of the handler until it is asked to stop.
     package var runtime: Duration
     /// From being asked until it is killed.

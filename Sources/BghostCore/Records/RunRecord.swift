@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where a run stands.
-package enum RunState: String, Equatable, Sendable, CaseIterable {
+package enum RunState: String, Equatable, Codable, Sendable, CaseIterable {
     /// A worker is being prepared for it.
     case starting
     case running
@@ -15,7 +15,7 @@ package enum RunState: String, Equatable, Sendable, CaseIterable {
 /// All that is kept of one run.
 ///
 /// Times are Unix nanoseconds; durations are monotonic.
-package struct RunRecord: Equatable, Sendable {
+package struct RunRecord: Equatable, Codable, Sendable {
     package var id: RunID
     package var request: RunID
     package var task: String
@@ -88,7 +88,7 @@ package struct RunRecord: Equatable, Sendable {
 }
 
 /// What a handler last said of how far it is.
-package struct RunProgress: Equatable, Sendable {
+package struct RunProgress: Equatable, Codable, Sendable {
     package var done: UInt64
     /// 0 is "unknown".
     package var total: UInt64
@@ -104,7 +104,7 @@ package struct RunProgress: Equatable, Sendable {
 /// What a run used, as the kernel tells it.
 ///
 /// `nil` where the run was too short to be measured or ran inside the daemon.
-package struct RunUsage: Equatable, Sendable {
+package struct RunUsage: Equatable, Codable, Sendable {
     /// Processor time of the worker during the run.
     package var cpu: Duration?
     /// Peak resident memory of the worker up to the run's end.

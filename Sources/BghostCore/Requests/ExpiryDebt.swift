@@ -4,7 +4,7 @@
 ///
 /// A run that had to be killed adds 2, one that was asked to stop and left nothing behind that goes
 /// on adds 1, a success takes 1 away, and so do six hours without either.
-package struct ExpiryDebt: Equatable, Sendable {
+package struct ExpiryDebt: Equatable, Codable, Sendable {
     /// How long six hours without an expiry are, nanoseconds.
     package static let forgiveness: Int64 = 6 * 3_600_000_000_000
 

@@ -3,7 +3,7 @@
 /// A request that has been accepted and has not come to its end.
 ///
 /// It keeps its id through every attempt, so the id is also the idempotency key that handlers get.
-package struct Request: Equatable, Sendable {
+package struct Request: Equatable, Codable, Sendable {
     package var id: RunID
     package var task: String
     /// A JSON object, as submitted; the task's own parameters lie beneath it.
@@ -81,7 +81,7 @@ package struct Request: Equatable, Sendable {
 }
 
 /// The times of a schedule that nobody could serve.
-package struct MissedSlots: Equatable, Sendable {
+package struct MissedSlots: Equatable, Codable, Sendable {
     package var count: Int
     /// The first of them, Unix nanoseconds.
     package var from: Int64
@@ -93,7 +93,7 @@ package struct MissedSlots: Equatable, Sendable {
 }
 
 /// Who brought a request.
-package enum Submitter: Equatable, Sendable {
+package enum Submitter: Equatable, Codable, Sendable {
     /// Somebody at the control socket.
     case `operator`
     /// The manifest: `submitAtStart` or a schedule.
@@ -105,7 +105,7 @@ package enum Submitter: Equatable, Sendable {
 /// How often a request has been tried, and why it was tried again: three counts that are limited
 /// apart, because a handler that fails, a worker that dies and a daemon that stops are not the same
 /// fault.
-package struct AttemptCounters: Equatable, Sendable {
+package struct AttemptCounters: Equatable, Codable, Sendable {
     /// Its handler said that it failed.
     package var failures: Int
     /// Its worker died or was killed.

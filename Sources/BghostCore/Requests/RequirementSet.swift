@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What must hold of the machine before a run may begin.
-package struct RequirementSet: OptionSet, Hashable, Sendable {
+package struct RequirementSet: OptionSet, Hashable, Codable, Sendable {
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }

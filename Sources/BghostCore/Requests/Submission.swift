@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What somebody asks to be run: an operator, a handler, or the manifest itself.
-package struct Submission: Equatable, Sendable {
+package struct Submission: Equatable, Codable, Sendable {
     package var task: String
     /// A JSON object, laid over the task's own parameters key by key.
     package var parameters: String
@@ -41,7 +41,7 @@ package struct Submission: Equatable, Sendable {
 
 extension Submission {
     /// What a submission does to the pending request of its task.
-    package enum Conflict: String, Equatable, Sendable, CaseIterable {
+    package enum Conflict: String, Equatable, Codable, Sendable, CaseIterable {
         /// It takes the place of that request, as Apple's does.
         case replace
         /// It is dropped, and that request is the answer.

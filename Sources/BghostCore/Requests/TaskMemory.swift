@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is remembered of an identifier beyond its requests and runs.
-package struct TaskMemory: Equatable, Sendable {
+package struct TaskMemory: Equatable, Codable, Sendable {
     package var identifier: String
     /// The expiry debt, which delays its next starts.
     package var debt: ExpiryDebt

@@ -3,7 +3,7 @@
 /// Why a run was asked to stop before it ended by itself.
 ///
 /// Raw values are those of `BG_WHY_*`.
-package enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
+package enum StopReason: UInt32, Equatable, Codable, Hashable, Sendable, CaseIterable {
     /// Its runtime was used up.
     case expired = 1
     /// An operator asked, by `bghost expire` or because a newer request replaces the run.
@@ -17,7 +17,7 @@ package enum StopReason: UInt32, Equatable, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a run's worker was killed.
-package enum KillReason: Equatable, Hashable, Sendable {
+package enum KillReason: Equatable, Codable, Hashable, Sendable {
     /// It did not end within its grace.
     case graceExceeded
     case memory
@@ -32,7 +32,7 @@ package enum KillReason: Equatable, Hashable, Sendable {
 }
 
 /// How a process ended by itself.
-package enum ProcessEnd: Equatable, Hashable, Sendable {
+package enum ProcessEnd: Equatable, Codable, Hashable, Sendable {
     case exited(Int32)
     case signalled(Int32)
 }
@@ -40,7 +40,7 @@ package enum ProcessEnd: Equatable, Hashable, Sendable {
 /// How a run ended.
 ///
 /// Each run has exactly one.
-package enum Outcome: Equatable, Hashable, Sendable {
+package enum Outcome: Equatable, Codable, Hashable, Sendable {
     case succeeded
     /// The handler said so, or could not be called.
     case failed

@@ -2,7 +2,7 @@
 
 /// The public name of a run or a request: a ULID, 48 bits of milliseconds and 80 of chance, which
 /// sorts by time and is written as 26 characters.
-package struct RunID: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 

@@ -53,6 +53,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> StoreChange? {
+        note(.forgive(identifier), at: now)
         guard let entry = book.entry(of: identifier), var memory = memories[entry] else {
             return nil
         }
@@ -61,7 +62,7 @@ extension Scheduler {
         memory.debt.clear(now: now.unix)
         remember(memory, entry: entry, now: now)
         effects.append(.note(.forgiven(task: identifier, points: points)))
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
         return .remembered(memory)
     }
 }

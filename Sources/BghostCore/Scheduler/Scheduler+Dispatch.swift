@@ -2,9 +2,13 @@
 
 extension Scheduler {
     /// Begins what can begin, as long as there are slots.
-    ///
-    /// Called after every event that may let something begin.
     package mutating func dispatch(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.dispatch, at: now)
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// The same at the end of every event that may let something begin.
+    mutating func beginWhatCan(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining else { return }
         while hasFreeSlot {
             let decision = book.next(now: now.unix, &gates) { request, task, gates in
@@ -60,6 +64,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.problem(plugin: plugin, text: problem), at: now)
         gates.plugins[plugin].problem = problem
         gates.plugins[plugin].problems.take(
             isOpen: problem == nil,
@@ -68,7 +73,7 @@ extension Scheduler {
         )
         guard problem == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     mutating func retryRequests(ofPlugin plugin: Int, now: Moment) {
@@ -78,18 +83,21 @@ extension Scheduler {
     }
 
     /// A plugin has been loaded, and it is known which of its handlers' runs exclude one another.
+    ///
+    /// - Parameter serial: the names of those.
     package mutating func pluginLoaded(
         _ plugin: Int,
-        isSerial: (_ handler: String) -> Bool,
+        serial: [String],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.loaded(plugin: plugin, serial: serial), at: now)
         guard !catalog.plugins[plugin].isFunction else { return }
         for (index, handler) in catalog.handlers.enumerated() where handler.plugin == plugin {
-            gates.handlers[index].isSerial = isSerial(handler.name)
+            gates.handlers[index].isSerial = serial.contains(handler.name)
             retryRequests(ofHandler: index, now: now)
         }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     mutating func retryRequests(ofHandler handler: Int, now: Moment) {

@@ -13,6 +13,10 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(
+            .factsChanged(probes: facts.probes, facts: facts.all, changed: changed),
+            at: now
+        )
         gates.facts = facts
         guard !changed.isEmpty else { return }
         stopRunsThatLost(facts, &effects)
@@ -23,7 +27,7 @@ extension Scheduler {
             }
             if isConcerned { book.retry(entry: index, now: now.unix) }
         }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     private func stopRunsThatLost(_ facts: FactSheet, _ effects: inout [SchedulerEffect]) {

@@ -12,12 +12,13 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
+        note(.withdraw(identifier), at: now)
         guard let entry = book.entry(of: identifier), let request = book.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
         // It may have stood before a retry of its task.
         book.retry(entry: entry, now: now.unix)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
         return true
     }
 
@@ -31,6 +32,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> (requests: [Request], changes: [StoreChange]) {
+        note(.withdrawAll(identifier), at: now)
         var withdrawn: [(request: Request, entry: Int)] = []
         var changes: [StoreChange] = []
         for entry in entries(of: identifier) {
@@ -71,13 +73,14 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.redriven(requests), at: now)
         for request in requests {
             guard let task = catalog.task(for: request.task) else { continue }
             let entry = entry(for: request.task, task: task)
             _ = book.accept(request, entry: entry, now: now.unix)
             effects.append(.note(.redriven(request)))
         }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     // MARK: Switches
@@ -91,6 +94,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.switched(plugin: plugin, off: reason), at: now)
         gates.plugins[plugin].switchedOff = reason
         gates.plugins[plugin].switches.take(
             isOpen: reason == nil,
@@ -99,7 +103,7 @@ extension Scheduler {
         )
         guard reason == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Why a plugin is switched off, "" for no reason; `nil` if it is on.

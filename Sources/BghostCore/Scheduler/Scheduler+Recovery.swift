@@ -3,15 +3,28 @@
 /// Taking over what an earlier scheduler left, before `start`.
 extension Scheduler {
     /// - Parameter incarnation: grows with each scheduler on one store; the upper half of each epoch.
-    package mutating func begin(incarnation: UInt32) { epoch = UInt64(incarnation) << 32 }
+    package mutating func begin(incarnation: UInt32, now: Moment) {
+        note(.begin(incarnation: incarnation), at: now)
+        epoch = UInt64(incarnation) << 32
+    }
 
     package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
+        note(.tookOverMemory(memory), at: now)
         guard let task = catalog.task(for: memory.identifier) else { return }
         remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
     }
 
     /// Takes over a request without a run.
     package mutating func takeOver(
+        _ request: Request,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.tookOverRequest(request), at: now)
+        wait(request, now: now, &effects)
+    }
+
+    private mutating func wait(
         _ request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
@@ -34,6 +47,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.tookOverRun(run, of: request), at: now)
         var record = run
         record.state = .ended
         record.outcome = .lost
@@ -47,13 +61,14 @@ extension Scheduler {
             now: now
         )
         effects.append(.commitEnd([.ended(record, then: next)], record))
-        if case .again(let request) = next { takeOver(request, now: now, &effects) }
+        if case .again(let request) = next { wait(request, now: now, &effects) }
     }
 
     /// Takes over what was switched off.
     ///
     /// A plugin that the manifest has no more stays off in the store, should it come back.
-    package mutating func takeOver(switchedOff name: String, reason: String) {
+    package mutating func takeOver(switchedOff name: String, reason: String, now: Moment) {
+        note(.tookOverSwitch(name: name, reason: reason), at: now)
         guard let plugin = catalog.plugins.firstIndex(where: { $0.name == name }) else { return }
         gates.plugins[plugin].switchedOff = reason
     }

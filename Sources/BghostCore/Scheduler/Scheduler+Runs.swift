@@ -67,10 +67,11 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.couldNotBegin(start.ticket, message: message), at: now)
         var record = start.record
         record.message = message
         failedToBegin(start.ticket, record, start.changes, now: now, &effects)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     private mutating func failedToBegin(
@@ -99,6 +100,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.ended(ticket, finish), at: now)
         guard let run = running.remove(ticket) else { return }
         let next = next(
             run.request,
@@ -117,7 +119,7 @@ extension Scheduler {
         }
         effects.append(.commitEnd(changes, finish.record))
         left(run, next, now: now, &effects)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// A run has left its slot.

@@ -27,6 +27,7 @@ extension Scheduler {
         by submitter: Submitter = .operator,
         now: Moment
     ) throws(SubmitError) -> Arrival? {
+        note(.accept(submission, isSimulated: isSimulated, by: submitter), at: now)
         guard !isDraining else {
             throw SubmitError(.unavailable, "bghost is stopping and takes no more requests")
         }
@@ -74,6 +75,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.arrived(arrival.request.id, isStored: isStored), at: now)
         if let replaced = arrival.replaced { gates.beingReplaced.remove(replaced) }
         if arriving[arrival.entry] == arrival.request.id { arriving[arrival.entry] = nil }
         if isStored {
@@ -81,7 +83,7 @@ extension Scheduler {
         } else {
             book.retry(entry: arrival.entry, now: now.unix)
         }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Puts a stored request into the book.

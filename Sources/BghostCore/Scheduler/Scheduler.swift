@@ -58,6 +58,8 @@ package struct Scheduler: Sendable {
     var ids = RunIDSource()
     var random: SplitMix64
     package private(set) var isDraining = false
+    /// What has happened, if somebody wants to know.
+    var inputs: [SchedulerInput.Entry]?
 
     package init(_ settings: Settings) {
         self.settings = settings
@@ -71,12 +73,16 @@ package struct Scheduler: Sendable {
     ///
     /// To be called once, after all that an earlier one left has been taken over.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.start, at: now)
         startSchedules(now: now, &effects)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Takes nothing more and begins nothing more.
-    package mutating func drain() { isDraining = true }
+    package mutating func drain(now: Moment) {
+        note(.drain, at: now)
+        isDraining = true
+    }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
     package var nextDate: Int64? { book.nextDue }
@@ -109,12 +115,14 @@ package struct Scheduler: Sendable {
 
     /// A date may have come.
     package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.datesCame, at: now)
         book.becomeDue(now: now.unix)
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Somebody set the clock: every date is looked at again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.clockWasSet, at: now)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
             book.hold(
                 entry: entry,
@@ -129,7 +137,8 @@ package struct Scheduler: Sendable {
         for entry in book.entries.indices where !book.entries[entry].retries.isEmpty {
             book.retry(entry: entry, now: now.unix)
         }
-        datesCame(now: now, &effects)
+        book.becomeDue(now: now.unix)
+        beginWhatCan(now: now, &effects)
     }
 }
 

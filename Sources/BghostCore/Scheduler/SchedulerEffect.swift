@@ -21,7 +21,7 @@ package enum SchedulerEffect: Sendable {
 /// Names a run to the scheduler while it is under way.
 ///
 /// It is used again once the run has ended.
-package struct RunTicket: Hashable, Sendable {
+package struct RunTicket: Hashable, Codable, Sendable {
     package let index: Int
 }
 
@@ -39,7 +39,7 @@ package struct RunStart: Sendable {
 }
 
 /// How a run ended, as its host saw it.
-package struct RunFinish: Sendable {
+package struct RunFinish: Codable, Sendable {
     /// Final, but for what the scheduler knows.
     package var record: RunRecord
     package var outcome: Outcome

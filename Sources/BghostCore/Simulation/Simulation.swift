@@ -92,7 +92,7 @@ package struct Simulation: Sendable {
         now = Moment(monotonic: 0, unix: start)
         scheduler = Scheduler(settings)
         ledger.open()
-        scheduler.begin(incarnation: ledger.incarnation)
+        scheduler.begin(incarnation: ledger.incarnation, now: now)
         scheduler.start(now: now, &decisions)
         carryOut()
     }
@@ -218,9 +218,9 @@ package struct Simulation: Sendable {
         var settings = settings
         settings.seed = random.next()
         scheduler = Scheduler(settings)
-        scheduler.begin(incarnation: self.ledger.incarnation)
+        scheduler.begin(incarnation: self.ledger.incarnation, now: now)
         for (name, reason) in ledger.switchedOff.sorted(by: { $0.key < $1.key }) {
-            scheduler.takeOver(switchedOff: name, reason: reason)
+            scheduler.takeOver(switchedOff: name, reason: reason, now: now)
         }
         for memory in ledger.memories.values.sorted(by: { $0.identifier < $1.identifier }) {
             scheduler.takeOver(memory, now: now)

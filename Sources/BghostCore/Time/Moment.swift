@@ -2,7 +2,7 @@
 
 /// One moment on both clocks: limits run on the monotonic one, dates are of the other, which may be
 /// set at any time.
-package struct Moment: Equatable, Sendable {
+package struct Moment: Equatable, Codable, Sendable {
     /// Monotonic nanoseconds.
     package var monotonic: UInt64
     /// Unix nanoseconds.

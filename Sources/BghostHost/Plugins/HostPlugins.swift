@@ -126,15 +126,9 @@ extension Host {
 
     /// A plugin is loaded, and what its handlers allow is known.
     func noteHandlers(of plugin: PluginSlot, _ handlers: [Ready.Handler]) {
+        let serial = handlers.filter { $0.flags & HandlerFlags.serial != 0 }.map(\.name)
         decide { scheduler, now, effects in
-            scheduler.pluginLoaded(
-                plugin.index,
-                isSerial: { name in
-                    (handlers.first { $0.name == name }?.flags ?? 0) & HandlerFlags.serial != 0
-                },
-                now: now,
-                &effects
-            )
+            scheduler.pluginLoaded(plugin.index, serial: serial, now: now, &effects)
         }
     }
 }

@@ -17,15 +17,23 @@ extension Host {
     func decide<Answer, Failure>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
+        let before = decisions.count
         let answer = try event(&scheduler, moment, &decisions)
+        record(decisions[before...])
         carryOutDecisions()
         return answer
     }
 
     /// Carries out what the scheduler has decided apart.
     func carryOut(_ effects: [SchedulerEffect]) {
+        record(effects[...])
         decisions += effects
         carryOutDecisions()
+    }
+
+    private func record(_ effects: ArraySlice<SchedulerEffect>) {
+        guard let recorder = configuration.recorder else { return }
+        recorder.add(scheduler.takeInputs(), Array(effects))
     }
 
     /// Begins what can begin.
@@ -50,7 +58,9 @@ extension Host {
         switch effect {
         case .commit(let changes): commit(changes)
         case .commitEnd(let changes, let record):
-            commit(changes) { host, _ in host.resumeWaiters(of: record.request, with: record) }
+            commit(changes, isAwaited: waiters[record.request] != nil) { host, _ in
+                host.resumeWaiters(of: record.request, with: record)
+            }
             report(record)
         case .begin(let start): begin(start)
         case .stop(let ticket, let reason, let why):

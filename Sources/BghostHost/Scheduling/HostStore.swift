@@ -8,14 +8,17 @@ internal import BghostStore
 extension Host {
     /// Commits a transaction.
     ///
-    /// - Parameter then: called on the host's executor once the transaction is as durable as the
-    ///   store makes it, or has failed, which the log says; before `commit` returns where the store
-    ///   answers at once.
+    /// - Parameters:
+    ///   - isAwaited: whether somebody waits for the answer; by default whoever is told is one.
+    ///   - then: called on the host's executor once the transaction is as durable as the
+    ///     store makes it, or has failed, which the log says; before `commit` returns where the store
+    ///     answers at once.
     func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool? = nil,
         then: (@Sendable (isolated Host, Result<Void, StoreError>) -> Void)? = nil
     ) {
-        store.commit(changes) { [weak self] result in
+        store.commit(changes, isAwaited: isAwaited ?? (then != nil)) { [weak self] result in
             guard let self else { return }
             if case .failure(let error) = result {
                 log.write(.error, "store.failed", error.description)
@@ -46,23 +49,28 @@ extension Host {
 
     /// Takes over what the daemon before this one left.
     func recover() throws(HostError) {
-        let state: RecoveredState
-        do {
-            state = try store.recover()
-        } catch {
-            // To go on would be to forget what was promised.
-            throw .store(error)
-        }
-        decide { scheduler, now, effects in
-            scheduler.begin(incarnation: state.incarnation)
-            for (name, reason) in state.switchedOff {
-                scheduler.takeOver(switchedOff: name, reason: reason)
+        var pending = 0
+        let state = try decide { scheduler, now, effects throws(HostError) in
+            let state: RecoveredState
+            do throws(StoreError) {
+                // While the store is read it takes nothing: the effects wait.
+                state = try store.recover { request in
+                    pending += 1
+                    scheduler.takeOver(request, now: now, &effects)
+                }
+            } catch {
+                // To go on would be to forget what was promised.
+                throw .store(error)
+            }
+            scheduler.begin(incarnation: state.incarnation, now: now)
+            for (name, reason) in state.switchedOff.sorted(by: { $0.key < $1.key }) {
+                scheduler.takeOver(switchedOff: name, reason: reason, now: now)
             }
             for memory in state.tasks { scheduler.takeOver(memory, now: now) }
-            for request in state.pending { scheduler.takeOver(request, now: now, &effects) }
             for (request, run) in state.interrupted {
                 scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
             }
+            return state
         }
         for plugin in plugins {
             guard let off = scheduler.switchedOffSentence(plugin: plugin.index) else { continue }
@@ -73,7 +81,7 @@ extension Host {
             .warning,
             "host.recovered",
             "\(state.interrupted.count) runs were under way when bghost ended;"
-                + " \(state.pending.count) requests were pending"
+                + " \(pending) requests were pending"
         )
     }
 }

@@ -11,19 +11,19 @@ package func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
 }
 
 private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: bytesMax)
-    var total = 0
-    while total < bytesMax {
-        let count = bytes.withUnsafeMutableBytes {
-            read(fd, $0.baseAddress.map { $0 + total }, bytesMax - total)
+    // In pieces, because a buffer for the largest file would be cleared for the smallest: for the
+    // manifest alone that was an eighth of all the pages that a daemon's start touched.
+    withUnsafeTemporaryAllocation(byteCount: min(bytesMax, 16 << 10), alignment: 1) { piece in
+        var bytes: [UInt8] = []
+        while bytes.count < bytesMax {
+            let count = read(fd, piece.baseAddress, min(piece.count, bytesMax - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            bytes.append(contentsOf: piece[..<count])
         }
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { return nil }
-        if count == 0 { break }
-        total += count
+        return bytes
     }
-    bytes.removeLast(bytesMax - total)
-    return bytes
 }
 
 /// Writes a text into a file that exists, as the kernel's control files want it: in one call.

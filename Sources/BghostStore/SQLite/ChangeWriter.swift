@@ -9,6 +9,11 @@ final class ChangeWriter {
     private let connection: OpaquePointer
     private let statements: WriterStatements
     private(set) var tally: Tally
+    /// Leases of this transaction by their requests: most of what runs for less than a sync takes
+    /// ends in the transaction in which it began, and its lease is then never written.
+    private var fresh: [RunID: RunRecord] = [:]
+    /// Lines of the journal that are still to be written.
+    private var page = JournalPage()
     private let retention: SQLiteStore.Retention
 
     init(
@@ -26,11 +31,17 @@ final class ChangeWriter {
     /// - Returns: the last line of the journal.
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
         let before = tally
+        fresh.removeAll(keepingCapacity: true)
+        page.clear()
         do throws(SQLiteFailure) {
             try statements.begin.run()
             let now = Self.now()
             for changes in lists {
                 for change in changes { try write(change, now) }
+            }
+            try writePage(now)
+            for record in fresh.values {
+                try statements.lease.run { RunColumns.bind(record, to: &$0) }
             }
             try trim(now)
             try statements.commit.run()
@@ -105,7 +116,9 @@ final class ChangeWriter {
     }
 
     private func removePending(_ id: RunID) throws(SQLiteFailure) -> Bool {
-        guard try statements.removePending.run({ $0.add(id) }) == 1 else { return false }
+        guard fresh[id] == nil, try statements.removePending.run({ $0.add(id) }) == 1 else {
+            return false
+        }
         tally.places.remove(PlaceSum.pending(id))
         return true
     }
@@ -119,12 +132,39 @@ final class ChangeWriter {
     // MARK: Runs
 
     private func begin(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
-        guard try statements.lease.run({ RunColumns.bind(record, to: &$0) }) == 1 else {
+        guard try mayLease(record.request) else {
             return try note("fenced", now, record, detail: "its request is not pending")
         }
+        fresh[record.request] = record
         tally.places.remove(PlaceSum.pending(record.request))
         tally.places.add(place(of: record))
         try note("began", now, record)
+    }
+
+    private func mayLease(_ request: RunID) throws(SQLiteFailure) -> Bool {
+        guard fresh[request] == nil else { return false }
+        var isPending = false
+        try statements.mayLease.rows({ $0.add(request) }) { _ in
+            isPending = true
+            return false
+        }
+        return isPending
+    }
+
+    /// Takes the lease of a run away.
+    ///
+    /// - Returns: `false` if there is none, or it is another run's.
+    private func release(_ record: RunRecord) throws(SQLiteFailure) -> Bool {
+        if let run = fresh[record.request] {
+            guard run.id == record.id, run.epoch == record.epoch else { return false }
+            fresh[record.request] = nil
+            return true
+        }
+        return try statements.release.run {
+            $0.add(record.request)
+            $0.add(record.id)
+            $0.add(record.epoch)
+        } == 1
     }
 
     private func end(
@@ -132,12 +172,7 @@ final class ChangeWriter {
         _ next: AfterRun,
         _ now: Int64
     ) throws(SQLiteFailure) {
-        let released = try statements.release.run {
-            $0.add(record.request)
-            $0.add(record.id)
-            $0.add(record.epoch)
-        }
-        guard released == 1 else {
+        guard try release(record) else {
             return try note("fenced", now, record, detail: "its request is not leased to it")
         }
         guard try statements.removeRequest.run({ $0.add(record.request) }) == 1 else {
@@ -228,27 +263,33 @@ final class ChangeWriter {
         run: RunID? = nil,
         detail: String? = nil
     ) throws(SQLiteFailure) {
-        let bytes = 60 + (task?.utf8.count ?? 0) + (detail?.utf8.count ?? 0)
-        let place = tally.journal.append(bytes: bytes)
-        try statements.note.run { row in
-            row.add(place.seq)
+        _ = tally.journal.append(bytes: 0)
+        page.append(event, request: request, task: task, run: run, detail: detail)
+        if page.isFull { try writePage(now) }
+    }
+
+    /// Writes the lines that wait for it.
+    private func writePage(_ now: Int64) throws(SQLiteFailure) {
+        guard page.count > 0 else { return }
+        tally.journal.size += Int64(page.bytes.count + 60)
+        try statements.writePage.run { row in
+            row.add(tally.journal.last)
+            row.add(page.count)
             row.add(now)
-            row.add(place.size)
-            row.add(event)
-            row.add(request)
-            row.add(task)
-            row.add(run)
-            row.add(detail)
+            row.add(tally.journal.size)
             row.add(tally.places.count)
             row.add(tally.places.sum)
+            row.add(page.bytes)
+            row.addSum()
         }
+        page.clear()
     }
 
     // MARK: Retention
 
     private func trim(_ now: Int64) throws(SQLiteFailure) {
         try trim(\.runs, statements.trimRuns, statements.runAge, retention.runs, now)
-        try trim(\.journal, statements.trimJournal, statements.lineAge, retention.journal, now)
+        try trim(\.journal, statements.trimJournal, statements.pageAge, retention.journal, now)
     }
 
     /// Takes away at most a few hundred of the oldest rows, and looks for some once for each chunk

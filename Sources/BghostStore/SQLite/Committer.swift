@@ -5,11 +5,12 @@ internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 
-/// The thread that writes: it takes all transactions that have arrived and keeps them as one.
+/// Brings transactions to the disk: those that have arrived together as one.
 ///
-/// One sync then serves many callers, and the more of them wait the fewer syncs each costs. Nothing
-/// is ever dropped: under overload the transactions become longer, up to `batchMax` lists each, and
-/// the rest waits in memory, as `waiting` tells.
+/// One sync then serves many callers, and the more of them wait the fewer syncs each costs. A
+/// thread of its own does that; only a commit that finds nothing under way, and that somebody waits
+/// for, is carried out by its caller. Nothing is ever dropped: under overload the transactions
+/// become longer, up to `batchMax` lists each, and the rest waits in memory, as `waiting` tells.
 final class Committer: Sendable {
     typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
 
@@ -18,40 +19,53 @@ final class Committer: Sendable {
         let completion: Completion
     }
 
+    /// Who may write; it keeps the pen until all that it wrote is answered, so that the answers keep
+    /// the order of the commits.
+    private enum Pen {
+        case free
+        case caller
+        case thread
+    }
+
     private struct Inbox {
         var waiting: [Job] = []
         var underway: [Job] = []
+        var pen = Pen.free
         /// Whether the thread will look into the inbox again by itself.
         var isAwake = false
         var isClosed = false
+        var wantsCheckpoint = false
+        var pace = CommitPace()
+
+        /// Whether there is something to do for the thread, which must then be woken.
+        mutating func mustWake() -> Bool {
+            let hasWork = !waiting.isEmpty || isClosed || wantsCheckpoint
+            guard hasWork, !isAwake, pen == .free else { return false }
+            isAwake = true
+            return true
+        }
     }
 
     private static let batchMax = 1024
 
     private let path: String
+    private let writer: BatchWriter
     private let inbox = Mutex(Inbox())
     private let wake = Semaphore()
     private let ended = Semaphore()
-    private let report: @Sendable (StoreError) -> Void
 
-    init(path: String, report: @escaping @Sendable (StoreError) -> Void) {
+    /// Begins to write, with a thread of its own that ends with `close`.
+    init(_ writer: BatchWriter, path: String) throws(SQLiteFailure) {
         self.path = path
-        self.report = report
-    }
-
-    /// Begins to write, on a thread of its own that ends with `close`.
-    ///
-    /// - Parameter writer: is used by that thread only.
-    func start(_ writer: sending StoreWriter) throws(SQLiteFailure) {
-        let context = Unmanaged.passRetained(Start(committer: self, writer: writer))
+        self.writer = writer
+        let context = Unmanaged.passRetained(self)
         var thread = pthread_t()
         let code = pthread_create(
             &thread,
             nil,
             { context in
                 guard let context else { return nil }
-                let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-                start.committer.work(start.writer)
+                Unmanaged<Committer>.fromOpaque(context).takeRetainedValue().work()
                 return nil
             },
             context.toOpaque()
@@ -67,34 +81,61 @@ final class Committer: Sendable {
         pthread_detach(thread)
     }
 
-    private final class Start {
-        let committer: Committer
-        let writer: StoreWriter
-
-        init(committer: Committer, writer: StoreWriter) {
-            self.committer = committer
-            self.writer = writer
-        }
+    private static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
     // MARK: The callers
 
-    func commit(_ changes: [StoreChange], _ completion: @escaping Completion) {
-        let (isClosed, mustWake) = inbox.withLock { inbox in
-            guard !inbox.isClosed else { return (true, false) }
-            inbox.waiting.append(Job(changes: changes, completion: completion))
-            let mustWake = !inbox.isAwake
-            inbox.isAwake = true
-            return (false, mustWake)
+    private enum Way {
+        case closed
+        case here
+        case there(mustWake: Bool)
+    }
+
+    func commit(_ changes: [StoreChange], isAwaited: Bool, _ completion: @escaping Completion) {
+        let job = Job(changes: changes, completion: completion)
+        let start = isAwaited ? Self.now : 0
+        let way: Way = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return .closed }
+            if isAwaited, inbox.pen == .free, inbox.waiting.isEmpty,
+                inbox.pace.mayCommitHere(now: start)
+            {
+                inbox.pen = .caller
+                inbox.underway.append(job)
+                return .here
+            }
+            inbox.waiting.append(job)
+            return .there(mustWake: inbox.mustWake())
+        }
+        switch way {
+        case .closed: completion(.failure(StoreError("the store \(path) is closed")))
+        case .here: commitHere(job, start)
+        case .there(let mustWake): if mustWake { wake.signal() }
+        }
+    }
+
+    private func commitHere(_ job: Job, _ start: UInt64) {
+        let result = writer.keep(job.changes)
+        let end = Self.now
+        inbox.withLock { $0.underway.removeAll(keepingCapacity: true) }
+        job.completion(result)
+        let wantsCheckpoint = writer.wantsCheckpoint
+        let mustWake = inbox.withLock { inbox in
+            inbox.pen = .free
+            inbox.wantsCheckpoint = wantsCheckpoint
+            inbox.pace.committedHere(took: end &- start, now: end)
+            return inbox.mustWake()
         }
         if mustWake { wake.signal() }
-        if isClosed { completion(.failure(StoreError("the store \(path) is closed"))) }
     }
 
     /// Waits until all that was committed before is answered.
     func flush() {
         let answered = Semaphore()
-        commit([]) { _ in answered.signal() }
+        commit([], isAwaited: false) { _ in answered.signal() }
         answered.wait()
     }
 
@@ -110,10 +151,9 @@ final class Committer: Sendable {
     /// Waits for all transactions and for the thread's end.
     func close() {
         let (wasClosed, mustWake) = inbox.withLock { inbox in
-            let before = (inbox.isClosed, !inbox.isAwake)
+            guard !inbox.isClosed else { return (true, false) }
             inbox.isClosed = true
-            inbox.isAwake = true
-            return before
+            return (false, inbox.mustWake())
         }
         guard !wasClosed else { return }
         if mustWake { wake.signal() }
@@ -122,102 +162,84 @@ final class Committer: Sendable {
 
     // MARK: The thread
 
-    private func work(_ writer: StoreWriter) {
-        var fault: SQLiteFailure?
+    private enum Turn {
+        case keep([Job])
+        case checkpoint
+        case rest
+        case end
+    }
+
+    private func work() {
         while true {
-            let batch = take()
-            guard batch.isEmpty else {
-                keep(batch, writer, &fault)
-                if writer.needsCheckpoint { checkpoint(writer, &fault) }
-                continue
+            switch takeTurn() {
+            case .keep(let batch):
+                keep(batch)
+                if writer.needsCheckpoint { writer.checkpoint() }
+                putDownPen()
+            case .checkpoint:
+                writer.checkpoint()
+                putDownPen()
+            case .rest: wake.wait()
+            case .end:
+                writer.close()
+                ended.signal()
+                return
             }
-            if writer.wantsCheckpoint { checkpoint(writer, &fault) }
-            guard rest() else { break }
         }
-        if fault == nil {
-            do { try writer.close() } catch { report(error.error("close the store", in: path)) }
-        } else {
-            writer.abandon()
-        }
-        ended.signal()
     }
 
-    private func take() -> [Job] {
+    private func takeTurn() -> Turn {
         inbox.withLock { inbox in
-            if inbox.waiting.count <= Self.batchMax {
-                swap(&inbox.underway, &inbox.waiting)
-            } else {
-                inbox.underway = Array(inbox.waiting.prefix(Self.batchMax))
-                inbox.waiting.removeFirst(Self.batchMax)
+            // The caller who has it wakes this thread when it is done.
+            guard inbox.pen == .free else {
+                inbox.isAwake = false
+                return .rest
             }
-            return inbox.underway
+            if !inbox.waiting.isEmpty {
+                inbox.pen = .thread
+                if inbox.waiting.count <= Self.batchMax {
+                    swap(&inbox.underway, &inbox.waiting)
+                } else {
+                    inbox.underway = Array(inbox.waiting.prefix(Self.batchMax))
+                    inbox.waiting.removeFirst(Self.batchMax)
+                }
+                return .keep(inbox.underway)
+            }
+            if inbox.isClosed {
+                inbox.pen = .thread
+                return .end
+            }
+            if inbox.wantsCheckpoint {
+                inbox.pen = .thread
+                return .checkpoint
+            }
+            inbox.isAwake = false
+            return .rest
         }
     }
 
-    /// Sleeps until there is something to do.
-    ///
-    /// - Returns: `false` once the store is closed and nothing waits.
-    private func rest() -> Bool {
-        let (isClosed, isEmpty) = inbox.withLock { inbox in
-            if inbox.waiting.isEmpty, !inbox.isClosed { inbox.isAwake = false }
-            return (inbox.isClosed, inbox.waiting.isEmpty)
+    private func putDownPen() {
+        let wantsCheckpoint = writer.wantsCheckpoint
+        inbox.withLock { inbox in
+            inbox.pen = .free
+            inbox.wantsCheckpoint = wantsCheckpoint
         }
-        guard isEmpty else { return true }
-        guard !isClosed else { return false }
-        wake.wait()
-        return true
     }
 
-    private func keep(_ batch: [Job], _ writer: StoreWriter, _ fault: inout SQLiteFailure?) {
-        var failures: [SQLiteFailure?] = []
-        if let failure = attempt(batch[...], writer, &fault) {
-            if batch.count == 1 {
-                failures = [failure]
-            } else {
-                // One of them may be at fault, or all of them too big for the room that is left:
-                // each gets a transaction of its own, so that one does not take the others with it.
-                failures = batch.indices.map { attempt(batch[$0...$0], writer, &fault) }
-            }
-        }
-        inbox.withLock { $0.underway = [] }
-        for (index, job) in batch.enumerated() {
-            let failure = index < failures.count ? failures[index] : nil
-            job.completion(
-                failure.map { .failure($0.error("keep a transaction", in: path)) } ?? .success(())
+    private func keep(_ batch: [Job]) {
+        let start = Self.now
+        let results = writer.keep(batch.map(\.changes))
+        let end = Self.now
+        inbox.withLock { inbox in
+            inbox.underway = []
+            inbox.pace.committedThere(
+                took: end &- start,
+                wasAlone: batch.count == 1 && inbox.waiting.isEmpty,
+                now: end
             )
         }
-    }
-
-    private func attempt(
-        _ jobs: ArraySlice<Job>,
-        _ writer: StoreWriter,
-        _ fault: inout SQLiteFailure?
-    ) -> SQLiteFailure? {
-        if let fault { return fault }
-        let lists = jobs.lazy.map(\.changes)
-        guard lists.contains(where: { !$0.isEmpty }) else { return nil }
-        do throws(SQLiteFailure) {
-            do throws(SQLiteFailure) {
-                try writer.keep(lists)
-            } catch  where error.isFull {
-                // The room that the WAL takes can be used again once it has been copied.
-                try writer.checkpoint()
-                try writer.keep(lists)
-            }
-            return nil
-        } catch {
-            if error.isFatal { fault = error }
-            return error
-        }
-    }
-
-    private func checkpoint(_ writer: StoreWriter, _ fault: inout SQLiteFailure?) {
-        guard fault == nil else { return }
-        do {
-            try writer.checkpoint()
-        } catch {
-            if error.isFatal { fault = error }
-            report(error.error("copy the write-ahead log", in: path))
+        for (index, job) in batch.enumerated() {
+            job.completion(results.count == 1 ? results[0] : results[index])
         }
     }
 }

@@ -4,7 +4,10 @@ internal import BghostCore
 
 /// Reads all that a daemon takes over, and checks that it is all there.
 enum Recovery {
-    static func read(_ connection: Connection) throws(SQLiteFailure) -> RecoveredState {
+    static func read(
+        _ connection: Connection,
+        _ each: (Request) -> Void
+    ) throws(SQLiteFailure) -> RecoveredState {
         // One snapshot for all tables.
         try connection.run("BEGIN")
         defer { try? connection.run("COMMIT") }
@@ -13,7 +16,7 @@ enum Recovery {
                 truncatingIfNeeded: try connection.number("SELECT incarnation FROM meta")
             )
         )
-        try readRequests(connection, &state)
+        try readRequests(connection, &state, each)
         let tasks = try Statement("SELECT \(TaskColumns.names) FROM task", on: connection.handle)
         try tasks.rows { row throws(SQLiteFailure) in
             state.tasks.append(try TaskColumns.read(&row))
@@ -31,7 +34,8 @@ enum Recovery {
 
     private static func readRequests(
         _ connection: Connection,
-        _ state: inout RecoveredState
+        _ state: inout RecoveredState,
+        _ each: (Request) -> Void
     ) throws(SQLiteFailure) {
         var leases: [RunRecord] = []
         let lease = try Statement(
@@ -43,7 +47,6 @@ enum Recovery {
             return true
         }
         let expected = try Tally(reading: connection.handle)
-        state.pending.reserveCapacity(Int(clamping: max(0, min(expected.places.count, 1 << 22))))
         var seen = Tally.Places()
         var next = leases[...]
         let request = try Statement(
@@ -60,7 +63,7 @@ enum Recovery {
             } else if letter != nil {
                 seen.add(PlaceSum.dead(request.id))
             } else {
-                state.pending.append(request)
+                each(request)
                 seen.add(PlaceSum.pending(request.id))
             }
             return true

@@ -30,8 +30,7 @@ extension SQLiteStore {
 
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         guard limit > 0 else { return [] }
-        let uncommitted = committer.uncommitted
-        return answer([]) { reader throws(SQLiteFailure) in
+        return answer([]) { reader, uncommitted throws(SQLiteFailure) in
             let deaths = try uncommitted.deaths(reader)
             let touched = deaths?.places ?? [:]
             // As many more as may turn out to be dead no longer.
@@ -51,7 +50,7 @@ extension SQLiteStore {
     /// - Parameter limit: at most so many lines.
     package func journal(after line: Int64, limit: Int) -> [JournalLine] {
         guard limit > 0 else { return [] }
-        return answer([]) { reader throws(SQLiteFailure) in
+        return answer([]) { reader, _ throws(SQLiteFailure) in
             try reader.lines(after: line, limit: limit)
         }
     }
@@ -63,8 +62,7 @@ extension SQLiteStore {
         _ committed: (StoreReader, Int) throws(SQLiteFailure) -> [RunRecord]
     ) -> [RunRecord] {
         guard limit > 0 else { return [] }
-        let uncommitted = committer.uncommitted
-        return answer([]) { reader throws(SQLiteFailure) in
+        return answer([]) { reader, uncommitted throws(SQLiteFailure) in
             let ends = uncommitted.ends(where: isWanted)
             guard !ends.isEmpty else { return try committed(reader, limit) }
             let newer = try uncommitted.ended(ends, reader)
@@ -78,10 +76,17 @@ extension SQLiteStore {
     /// A question has no error to give: its fault is reported, and the answer is what is left.
     private func answer<Answer: Sendable>(
         _ otherwise: Answer,
-        _ body: (StoreReader) throws(SQLiteFailure) -> Answer
+        _ body: (StoreReader, Uncommitted) throws(SQLiteFailure) -> Answer
     ) -> Answer {
+        let store: OpenStore
+        do { store = try open() } catch {
+            report(error)
+            return otherwise
+        }
+        // Before the reader looks: what is committed in between is then seen twice, and not never.
+        let uncommitted = store.committer.uncommitted
         do throws(SQLiteFailure) {
-            return try ask(body)
+            return try store.ask { reader throws(SQLiteFailure) in try body(reader, uncommitted) }
         } catch {
             report(error.error("answer a question", in: path))
             return otherwise

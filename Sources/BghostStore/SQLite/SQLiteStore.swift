@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
-internal import GRDBSQLite
 internal import Synchronization
 
 /// A store in one SQLite file, which survives the daemon and the machine.
 ///
-/// `commit` hands its transaction to a thread of its own and returns at once; the completion is
-/// called on that thread after the sync, so it must be short and must neither call `recover` nor
-/// `close`. The questions are answered on the caller's thread from a second connection, which does
+/// `commit` hands its transaction to a thread of its own and returns at once, or carries it out
+/// itself where somebody waits for it and nothing else is under way. The completion is called on
+/// either thread after the sync, so it must be short and must neither call `recover` nor `close`. The questions are answered on the caller's thread from a second connection, which does
 /// not wait for syncs, and from what waits to be written.
 ///
 /// After a failed sync or a damaged page every further commit fails: what the disk then holds is
@@ -16,16 +15,22 @@ internal import Synchronization
 /// others.
 package final class SQLiteStore: Store {
     let path: String
-    let committer: Committer
-    let reader: Mutex<StoreReader?>
-    /// What was read when it was opened, until somebody takes it or changes it.
-    private let opened: Mutex<RecoveredState?>
     let report: @Sendable (StoreError) -> Void
+    private let retention: Retention
+    private let stage: Mutex<Stage>
+
+    /// A store is first only read; it is written to once all that it holds has been seen.
+    private enum Stage {
+        case found(FoundStore)
+        case open(OpenStore)
+        case refused(StoreError)
+        case closed
+    }
 
     /// Opens the file, or makes it.
     ///
-    /// Reads all requests once and checks them, so that a damaged file is refused before anything
-    /// is written to it. `recover` then returns them at once.
+    /// An old one is not written to before `recover` has read and checked all requests, so that a
+    /// damaged file is left as it is. A commit or a question that comes before does that, too.
     ///
     /// - Parameters:
     ///   - path: of the database; its folder must exist. `-wal`, `-shm` and `-lock` lie beside it.
@@ -39,77 +44,94 @@ package final class SQLiteStore: Store {
         quickCheckMax: Int64 = 64 << 20,
         report: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) throws(StoreError) {
-        let store = try StoreOpening(path: path, quickCheckMax: quickCheckMax).open()
-        let committer = Committer(path: path, report: report)
-        do throws(SQLiteFailure) {
-            reader = try Mutex(StoreReader(store.reader))
-            // Before the last property is set: an object that is whole would be closed when this
-            // fails, and wait for a thread that does not run.
-            try committer.start(StoreWriter(store.writer, store.lock, retention: retention))
-        } catch {
-            throw error.error("open the store", in: path)
-        }
         self.path = path
+        self.retention = retention
         self.report = report
-        self.committer = committer
-        opened = Mutex(store.state)
+        stage = Mutex(.found(try StoreOpening(path: path, quickCheckMax: quickCheckMax).find()))
     }
 
     deinit { close() }
 
     package func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        opened.withLock { $0 = nil }
-        committer.commit(changes, completion)
+        do throws(StoreError) {
+            try open().committer.commit(changes, isAwaited: isAwaited, completion)
+        } catch {
+            completion(.failure(error))
+        }
     }
 
     /// Transactions that are not answered yet: what an overloaded host refuses new ones by.
-    package var waiting: Int { committer.waiting }
+    package var waiting: Int { (try? open().committer.waiting) ?? 0 }
 
     /// Reads all that it holds, and checks it.
     ///
-    /// The first call after opening returns what was read then. Waits for all commits otherwise.
-    package func recover() throws(StoreError) -> RecoveredState {
-        let first = opened.withLock { state in
-            defer { state = nil }
-            return state
+    /// The first call begins to write, with a new incarnation. Later ones wait for all commits.
+    package func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
+        let first = try stage.withLock { stage throws(StoreError) in
+            try Self.open(&stage, path, retention, report, each)
         }
-        if let first { return first }
-        committer.flush()
+        if let state = first.recovered { return state }
+        first.store.committer.flush()
         do throws(SQLiteFailure) {
-            return try ask { reader throws(SQLiteFailure) in try Recovery.read(reader.connection) }
+            return try first.store.ask { reader throws(SQLiteFailure) in
+                try Recovery.read(reader.connection, each)
+            }
         } catch {
             throw error.error("read the requests", in: path)
         }
     }
 
+    /// What commits and answers, begun if that has not been done.
+    func open() throws(StoreError) -> OpenStore {
+        try stage.withLock { stage throws(StoreError) in
+            if case .open(let store) = stage { return store }
+            return try Self.open(&stage, path, retention, report) { _ in }.store
+        }
+    }
+
+    private static func open(
+        _ stage: inout Stage,
+        _ path: String,
+        _ retention: Retention,
+        _ report: @escaping @Sendable (StoreError) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> (store: OpenStore, recovered: RecoveredState?) {
+        switch stage {
+        case .open(let store): return (store, nil)
+        case .closed: throw StoreError("the store \(path) is closed")
+        case .refused(let error): throw error
+        case .found(let found):
+            do throws(SQLiteFailure) {
+                let (store, state) = try OpenStore.open(found, retention, report, each)
+                stage = .open(store)
+                return (store, state)
+            } catch {
+                // Its lock and its connection go with what was found.
+                let error = error.error("open the store", in: path)
+                stage = .refused(error)
+                throw error
+            }
+        }
+    }
+
     package func backup(to path: String) throws(StoreError) {
-        committer.flush()
+        try open().committer.flush()
         try StoreBackup(source: self.path, target: path).run()
     }
 
     package func close() {
-        committer.flush()
-        // The reader goes first: the last connection to leave takes the WAL away with it.
-        reader.withLock { reader in
-            let connection = reader?.connection
-            reader = nil
-            try? connection?.close()
+        let before = stage.withLock { stage in
+            defer { stage = .closed }
+            return stage
         }
-        committer.close()
-    }
-
-    /// Reads from the second connection, on this thread.
-    func ask<Answer: Sendable>(
-        _ body: (StoreReader) throws(SQLiteFailure) -> Answer
-    ) throws(SQLiteFailure) -> Answer {
-        try reader.withLock { reader throws(SQLiteFailure) in
-            guard let reader else {
-                throw SQLiteFailure(code: SQLITE_MISUSE, text: "the store is closed")
-            }
-            return try body(reader)
+        switch before {
+        case .open(let store): store.close()
+        case .found(let found): found.close()
+        case .refused, .closed: break
         }
     }
 }

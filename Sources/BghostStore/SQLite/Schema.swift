@@ -22,6 +22,7 @@ enum Schema {
     ///
     /// `request` and `lease` are kept in the order of their ids, which is the order in which they
     /// were submitted: so the scan at the start needs no index, and inserting touches one tree.
+    /// A row of the journal has several lines, and the number of the last of them as its own.
     /// `run` and `journal` grow at one end and are trimmed at the other; `size` is the number of
     /// bytes written to the table up to this row, so that the size of any stretch is one
     /// subtraction.
@@ -93,15 +94,13 @@ enum Schema {
 
         CREATE TABLE journal (
             seq INTEGER PRIMARY KEY,
+            count INTEGER NOT NULL,
             at INTEGER NOT NULL,
             size INTEGER NOT NULL,
-            event TEXT NOT NULL,
-            request BLOB,
-            task TEXT,
-            run BLOB,
-            detail TEXT,
             requests INTEGER NOT NULL,
-            places INTEGER NOT NULL
+            places INTEGER NOT NULL,
+            lines BLOB NOT NULL,
+            sum INTEGER NOT NULL
         ) STRICT;
 
         PRAGMA application_id = \(applicationID);

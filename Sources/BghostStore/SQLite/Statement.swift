@@ -11,6 +11,7 @@ internal import Glibc
 final class Statement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
+    private let texts = ArgumentTexts()
 
     init(_ sql: String, on connection: OpaquePointer) throws(SQLiteFailure) {
         var handle: OpaquePointer?
@@ -28,7 +29,7 @@ final class Statement {
     /// - Returns: how many rows it changed, if it changes rows.
     @discardableResult
     func run(_ bind: (inout Arguments) -> Void = { _ in }) throws(SQLiteFailure) -> Int {
-        var arguments = Arguments(handle)
+        var arguments = Arguments(handle, texts)
         bind(&arguments)
         defer { sqlite3_reset(handle) }
         guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
@@ -45,7 +46,7 @@ final class Statement {
         _ bind: (inout Arguments) -> Void = { _ in },
         _ body: (inout Row) throws(SQLiteFailure) -> Bool
     ) throws(SQLiteFailure) {
-        var arguments = Arguments(handle)
+        var arguments = Arguments(handle, texts)
         bind(&arguments)
         defer { sqlite3_reset(handle) }
         guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
@@ -61,9 +62,23 @@ final class Statement {
     }
 }
 
+/// Where the texts of one statement's arguments lie while it runs.
+///
+/// SQLite would allocate and free each of them, which is a good part of what a row costs.
+private final class ArgumentTexts {
+    static let size = 4096
+
+    let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+
+    deinit { start.deallocate() }
+}
+
 /// The arguments of a statement, bound from the first on; it sums up what it binds.
 struct Arguments {
     private let handle: OpaquePointer
+    private let texts: ArgumentTexts
+    /// How much of the texts' room is taken.
+    private var used = 0
     private var index: Int32 = 0
     private var sum = RowSum()
     /// The first failure: a text of more than a gigabyte, or no memory.
@@ -72,7 +87,19 @@ struct Arguments {
     /// SQLite copies the bytes before the call returns.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    init(_ handle: OpaquePointer) { self.handle = handle }
+    fileprivate init(_ handle: OpaquePointer, _ texts: ArgumentTexts) {
+        self.handle = handle
+        self.texts = texts
+    }
+
+    /// Copies bytes to where they stay until the next arguments; `nil` if there is no room.
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard bytes.count <= ArgumentTexts.size - used else { return nil }
+        let place = texts.start + used
+        if let start = bytes.baseAddress { place.copyMemory(from: start, byteCount: bytes.count) }
+        used += bytes.count
+        return UnsafeRawPointer(place)
+    }
 
     mutating func add(_ value: Int64) {
         index += 1
@@ -100,21 +127,36 @@ struct Arguments {
         index += 1
         var text = text
         let code = text.withUTF8 { bytes in
-            sum.add(UnsafeRawBufferPointer(bytes))
-            return bytes.withMemoryRebound(to: CChar.self) {
-                // An empty buffer may have no address, which SQLite would take for NULL.
-                let start = $0.baseAddress
-                return start == nil
-                    ? sqlite3_bind_text(handle, index, "", 0, Self.transient)
-                    : sqlite3_bind_text64(
-                        handle,
-                        index,
-                        start,
-                        UInt64($0.count),
-                        Self.transient,
-                        UInt8(SQLITE_UTF8)
-                    )
+            let bytes = UnsafeRawBufferPointer(bytes)
+            sum.add(bytes)
+            let kept = keep(bytes)
+            // An empty buffer may have no address, which SQLite would take for NULL.
+            guard let start = kept ?? bytes.baseAddress else {
+                return sqlite3_bind_text(handle, index, "", 0, Self.transient)
             }
+            return sqlite3_bind_text64(
+                handle,
+                index,
+                start.assumingMemoryBound(to: CChar.self),
+                UInt64(bytes.count),
+                kept == nil ? Self.transient : nil,
+                UInt8(SQLITE_UTF8)
+            )
+        }
+        note(code)
+    }
+
+    mutating func add(_ bytes: [UInt8]) {
+        index += 1
+        let code = bytes.withUnsafeBytes { bytes in
+            sum.add(bytes)
+            return sqlite3_bind_blob64(
+                handle,
+                index,
+                bytes.baseAddress,
+                UInt64(bytes.count),
+                Self.transient
+            )
         }
         note(code)
     }
@@ -129,8 +171,11 @@ struct Arguments {
         index += 1
         sum.add(id)
         var bytes = (id.high.bigEndian, id.low.bigEndian)
-        let code = withUnsafeBytes(of: &bytes) {
-            sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Self.transient)
+        let code = withUnsafeBytes(of: &bytes) { bytes in
+            let kept = keep(bytes)
+            let start = kept ?? bytes.baseAddress
+            let owner = kept == nil ? Self.transient : nil
+            return sqlite3_bind_blob(handle, index, start, 16, owner)
         }
         note(code)
     }
@@ -176,6 +221,15 @@ struct Row {
         index += 1
         sum.add(UnsafeRawBufferPointer(bytes))
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    mutating func bytes() -> [UInt8] {
+        let start = sqlite3_column_blob(handle, index)
+        let count = Int(sqlite3_column_bytes(handle, index))
+        let bytes = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+        index += 1
+        sum.add(bytes)
+        return Array(bytes)
     }
 
     mutating func optionalText() -> String? { isNull() ? nil : text() }

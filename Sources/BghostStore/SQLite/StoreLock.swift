@@ -45,6 +45,8 @@ final class StoreLock: Sendable {
         }
         self.fd = fd
         acceptedBefore = Self.read(before)?.accepted ?? 0
+        // Who else comes is told whose it is, also before anything is written to the database.
+        accept(acceptedBefore)
     }
 
     deinit { close(fd) }

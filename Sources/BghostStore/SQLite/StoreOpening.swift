@@ -5,29 +5,37 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 
+/// A store that is this process's and passed all checks but that of its rows, which are read next.
+struct FoundStore: Sendable {
+    let opening: StoreOpening
+    let reader: Connection
+    /// `nil` for an old store, which is not written to before all of it has been read.
+    let writer: Connection?
+    let lock: StoreLock
+
+    /// Lets go of the files without a write to them.
+    func close() {
+        try? reader.close()
+        try? writer?.close()
+        lock.release()
+    }
+}
+
 /// How a store is opened.
 ///
 /// Nothing is written before all checks are passed: a file that is refused is left as it was.
-struct StoreOpening {
-    /// What is there once it is open.
-    struct Opened {
-        let reader: Connection
-        let writer: Connection
-        let lock: StoreLock
-        let state: RecoveredState
-    }
-
+struct StoreOpening: Sendable {
     let path: String
     /// A store that was not closed is checked page by page if it is not bigger than this, bytes.
     let quickCheckMax: Int64
 
-    func open() throws(StoreError) -> Opened {
+    func find() throws(StoreError) -> FoundStore {
         let lock = try StoreLock(database: path)
         do throws(SQLiteFailure) {
-            guard size(path) <= 0 else { return try openOld(lock) }
+            guard size(path) <= 0 else { return try findOld(lock) }
             try checkThatNothingIsMissing(lock)
             try create()
-            return try openNew(lock)
+            return try makeNew(lock)
         } catch {
             throw error.error("open the store", in: path)
         }
@@ -58,14 +66,13 @@ struct StoreOpening {
         close(fd)
     }
 
-    private func openNew(_ lock: StoreLock) throws(SQLiteFailure) -> Opened {
+    private func makeNew(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
         let writer = try openWriter()
         do throws(SQLiteFailure) {
             // SQLite syncs the folder for its journals, not for a database that was there.
             try Folder.sync(of: path)
             let reader = try openReader()
-            let state = try Recovery.read(reader)
-            return Opened(reader: reader, writer: writer, lock: lock, state: state)
+            return FoundStore(opening: self, reader: reader, writer: writer, lock: lock)
         } catch {
             try? writer.close()
             throw error
@@ -74,20 +81,17 @@ struct StoreOpening {
 
     // MARK: A store that was there
 
-    private func openOld(_ lock: StoreLock) throws(SQLiteFailure) -> Opened {
+    private func findOld(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
         // A connection that only reads copies nothing into the database when it is closed.
         let reader = try openReader()
         do throws(SQLiteFailure) {
             guard try !isUnfinished(reader) else {
                 guard lock.acceptedBefore == 0 else { throw vanished(lock.acceptedBefore) }
                 try reader.close()
-                return try openNew(lock)
+                return try makeNew(lock)
             }
             try check(reader, lock)
-            var state = try Recovery.read(reader)
-            let writer = try openWriter()
-            state.incarnation &+= 1
-            return Opened(reader: reader, writer: writer, lock: lock, state: state)
+            return FoundStore(opening: self, reader: reader, writer: nil, lock: lock)
         } catch {
             try? reader.close()
             throw error
@@ -165,7 +169,8 @@ struct StoreOpening {
         }
     }
 
-    private func openWriter() throws(SQLiteFailure) -> Connection {
+    /// Opens the connection that writes, and writes that a daemon has begun to.
+    func openWriter() throws(SQLiteFailure) -> Connection {
         let writer = try Connection(path: path, isReadOnly: false) { queue in
             let mode = try queue.inDatabase { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")

@@ -17,7 +17,7 @@ final class StoreReader: @unchecked Sendable {
     private let place: Statement
     private let deadLetters: Statement
     private let deadLettersOfTask: Statement
-    private let lines: Statement
+    private let pages: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
@@ -43,9 +43,9 @@ final class StoreReader: @unchecked Sendable {
         let newestLetters = "ORDER BY died_at DESC, dead_run DESC LIMIT ?"
         deadLetters = try prepare("\(letters) \(newestLetters)")
         deadLettersOfTask = try prepare("\(letters) AND task = ? \(newestLetters)")
-        lines = try prepare(
-            "SELECT seq, at, event, request, task, run, detail FROM journal WHERE seq > ?"
-                + " ORDER BY seq LIMIT ?"
+        pages = try prepare(
+            "SELECT seq, count, at, size, requests, places, lines, sum FROM journal WHERE seq > ?"
+                + " ORDER BY seq"
         )
     }
 
@@ -112,21 +112,16 @@ final class StoreReader: @unchecked Sendable {
 
     func lines(after seq: Int64, limit: Int) throws(SQLiteFailure) -> [JournalLine] {
         var found: [JournalLine] = []
-        try lines.rows({
-            $0.add(seq)
-            $0.add(limit)
-        }) { row throws(SQLiteFailure) in
-            let line = JournalLine(
-                number: row.int(),
-                at: row.int(),
-                event: row.text(),
-                request: try row.optionalID(),
-                task: row.optionalText(),
-                run: try row.optionalID(),
-                detail: row.optionalText()
-            )
-            found.append(line)
-            return true
+        try pages.rows({ $0.add(seq) }) { row throws(SQLiteFailure) in
+            let last = row.int()
+            let count = row.int()
+            let at = row.int()
+            for _ in 0..<3 { _ = row.int() }
+            let bytes = row.bytes()
+            try row.checkSum("the journal")
+            let lines = try JournalPage.lines(bytes, count: count, last: last, at: at)
+            found += lines.drop { $0.number <= seq }.prefix(limit - found.count)
+            return found.count < limit
         }
         return found
     }

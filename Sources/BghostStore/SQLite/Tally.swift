@@ -54,13 +54,20 @@ struct Tally {
 
     init(reading connection: OpaquePointer) throws(SQLiteFailure) {
         let newest = try Statement(
-            "SELECT requests, places, seq, size FROM journal ORDER BY seq DESC LIMIT 1",
+            """
+            SELECT seq, count, at, size, requests, places, lines, sum FROM journal
+            ORDER BY seq DESC LIMIT 1
+            """,
             on: connection
         )
-        try newest.rows { row in
-            places = Places(count: row.int(), sum: row.uint())
+        try newest.rows { row throws(SQLiteFailure) in
             journal.last = row.int()
+            _ = row.int()
+            _ = row.int()
             journal.size = row.int()
+            places = Places(count: row.int(), sum: row.uint())
+            _ = row.bytes()
+            try row.checkSum("the journal")
             return false
         }
         let newestRun = try Statement(

@@ -10,16 +10,17 @@ struct WriterStatements {
     let removePending: Statement
     let removeDead: Statement
     let removeRequest: Statement
+    let mayLease: Statement
     let lease: Statement
     let release: Statement
     let insertRun: Statement
     let remember: Statement
     let switchOff: Statement
     let switchOn: Statement
-    let note: Statement
+    let writePage: Statement
 
     let runAge: Statement
-    let lineAge: Statement
+    let pageAge: Statement
     let trimRuns: Statement
     let trimJournal: Statement
 
@@ -46,14 +47,13 @@ struct WriterStatements {
         removeDead = try prepare("DELETE FROM request WHERE id = ? AND died_at IS NOT NULL")
         removeRequest = try prepare("DELETE FROM request WHERE id = ?")
 
-        // The second column is the request's id.
-        lease = try prepare(
+        mayLease = try prepare(
             """
-            INSERT OR IGNORE INTO lease (\(RunColumns.names))
-            SELECT \(Self.marks(RunColumns.count))
-            WHERE EXISTS (SELECT 1 FROM request WHERE id = ?2 AND died_at IS NULL)
+            SELECT 1 FROM request WHERE id = ?1 AND died_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM lease WHERE request = ?1)
             """
         )
+        lease = try prepare(insert("lease", RunColumns.names, RunColumns.count))
         release = try prepare("DELETE FROM lease WHERE request = ? AND id = ? AND epoch = ?")
         insertRun = try prepare(
             insert("run", "seq, at, size, " + RunColumns.names, 3 + RunColumns.count)
@@ -64,10 +64,11 @@ struct WriterStatements {
         )
         switchOff = try prepare("INSERT OR REPLACE INTO switched_off VALUES (?, ?, ?)")
         switchOn = try prepare("DELETE FROM switched_off WHERE plugin = ?")
-        note = try prepare("INSERT INTO journal VALUES (\(Self.marks(10)))")
+        writePage = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")
 
         runAge = try prepare("SELECT at, size FROM run WHERE seq = ?")
-        lineAge = try prepare("SELECT at, size FROM journal WHERE seq = ?")
+        // Of the page that a line lies in.
+        pageAge = try prepare("SELECT at, size FROM journal WHERE seq >= ? ORDER BY seq LIMIT 1")
         trimRuns = try prepare("DELETE FROM run WHERE seq <= ?")
         trimJournal = try prepare("DELETE FROM journal WHERE seq <= ?")
     }

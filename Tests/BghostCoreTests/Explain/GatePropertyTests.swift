@@ -244,11 +244,7 @@ private struct GateFate {
 
     private mutating func withdraw() {
         let task = someTask()
-        happen(opening: []) { scheduler, now, effects in
-            _ = scheduler.withdraw(task, now: now, &effects)
-            // As the host does after each decision.
-            scheduler.dispatch(now: now, &effects)
-        }
+        happen(opening: []) { _ = $0.withdraw(task, now: $1, &$2) }
     }
 
     private mutating func forgive() {

@@ -34,6 +34,7 @@ final class HeldStore: Store {
 
     func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         let isHeld = state.withLock { state in
@@ -48,7 +49,9 @@ final class HeldStore: Store {
         }
     }
 
-    func recover() throws(StoreError) -> RecoveredState { try store.recover() }
+    func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
+        try store.recover(each)
+    }
     func runs(task: String?, limit: Int) -> [RunRecord] { store.runs(task: task, limit: limit) }
     func runs(idPrefix: String, limit: Int) -> [RunRecord] {
         store.runs(idPrefix: idPrefix, limit: limit)

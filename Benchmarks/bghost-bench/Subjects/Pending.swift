@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import Glibc
+
+// What a pending request costs in memory, and in and out of it.
+extension Subject {
+    /// Puts requests for as many identifiers into a book, and takes them out as they come due.
+    ///
+    /// Prints nanoseconds and bytes for each.
+    func pending() throws {
+        let dates = Self.dates(count)
+        try reportMemory(dates)
+        let requests = (0..<count).map { Self.request($0, dates[$0]) }
+        var before = Monotonic.now
+        var book = RequestBook(slots: count)
+        for request in requests { Self.accept(request, &book) }
+        print("insert \(Self.nanosecondsEach(count, since: before))")
+        before = Monotonic.now
+        var started = 0
+        var nothing: Void = ()
+        while let due = book.nextDue {
+            book.becomeDue(now: due)
+            while case .start(_, let entry) = book.next(
+                now: due,
+                &nothing,
+                canStart: { _, _, _ in true }
+            ) {
+                book.finished(entry: entry, now: due)
+                started += 1
+            }
+        }
+        print("fire \(Self.nanosecondsEach(count, since: before))")
+        guard started == count else {
+            throw BenchFailure(description: "\(started) of \(count) requests began")
+        }
+    }
+
+    /// Nobody else has the identifiers here, so their text is counted; parameters there are none.
+    private func reportMemory(_ dates: [Int64]) throws {
+        let empty = try MemoryUse(of: getpid()).dirty
+        var book = RequestBook(slots: count)
+        for number in 0..<count { Self.accept(Self.request(number, dates[number]), &book) }
+        let kib = try MemoryUse(of: getpid()).dirty - empty
+        print("bytes \((Double(kib) * 1024 / Double(count)).fixed(2))")
+        guard book.nextDue != nil else { throw BenchFailure(description: "nothing is pending") }
+    }
+
+    private static func request(_ number: Int, _ date: Int64) -> Request {
+        Request(
+            id: RunID(high: 0x0190_0000_0000_0000 + UInt64(number) << 8, low: UInt64(number)),
+            task: "org.bghost.bench.\(number)",
+            parameters: "{}",
+            submittedAt: 1,
+            earliestBegin: date,
+            priority: 500
+        )
+    }
+
+    private static func accept(_ request: Request, _ book: inout RequestBook) {
+        let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
+        _ = book.accept(request, entry: entry, now: 0)
+    }
+
+    private static func nanosecondsEach(_ count: Int, since before: UInt64) -> String {
+        (Double(Monotonic.now - before) / Double(max(1, count))).fixed(2)
+    }
+
+    /// Those of the floor: a week of milliseconds in no order.
+    private static func dates(_ count: Int) -> [Int64] {
+        var seed: UInt64 = 88_172_645_463_325_252
+        return (0..<count).map { _ in
+            seed ^= seed << 13
+            seed ^= seed >> 7
+            seed ^= seed << 17
+            return Int64(1 + seed % (7 * 86_400 * 1000)) * 1_000_000
+        }
+    }
+}

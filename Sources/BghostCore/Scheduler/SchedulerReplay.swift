@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A scheduler that is given what another one was given, to see that it decides the same.
+package struct SchedulerReplay: Sendable {
+    private var scheduler: Scheduler
+    /// Accepted requests that are not yet stored.
+    private var arrivals: [RunID: Arrival] = [:]
+    private var starts: [RunTicket: RunStart] = [:]
+
+    package init(_ settings: Scheduler.Settings) {
+        scheduler = Scheduler(settings)
+    }
+
+    /// Has one thing happen again.
+    ///
+    /// - Returns: what the scheduler decides; `nil` if it cannot happen here, since this scheduler
+    ///   has decided otherwise before.
+    package mutating func apply(_ entry: SchedulerInput.Entry) -> [SchedulerEffect]? {
+        let now = entry.at
+        var effects: [SchedulerEffect] = []
+        switch entry.input {
+        case .begin(let incarnation): scheduler.begin(incarnation: incarnation, now: now)
+        case .tookOverSwitch(let name, let reason):
+            scheduler.takeOver(switchedOff: name, reason: reason, now: now)
+        case .tookOverMemory(let memory): scheduler.takeOver(memory, now: now)
+        case .tookOverRequest(let request): scheduler.takeOver(request, now: now, &effects)
+        case .tookOverRun(let run, let request):
+            scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+        case .start: scheduler.start(now: now, &effects)
+        case .drain: scheduler.drain(now: now)
+        case .dispatch: scheduler.dispatch(now: now, &effects)
+        case .datesCame: scheduler.datesCame(now: now, &effects)
+        case .clockWasSet: scheduler.clockWasSet(now: now, &effects)
+        case .factsChanged(let probes, let facts, let changed):
+            scheduler.factsChanged(
+                FactSheet(probes: probes, facts: facts),
+                changed,
+                now: now,
+                &effects
+            )
+        case .problem(let plugin, let text):
+            scheduler.plugin(plugin, hasProblem: text, now: now, &effects)
+        case .loaded(let plugin, let serial):
+            scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
+        case .switched(let plugin, let off):
+            scheduler.set(plugin: plugin, switchedOff: off, now: now, &effects)
+        default: guard applyToRequests(entry, &effects) else { return nil }
+        }
+        for case .begin(let start) in effects { starts[start.ticket] = start }
+        return effects
+    }
+
+    private mutating func applyToRequests(
+        _ entry: SchedulerInput.Entry,
+        _ effects: inout [SchedulerEffect]
+    ) -> Bool {
+        let now = entry.at
+        switch entry.input {
+        case .accept(let submission, let isSimulated, let submitter):
+            let arrival = try? scheduler.accept(
+                submission,
+                isSimulated: isSimulated,
+                by: submitter,
+                now: now
+            )
+            if let arrival { arrivals[arrival.request.id] = arrival }
+        case .arrived(let id, let isStored):
+            guard let arrival = arrivals.removeValue(forKey: id) else { return false }
+            scheduler.arrived(arrival, isStored: isStored, now: now, &effects)
+        case .ended(let ticket, let finish):
+            guard starts[ticket]?.record.id == finish.record.id else { return false }
+            scheduler.ended(ticket, finish, now: now, &effects)
+        case .couldNotBegin(let ticket, let message):
+            guard let start = starts[ticket] else { return false }
+            scheduler.couldNotBegin(start, message, now: now, &effects)
+        case .withdraw(let identifier):
+            _ = scheduler.withdraw(identifier, now: now, &effects)
+        case .withdrawAll(let identifier):
+            _ = scheduler.withdrawAll(identifier, now: now, &effects)
+        case .redriven(let requests): scheduler.redriven(requests, now: now, &effects)
+        case .forgive(let identifier): _ = scheduler.forgive(identifier, now: now, &effects)
+        default: return false
+        }
+        return true
+    }
+}
+
+extension SchedulerEffect {
+    /// All of it in one line, the same whenever the decision is: to be compared, and not to be read.
+    package var fingerprint: String {
+        let all = "\(self)"
+        let name = all.prefix { $0 != "(" }
+        return "\(name) \(String(sipHash13(Array(all.utf8)), radix: 16))"
+    }
+}
