@@ -111,7 +111,8 @@ struct WhyTests {
             let bare = TaskExplanation(task: "a b/c?", at: 0)
             for (id, answer) in [("x", Self.full()), ("y", running), ("a b/c?", bare)] {
                 await serving.host.say(answer, to: id)
-                try await serving.ask { #expect(try await $0.explain(id).value == answer) }
+                let arrived = try await serving.ask { try await $0.explain(id).value }
+                #expect(arrived == answer)
             }
         }
     }
@@ -164,7 +165,8 @@ struct WhyTests {
             }
             #expect(refusal?.code == .badSimulation)
             #expect(refusal?.message.contains("\u{1B}") == false)
-            #expect(try await command(["simulate", "fact", fact], serving).exitCode == 64)
+            let result = try await command(["simulate", "fact", fact], serving)
+            #expect(result.exitCode == 64)
         }
     }
 

@@ -278,6 +278,7 @@ extension Scheduler {
                 isOpen: !isDraining,
                 now: isDraining ? "bghost is stopping" : "bghost takes requests",
                 wanted: "a bghost that is not stopping",
+                since: drainingSince,
                 remedy: isDraining ? "start bghost again" : "",
                 condition: "bghost were not stopping"
             ),

@@ -58,6 +58,8 @@ package struct Scheduler: Sendable {
     var ids = RunIDSource()
     var random: SplitMix64
     package private(set) var isDraining = false
+    /// Unix nanoseconds.
+    private(set) var drainingSince: Int64?
     /// What has happened, if somebody wants to know.
     var inputs: [SchedulerInput.Entry]?
 
@@ -82,6 +84,7 @@ package struct Scheduler: Sendable {
     package mutating func drain(now: Moment) {
         note(.drain, at: now)
         isDraining = true
+        drainingSince = now.unix
     }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.

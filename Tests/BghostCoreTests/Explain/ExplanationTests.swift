@@ -79,14 +79,14 @@ import Testing
     @Test func idsOfAPrefix() throws {
         let id = RunID(high: 0x0193_4567_89AB_CDEF, low: 0x0123_4567_89AB_CDEF)
         let text = id.description
-        for length in 0...26 {
+        for length in 1...26 {
             let prefix = text.prefix(length).lowercased()
             #expect(RunID.range(ofPrefix: prefix)?.contains(id) == true, "\(prefix)")
         }
         #expect(RunID.range(ofPrefix: text) == id...id)
         let other = try #require(RunID.range(ofPrefix: text.dropLast() + "0"))
         #expect(!other.contains(id))
-        for bad in ["U", "8", "a.b", "Ü", text + "0", String(repeating: "0", count: 10_000)] {
+        for bad in ["", "U", "8", "a.b", "Ü", text + "0", String(repeating: "0", count: 10_000)] {
             #expect(RunID.range(ofPrefix: bad) == nil, "\(bad.prefix(30))")
         }
     }

@@ -69,7 +69,7 @@ private struct GateFate {
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
     }
 
-    mutating func drain() { scheduler.drain() }
+    mutating func drain() { scheduler.drain(now: now) }
 
     mutating func next() throws {
         steps += 1
@@ -232,10 +232,12 @@ private struct GateFate {
         let plugin = below(scheduler.catalog.plugins.count)
         let isLoaded = below(2) == 0
         let problem = below(3) == 0 ? "it is broken" : nil
-        let isSerial = below(3) == 0
+        let serial =
+            below(3) == 0
+            ? scheduler.catalog.handlers.filter { $0.plugin == plugin }.map(\.name) : []
         happen(opening: [.pluginMissing, .handler]) { scheduler, now, effects in
             if isLoaded {
-                scheduler.pluginLoaded(plugin, isSerial: { _ in isSerial }, now: now, &effects)
+                scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
             } else {
                 scheduler.plugin(plugin, hasProblem: problem, now: now, &effects)
             }
