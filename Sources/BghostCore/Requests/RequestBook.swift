@@ -87,10 +87,17 @@ package struct RequestBook: Sendable {
 
     /// The requests that wait and whose id is among these.
     package func requests(in ids: ClosedRange<RunID>) -> [Request] {
-        entries.flatMap { entry in
-            let places = (entry.waiting.map { [$0] } ?? []) + entry.retries + entry.simulated.all
-            return places.map(\.request).filter { ids.contains($0.id) }
+        var found: [Request] = []
+        for entry in entries {
+            if let pending = entry.pending, ids.contains(pending.id) { found.append(pending) }
+            for place in entry.retries where ids.contains(place.request.id) {
+                found.append(place.request)
+            }
+            for place in entry.simulated.all where ids.contains(place.request.id) {
+                found.append(place.request)
+            }
         }
+        return found
     }
 
     /// How many other requests would begin before this one if slots came free.
