@@ -15,7 +15,7 @@ enum CommandWord {
         var parents = "bghost"
         for word in arguments {
             guard !word.hasPrefix("-"), !commands.isEmpty else { return }
-            if let command = commands.first(where: { name(of: $0) == word }) {
+            if let command = commands.first(where: { names(of: $0).contains(word) }) {
                 commands = command.configuration.subcommands
                 parents += " \(word)"
                 // Its default command takes what is no command.
@@ -24,8 +24,8 @@ enum CommandWord {
             }
             // The parser's own.
             if word == "help" { return }
-            let names = commands.map(name) + ["help"]
-            let nearest = Spelling.nearest(to: word, among: names)
+            let known = commands.flatMap(names) + ["help"]
+            let nearest = Spelling.nearest(to: word, among: known)
             throw CommandFailure(
                 .usage,
                 "`\(TerminalText.escaped(String(word.prefix(80))))` is no command of \(parents)",
@@ -35,7 +35,8 @@ enum CommandWord {
         }
     }
 
-    private static func name(of command: any ParsableCommand.Type) -> String {
-        command.configuration.commandName ?? "\(command)".lowercased()
+    private static func names(of command: any ParsableCommand.Type) -> [String] {
+        let configuration = command.configuration
+        return [configuration.commandName ?? "\(command)".lowercased()] + configuration.aliases
     }
 }

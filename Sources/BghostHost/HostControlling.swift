@@ -25,7 +25,8 @@ extension Host: HostControl {
                     problem: plugin.problem?.message,
                     switchedOff: scheduler.switchedOff(plugin: plugin.index)
                 )
-            }
+            },
+            simulation: simulation
         )
     }
 
@@ -62,6 +63,10 @@ extension Host: HostControl {
 
     /// A pending request, with what stands in its way.
     func describe(_ request: Request) -> PendingRequest {
+        describe(request, scheduler.gates(of: request, now: moment))
+    }
+
+    func describe(_ request: Request, _ gates: [Gate]) -> PendingRequest {
         PendingRequest(
             id: request.id,
             task: request.task,
@@ -74,8 +79,7 @@ extension Host: HostControl {
             isSimulated: request.isSimulated,
             submitter: request.submitter,
             counters: request.counters,
-            waitingFor: scheduler.gates(of: request, now: moment).filter { !$0.isOpen }
-                .map(\.sentence)
+            waitingFor: gates.filter { !$0.isOpen }.map(\.sentence)
         )
     }
 

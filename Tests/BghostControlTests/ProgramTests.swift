@@ -18,6 +18,9 @@ struct ProgramTests {
         ["cancel", "--all"], ["dead"],
         ["redrive", "01"], ["discard", "--all"], ["throttle"], ["throttle", "clear", "x"],
         ["disable", "x"], ["enable", "x"], ["backup", "x"], ["logs", "-f"], ["status", "--json"],
+        ["why", "x"], ["explain", "x"], ["simulate", "launch", "x"], ["simulate", "expire", "01"],
+        ["simulate", "fact", "network=off"], ["simulate", "clock", "-30m"],
+        ["simulate", "clock", "+6h", "--json"],
     ])
     func exitsThreeWithoutADaemon(arguments: [String]) async throws {
         let folder = try TemporaryDirectory()
@@ -63,6 +66,13 @@ struct ProgramTests {
     @Test(arguments: [
         (["tirgger"], "did you mean `bghost trigger`?"),
         (["plugin", "inspct"], "did you mean `bghost plugin inspect`?"),
+        (["explian", "x"], "did you mean `bghost explain`?"),
+        (["simulate", "lanch", "x"], "did you mean `bghost simulate launch`?"),
+        (["simulate", "launch", "x", "--timeout", "5s"], "--timeout needs --wait"),
+        (["simulate", "clock"], "step"), (["simulate", "clock", "+6h", "-30m"], "give one step"),
+        (["simulate", "clock", "soon"], "is no time"),
+        (["simulate", "clock", "-30"], "is no step such as +6h"),
+        (["simulate", "clock", "+6h", "--jsno"], "give one step"),
         (["frobnicate"], "bghost --help lists them"),
         (["--cnofig", "x"], "Did you mean '--config'?"),
         (["runs", "--limit", "0"], "--limit must be from 1 to 1000"),
@@ -235,6 +245,11 @@ struct ProgramTests {
                 (["disable", "storm"], "bghost.switch/1"),
                 (["enable", "storm"], "bghost.switch/1"),
                 (["stop", "\(stopping.id)"], "bghost.stop/1"),
+                (["simulate", "fact", "network=off"], "bghost.simulate/1"),
+                (["simulate", "clock", "+6h"], "bghost.simulate/1"),
+                (["simulate", "launch", "com.acme.storm"], "bghost.request/1"),
+                (["why", "com.acme.storm"], "bghost.why/1"),
+                (["explain", "com.acme.storm"], "bghost.why/1"),
                 (["trigger", "com.acme.storm"], "bghost.request/1"),
                 (["version"], "bghost.version/1"),
             ] {

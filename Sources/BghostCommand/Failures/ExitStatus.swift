@@ -34,7 +34,7 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .pastLatestBegin, .payloadTooLarge,
             .badParameters, .badRequest,
-            .bodyTooLarge:
+            .bodyTooLarge, .badSimulation:
             self = .usage
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .backupFailed:
             self = .taken

@@ -6,24 +6,29 @@ package import BghostCore
 /// `bghost status` for people.
 package struct StatusView {
     package let status: HostStatus
-    /// Unix nanoseconds.
-    package let now: Int64
+    /// What the daemon's clock shows, Unix nanoseconds: dates are told by it.
+    private let now: Int64
+    /// What the machine's shows.
+    private let machineNow: Int64
 
+    /// - Parameter now: what the machine's clock shows, Unix nanoseconds.
     package init(status: HostStatus, now: Int64) {
         self.status = status
-        self.now = now
+        machineNow = now
+        let (simulated, overflow) = now.addingReportingOverflow(status.simulation.clockOffset)
+        self.now = overflow ? now : simulated
     }
 
     package func text(_ style: Style) -> String {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
-        return head + tasks + problems(style)
+        return head + SimulationView(status.simulation).banner(style) + tasks + problems(style)
     }
 
     private var head: String {
         let busy = status.tasks.reduce(0) { $0 + $1.running.count }
-        let uptime = HumanText.duration(.nanoseconds(max(0, now - status.startedAt)))
+        let uptime = HumanText.duration(.nanoseconds(max(0, machineNow - status.startedAt)))
         let name = "bghost \(TerminalText.escaped(status.version)), process \(status.pid)"
         return "\(name), up \(uptime), \(busy) of \(status.slots) slots busy"
             + (status.isDraining ? ", draining\n" : "\n")

@@ -41,6 +41,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case bodyTooLarge = "BG4022"
     case stopping = "BG4023"
     case backupFailed = "BG4024"
+    case badSimulation = "BG4025"
     case internalError = "BG4099"
 
     package init(_ code: SubmitErrorCode) {
@@ -59,18 +60,21 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     package init(_ code: OperatorRefusal.Code) {
         switch code {
         case .noSuchPlugin: self = .noSuchPlugin
+        case .notPermitted: self = .notPermitted
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
         case .nothingDead: self = .nothingDead
         case .storeFailed: self = .storeFailed
         case .backupFailed: self = .backupFailed
+        case .badSimulation: self = .badSimulation
+        case .unavailable: self = .unavailable
         }
     }
 
     /// The HTTP status of an answer that carries it.
     var httpStatus: Int {
         switch self {
-        case .badRequest, .badParameters, .pastLatestBegin: 400
+        case .badRequest, .badParameters, .pastLatestBegin, .badSimulation: 400
         case .notPermitted, .socketForbidden: 403
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
             .noSuchPlugin:
@@ -149,9 +153,10 @@ extension FaultCode {
         case .noSuchTask:
             "The daemon's manifest has no task of this name. `bghost status` lists them."
         case .noSuchRequest:
-            "No dead letter's request has an id that begins like this. `bghost dead` lists them."
+            "No request of the kind that was looked for has an id that begins like this. `bghost "
+                + "pending` lists those that wait, `bghost dead` the dead letters."
         case .ambiguousRequest:
-            "The ids of several dead letters begin like this. Give more characters."
+            "The ids of several requests begin like this. Give more characters."
         case .nothingDead: "There is no dead letter of the task."
         case .noSuchPlugin:
             "The manifest has neither a plugin nor a function of this name. `bghost status --json` "
@@ -159,6 +164,9 @@ extension FaultCode {
         case .backupFailed:
             "The daemon itself writes the backup, as its own user and where its own disk is. The "
                 + "file must not exist, and its folder must be writable for that user."
+        case .badSimulation:
+            "A simulated fact is NAME=VALUE, such as network=off, and NAME=real ends it. A simulated "
+                + "clock is a step such as +6h or -30m, a time as RFC 3339 has it, or real."
         case .nothingPending: "No request of the task is waiting, so there is nothing to withdraw."
         case .endedWithoutRun:
             "The request was withdrawn or replaced by a newer one before its run began."

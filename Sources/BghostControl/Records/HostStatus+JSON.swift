@@ -21,6 +21,7 @@ extension JSONWriter {
                 writer.member("manifest", status.manifest)
                 writer.member("slots", status.slots)
                 writer.member("draining", status.isDraining)
+                writer.member("simulation", status.simulation)
             }
         }
         member("tasks") { writer in
@@ -77,7 +78,8 @@ extension HostStatus {
             slots: daemon["slots"]?.int64.map(Int.init(clamping:)) ?? 0,
             isDraining: daemon["draining"]?.bool ?? false,
             tasks: tasks.compactMap(TaskStatus.init(json:)),
-            plugins: plugins.compactMap(PluginStatus.init(json:))
+            plugins: plugins.compactMap(PluginStatus.init(json:)),
+            simulation: SimulationStatus(member: daemon["simulation"])
         )
     }
 }

@@ -21,6 +21,8 @@ package enum Schema {
     package static let forgive = "bghost.forgive/1"
     package static let pluginSwitch = "bghost.switch/1"
     package static let backup = "bghost.backup/1"
+    package static let why = "bghost.why/1"
+    package static let simulate = "bghost.simulate/1"
     package static let plan = "bghost.plan/1"
     package static let decisions = "bghost.decisions/1"
     package static let replay = "bghost.replay/1"

@@ -32,6 +32,7 @@ struct ControlRoutes: Sendable {
             try await expire(context.parameters.require("id"))
         }
         OperatorRoutes(host: host).add(to: router)
+        SimulationRoutes(host: host).add(to: router)
         router.get("v1/logs") { request, _ in try await LogRoute(host: host).answer(request) }
         return router
     }

@@ -16,12 +16,30 @@ package struct Explanation: Equatable, Sendable {
 
     package var closed: [Gate] { gates.filter { !$0.isOpen } }
 
-    /// When it may begin at the earliest, Unix nanoseconds.
-    package var earliestStart: Int64 { closed.compactMap(\.until).reduce(at, max) }
+    /// When it may begin at the earliest, Unix nanoseconds; `nil` if it cannot begin any more.
+    package var earliestStart: Int64? {
+        guard closed.allSatisfy({ !$0.condition.isEmpty }) else { return nil }
+        let start = closed.compactMap(\.until).reduce(at, max)
+        if let latest = request.latestBegin, latest < start { return nil }
+        return start
+    }
 
-    /// Whether `earliestStart` is all that is to be waited for, and not only the least.
-    package var isCertain: Bool { closed.allSatisfy { $0.until != nil } }
+    /// Whether it begins at `earliestStart` as things stand, and not only no earlier: all that keeps
+    /// it back ends by itself, at a time that is known.
+    package var isCertain: Bool {
+        earliestStart != nil && closed.allSatisfy { $0.until != nil }
+    }
 
-    /// What would have it begin now, one sentence for each closed gate that somebody can open.
+    /// What would have it begin now, as a sentence without a full stop; `nil` if nothing would.
+    package var counterfactual: String? {
+        let closed = closed
+        guard !closed.isEmpty, closed.allSatisfy({ !$0.condition.isEmpty }) else { return nil }
+        let conditions = closed.map(\.condition)
+        let head = conditions.dropLast().joined(separator: ", ")
+        return "would start now if " + (head.isEmpty ? "" : "\(head) and ")
+            + conditions[closed.count - 1]
+    }
+
+    /// What would open what is closed, one sentence for each gate that somebody can open.
     package var remedies: [String] { closed.map(\.remedy).filter { !$0.isEmpty } }
 }

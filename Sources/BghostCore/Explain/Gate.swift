@@ -2,7 +2,7 @@
 
 /// One thing that may keep a request from its run, and how it stands.
 package struct Gate: Equatable, Sendable {
-    /// What it is about: stable words, in the order in which they are looked at.
+    /// What it is about: stable words, in the order in which they are told.
     package enum Kind: String, Equatable, Sendable, CaseIterable {
         case pluginDisabled
         case pluginMissing
@@ -10,8 +10,12 @@ package struct Gate: Equatable, Sendable {
         case notBefore
         /// It may begin later than its date, to meet others.
         case coalescing
+        /// Its latest begin date.
+        case notAfter
         case throttle
         case requirement
+        /// Another request of its task goes first.
+        case predecessor
         case overlap
         /// Runs of its handler exclude one another.
         case handler
@@ -23,6 +27,8 @@ package struct Gate: Equatable, Sendable {
     }
 
     package var kind: Kind
+    /// Which one, where a request has several of a kind: the requirement's name; else "".
+    package var name: String
     /// Whether it lets the request pass.
     package var isOpen: Bool
     /// What there is now.
@@ -33,15 +39,23 @@ package struct Gate: Equatable, Sendable {
     package var source: String
     /// Since when it is so, Unix nanoseconds; `nil` if that is not known.
     package var since: Int64?
-    /// When it opens by itself, Unix nanoseconds; `nil` if nobody can tell.
+    /// When it opens by itself, or did, Unix nanoseconds; `nil` if nobody can tell.
     package var until: Int64?
-    /// What would open it, for people; "" if only time does.
+    /// What would open it, for people; "" if only time does, or nothing.
     package var remedy: String
+    /// How things would be with it open, to follow "if"; "" if nothing opens it any more.
+    package var condition: String
     /// What it was before, the newest first.
     package var changes: [Fact.Change]
+    /// The runs or requests that close it, at most `idsMax`.
+    package var ids: [RunID]
+
+    /// How many ids are told.
+    package static let idsMax = 8
 
     package init(
         _ kind: Kind,
+        name: String = "",
         isOpen: Bool,
         now: String,
         wanted: String,
@@ -49,9 +63,12 @@ package struct Gate: Equatable, Sendable {
         since: Int64? = nil,
         until: Int64? = nil,
         remedy: String = "",
-        changes: [Fact.Change] = []
+        condition: String = "",
+        changes: [Fact.Change] = [],
+        ids: [RunID] = []
     ) {
         self.kind = kind
+        self.name = name
         self.isOpen = isOpen
         self.now = now
         self.wanted = wanted
@@ -59,8 +76,13 @@ package struct Gate: Equatable, Sendable {
         self.since = since
         self.until = until
         self.remedy = remedy
+        self.condition = condition
         self.changes = changes
+        self.ids = ids
     }
+
+    /// Its kind, and which of several: `requirement(network)`.
+    package var label: String { kind.rawValue + (name.isEmpty ? "" : "(\(name))") }
 
     /// What a closed gate waits for, in a few words.
     package var sentence: String {
@@ -72,11 +94,13 @@ package struct Gate: Equatable, Sendable {
         case .throttle:
             "what its last runs owe for not stopping in time"
                 + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+        case .predecessor: "another request of its task, which goes first"
         case .overlap: "the run of it that is under way"
         case .handler: "a run of its handler, which says that it takes one at a time"
         case .slot: "a free slot; \(now)"
-        case .requirement: "\(wanted) is wanted; \(source) says \(now)"
-        case .pluginDisabled, .pluginMissing, .manifestRemoved, .replacement, .drain: now
+        case .requirement: "\(name): \(wanted) is wanted; \(source) says \(now)"
+        case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .replacement, .drain:
+            now
         }
     }
 }

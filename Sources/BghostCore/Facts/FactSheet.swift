@@ -4,6 +4,8 @@
 ///
 /// It is a value: the same readings at the same moments give the same facts.
 package struct FactSheet: Equatable, Sendable {
+    /// What a simulated fact has as its source.
+    package static let simulationSource = "simulate fact"
     /// How many probes a manifest may name.
     package static let probesMax = 8
 
@@ -98,6 +100,13 @@ package struct FactSheet: Equatable, Sendable {
         return changed
     }
 
+    /// The requirements that are what somebody says, in the order of their bits.
+    package var simulations: [SimulatedFact] {
+        simulated.enumerated().compactMap { bit, value in
+            value.map { SimulatedFact(requirement: RequirementSet(rawValue: 1 << bit), value: $0) }
+        }
+    }
+
     // MARK: Time
 
     /// When `advance` is to be called next, monotonic nanoseconds; `nil` if nothing is on its way.
@@ -136,7 +145,7 @@ package struct FactSheet: Equatable, Sendable {
             return facts[index].take(
                 value,
                 reading: "simulated \(value.rawValue)",
-                source: "simulate fact",
+                source: Self.simulationSource,
                 at: now.unix
             )
         }

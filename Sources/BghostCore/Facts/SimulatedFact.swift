@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody wants a requirement to be, as in `network=off`.
+/// What somebody wants a requirement to be, as in `network=off` or `power=battery`.
 package struct SimulatedFact: Equatable, Sendable {
     package var requirement: RequirementSet
     /// `nil`: what the machine says, again.
@@ -16,11 +16,17 @@ package struct SimulatedFact: Equatable, Sendable {
             switch self {
             case .noValue: "expected NAME=VALUE, as in `network=off`"
             case .unknownName(let name, let known):
-                "there is no requirement `\(name)`; there are \(known.joined(separator: ", "))"
+                "there is no requirement `\(PrintableText.escaped(String(name.prefix(60))))`;"
+                    + " there are \(known.joined(separator: ", "))"
             case .unknownValue(let value):
-                "`\(value)` is not a value; use on, off, unknown, or real to end the simulation"
+                "`\(PrintableText.escaped(String(value.prefix(60))))` is not a value; use on, off, unknown, or real to end the simulation"
             }
         }
+    }
+
+    package init(requirement: RequirementSet, value: FactValue?) {
+        self.requirement = requirement
+        self.value = value
     }
 
     /// Reads `NAME=VALUE`.
@@ -28,7 +34,9 @@ package struct SimulatedFact: Equatable, Sendable {
     /// - Parameter probes: the names of the manifest's probes, in the order of their bits.
     package init(_ text: some StringProtocol, probes: [String]) throws(Failure) {
         guard let equals = text.firstIndex(of: "=") else { throw .noValue }
-        let name = String(text[..<equals])
+        let given = String(text[..<equals])
+        let isPower = given == "power"
+        let name = isPower ? "externalPower" : given
         guard let requirement = RequirementSet(name: name, probes: probes) else {
             throw .unknownName(name, known: RequirementSet.named.map(\.name) + probes)
         }
@@ -39,6 +47,8 @@ package struct SimulatedFact: Equatable, Sendable {
         case "off", "false", "no", "fails": value = .fails
         case "unknown": value = .unknown
         case "real": value = nil
+        case "mains" where isPower: value = .holds
+        case "battery" where isPower: value = .fails
         default: throw .unknownValue(word)
         }
     }

@@ -32,6 +32,22 @@ package protocol HostControl: Sendable {
     /// All that waits for a run, retries and what was triggered included; of one task, or of all.
     func pending(task: String?, limit: Int) async -> PendingList
 
+    /// Why a task does not run, or why a request does not.
+    ///
+    /// - Parameter id: a task's identifier or a family's pattern; else the id of a request or the
+    ///   beginning of it.
+    func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation
+
+    /// Has a requirement be what somebody says, as in `network=off`, until the daemon's end.
+    ///
+    /// - Returns: all that is simulated then.
+    func simulate(fact: String) async throws(OperatorRefusal) -> SimulationStatus
+
+    /// Moves the daemon's wall clock until its end; limits of runs do not go by it.
+    ///
+    /// - Returns: all that is simulated then.
+    func simulate(clock: SimulatedClock) async throws(OperatorRefusal) -> SimulationStatus
+
     /// Withdraws all that waits for a run, of one task or of all, and answers once that is stored.
     ///
     /// - Returns: what was withdrawn.

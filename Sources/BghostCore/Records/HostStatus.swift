@@ -12,6 +12,7 @@ package struct HostStatus: Equatable, Sendable {
     package var isDraining: Bool
     package var tasks: [TaskStatus]
     package var plugins: [PluginStatus]
+    package var simulation: SimulationStatus
 
     package init(
         version: String,
@@ -21,7 +22,8 @@ package struct HostStatus: Equatable, Sendable {
         slots: Int,
         isDraining: Bool,
         tasks: [TaskStatus],
-        plugins: [PluginStatus]
+        plugins: [PluginStatus],
+        simulation: SimulationStatus = SimulationStatus()
     ) {
         self.version = version
         self.pid = pid
@@ -31,6 +33,7 @@ package struct HostStatus: Equatable, Sendable {
         self.isDraining = isDraining
         self.tasks = tasks
         self.plugins = plugins
+        self.simulation = simulation
     }
 }
 

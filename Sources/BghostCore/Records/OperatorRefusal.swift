@@ -4,7 +4,9 @@
 package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: Equatable, Sendable, CaseIterable {
         case noSuchPlugin
-        /// No dead letter has an id that begins like this.
+        /// The manifest permits no such identifier.
+        case notPermitted
+        /// No request of the kind that is wanted has an id that begins like this.
         case noSuchRequest
         /// Several have.
         case ambiguousRequest
@@ -12,6 +14,10 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         /// What was done is not stored: it lasts until the daemon ends.
         case storeFailed
         case backupFailed
+        /// What is to be simulated is not understood.
+        case badSimulation
+        /// Not now.
+        case unavailable
     }
 
     package var code: Code

@@ -85,6 +85,21 @@ package struct RequestBook: Sendable {
         }
     }
 
+    /// The requests that wait and whose id is among these.
+    package func requests(in ids: ClosedRange<RunID>) -> [Request] {
+        var found: [Request] = []
+        for entry in entries {
+            if let pending = entry.pending, ids.contains(pending.id) { found.append(pending) }
+            for place in entry.retries where ids.contains(place.request.id) {
+                found.append(place.request)
+            }
+            for place in entry.simulated.all where ids.contains(place.request.id) {
+                found.append(place.request)
+            }
+        }
+        return found
+    }
+
     /// How many other requests would begin before this one if slots came free.
     package func requestsAhead(of request: Request, now: Int64) -> Int {
         guard let entry = byIdentifier[request.task],
@@ -184,7 +199,7 @@ package struct RequestBook: Sendable {
                 take(place, from: index, now: now)
                 return .missed(place.request, entry: index)
             }
-            if entries[index].running > 0 {
+            if !entries[index].hasRoom {
                 switch entries[index].overlap {
                 case .allow: break
                 // `finished` lines it up again.

@@ -40,6 +40,9 @@ extension RequestBook {
                 .map(\.request)
         }
 
+        /// Whether a run of it may begin beside those that are under way.
+        var hasRoom: Bool { running == 0 || overlap == .allow }
+
         func place(of id: RunID) -> RequestPlace? {
             if let waiting, waiting.request.id == id { return waiting }
             return retries.first { $0.request.id == id }

@@ -36,6 +36,9 @@ struct RequestPlace: Sendable {
         return max(request.begin ?? .min, hold ?? .min)
     }
 
+    /// Its own earliest begin date.
+    var begin: Int64 { request.earliestBegin ?? .min }
+
     /// The next date on which it may begin, or is missed.
     func nextDate(hold: Int64?, now: Int64) -> Int64? {
         let due = due(hold: hold)

@@ -45,6 +45,16 @@ package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConve
         }
         self.init(high: high, low: low)
     }
+
+    /// All ids whose text begins like this, in any case; `nil` if none can.
+    package static func range(ofPrefix prefix: some StringProtocol) -> ClosedRange<RunID>? {
+        let rest = 26 - prefix.utf8.count
+        guard (0..<26).contains(rest),
+            let first = RunID(String(prefix) + String(repeating: "0", count: rest)),
+            let last = RunID(String(prefix) + String(repeating: "Z", count: rest))
+        else { return nil }
+        return first...last
+    }
 }
 
 /// Makes run ids that grow strictly, also within one millisecond and when the clock goes back.

@@ -10,6 +10,10 @@ struct RunGates: Sendable {
         var problem: String?
         /// Whether a request waits for it.
         var hasTurnedAway = false
+        /// When it was switched off and on.
+        var switches = GateHistory()
+        /// When it came to have a problem, and none.
+        var problems = GateHistory()
     }
 
     /// What is known of a handler.
@@ -47,24 +51,37 @@ struct RunGates: Sendable {
     /// If not, it is noted who is to come up again once what stands in the way has changed.
     mutating func lets(_ request: Request, task: Int) -> Bool {
         let plugin = catalog.pluginOfTask[task]
-        guard plugins[plugin].switchedOff == nil else {
+        guard isSwitchedOn(plugin) else {
             plugins[plugin].hasTurnedAway = true
             return false
         }
-        guard plugins[plugin].problem == nil else {
+        guard isUsable(plugin) else {
             plugins[plugin].hasTurnedAway = true
             inspections.append(plugin)
             return false
         }
         let handler = catalog.handlerOfTask[task]
-        // Before its plugin is loaded nobody knows, so its first run goes alone.
-        guard handlers[handler].running == 0 || handlers[handler].isSerial == false else {
+        guard isFree(handler) else {
             handlers[handler].hasTurnedAway = true
             return false
         }
-        return !beingReplaced.contains(request.id)
+        return !isBeingReplaced(request)
             && (request.isSimulated || unmet(request, task: task).isEmpty)
     }
+
+    // MARK: One look each, for the decision and for its explanation
+
+    func isSwitchedOn(_ plugin: Int) -> Bool { plugins[plugin].switchedOff == nil }
+
+    func isUsable(_ plugin: Int) -> Bool { plugins[plugin].problem == nil }
+
+    /// Whether a run of a handler may begin beside those that are under way.
+    func isFree(_ handler: Int) -> Bool {
+        // Before its plugin is loaded nobody knows, so its first run goes alone.
+        handlers[handler].running == 0 || handlers[handler].isSerial == false
+    }
+
+    func isBeingReplaced(_ request: Request) -> Bool { beingReplaced.contains(request.id) }
 
     /// All that a request requires of the machine.
     func required(by request: Request, task: Int) -> RequirementSet {

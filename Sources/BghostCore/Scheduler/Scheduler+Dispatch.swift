@@ -10,7 +10,7 @@ extension Scheduler {
     /// The same at the end of every event that may let something begin.
     mutating func beginWhatCan(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining else { return }
-        while running.count < settings.slots {
+        while hasFreeSlot {
             let decision = book.next(now: now.unix, &gates) { request, task, gates in
                 gates.lets(request, task: task)
             }
@@ -31,6 +31,8 @@ extension Scheduler {
             }
         }
     }
+
+    var hasFreeSlot: Bool { running.count < settings.slots }
 
     /// Ends a request that gets no run, or no further one.
     mutating func end(
@@ -64,6 +66,11 @@ extension Scheduler {
     ) {
         note(.problem(plugin: plugin, text: problem), at: now)
         gates.plugins[plugin].problem = problem
+        gates.plugins[plugin].problems.take(
+            isOpen: problem == nil,
+            reading: problem ?? "none",
+            at: now.unix
+        )
         guard problem == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
         beginWhatCan(now: now, &effects)

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What stands in the way of requests: the same looks as the decisions, with all that is known.
+///
+/// Whether a gate is open is asked of whoever decides by it, the request's place in the book or
+/// `RunGates`, and never worked out here.
 extension Scheduler {
-    /// Every gate of a request that waits, in the order of `Gate.Kind`.
+    /// Every gate of a request that waits, in the order of `Gate.Kind`; none if it does not wait.
     ///
     /// - Parameter countsAhead: whether to say how many go before it, which is to look at them all.
     package func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
-        guard let task = catalog.task(for: request.task) else { return [removed(request)] }
-        var gates = [pluginGate(task), problemGate(task)]
+        guard let task = catalog.task(for: request.task) else {
+            let place = RequestPlace(request, order: 0, now: now.unix)
+            return [removedGate(request)] + dateGates(place, now: now)
+        }
+        guard let index = book.entry(of: request.task),
+            let place = book.entries[index].place(of: request.id)
+        else { return [] }
+        var gates = pluginGates(task)
+        gates.append(permittedGate(request))
         if !request.isSimulated {
-            gates.append(dateGate(request, now: now))
+            gates += dateGates(place, now: now)
             if request.tolerance > 0 { gates.append(coalescingGate(request, now: now)) }
-            gates.append(throttleGate(request, now: now))
+            gates.append(throttleGate(request, index, now: now))
             gates += requirementGates(request, task: task)
         }
-        gates.append(overlapGate(request, task: task))
+        gates.append(predecessorGate(request, index, now: now))
+        gates.append(overlapGate(index))
         gates.append(handlerGate(task))
         gates.append(
-            slotGate(ahead: countsAhead ? book.requestsAhead(of: request, now: now.unix) : nil)
-        )
-        if self.gates.beingReplaced.contains(request.id) {
-            gates.append(
-                Gate(
-                    .replacement,
-                    isOpen: false,
-                    now: "a newer request of its task is about to take its place",
-                    wanted: "none"
-                )
+            slotGate(
+                ahead: countsAhead && !hasFreeSlot
+                    ? book.requestsAhead(of: request, now: now.unix) : nil
             )
-        }
-        if isDraining {
-            gates.append(Gate(.drain, isOpen: false, now: "bghost is stopping", wanted: "a start"))
-        }
-        return gates
+        )
+        return gates + passingGates(request)
     }
 
-    // MARK: The plugin
+    // MARK: The manifest
 
-    private func removed(_ request: Request) -> Gate {
+    private func removedGate(_ request: Request) -> Gate {
         Gate(
             .manifestRemoved,
             isOpen: false,
@@ -48,50 +49,85 @@ extension Scheduler {
             since: parking.since(request.task),
             remedy:
                 "add \(request.task) to `tasks` in \(settings.manifestPath), or withdraw it with"
-                + " `bghost cancel \(request.task)`"
+                + " `bghost cancel \(request.task)`",
+            condition: "the manifest permitted its task"
         )
     }
 
-    private func pluginGate(_ task: Int) -> Gate {
-        let plugin = catalog.pluginOfTask[task]
-        let name = catalog.plugins[plugin].name
-        let off = gates.switchedOff(plugin)
-        return Gate(
-            .pluginDisabled,
-            isOpen: off == nil,
-            now: off ?? "`\(name)` is switched on",
-            wanted: "`\(name)` switched on",
-            remedy: off == nil ? "" : "bghost enable \(name)"
+    private func permittedGate(_ request: Request) -> Gate {
+        Gate(
+            .manifestRemoved,
+            isOpen: true,
+            now: "the manifest permits its task",
+            wanted: "the task in `tasks`",
+            source: settings.manifestPath
         )
     }
 
-    private func problemGate(_ task: Int) -> Gate {
-        let plugin = catalog.pluginOfTask[task]
-        let name = catalog.plugins[plugin].name
-        let problem = gates.plugins[plugin].problem
-        return Gate(
-            .pluginMissing,
-            isOpen: problem == nil,
-            now: problem ?? "`\(name)` can be used",
-            wanted: "a library that can be loaded",
-            remedy: problem == nil ? "" : "mend the library of `\(name)`; it is then tried again"
-        )
+    // MARK: The plugin
+
+    private func pluginGates(_ task: Int) -> [Gate] {
+        let index = catalog.pluginOfTask[task]
+        let name = catalog.plugins[index].name
+        let plugin = gates.plugins[index]
+        let isOn = gates.isSwitchedOn(index)
+        let isUsable = gates.isUsable(index)
+        return [
+            Gate(
+                .pluginDisabled,
+                isOpen: isOn,
+                now: gates.switchedOff(index) ?? "`\(name)` is switched on",
+                wanted: "`\(name)` switched on",
+                since: plugin.switches.since,
+                remedy: isOn ? "" : "bghost enable \(name)",
+                condition: "`\(name)` were switched on",
+                changes: plugin.switches.changes
+            ),
+            Gate(
+                .pluginMissing,
+                isOpen: isUsable,
+                now: plugin.problem ?? "`\(name)` can be used",
+                wanted: "a library that can be loaded",
+                since: plugin.problems.since,
+                remedy: isUsable
+                    ? "" : "mend the library of `\(name)`; `bghost why` has it looked at again",
+                condition: "the library of `\(name)` could be loaded",
+                changes: plugin.problems.changes
+            ),
+        ]
     }
 
     // MARK: Dates
 
-    private func dateGate(_ request: Request, now: Moment) -> Gate {
-        let begin = request.earliestBegin ?? request.submittedAt
-        return Gate(
-            .notBefore,
-            isOpen: begin <= now.unix,
-            now: Timestamp.text(unixNanoseconds: now.unix),
-            wanted: "\(Timestamp.text(unixNanoseconds: begin)) or later",
-            since: request.submittedAt,
-            until: begin,
-            remedy: begin <= now.unix
-                ? "" : "bghost trigger \(request.task) runs it now, as a trial"
-        )
+    private func dateGates(_ place: RequestPlace, now: Moment) -> [Gate] {
+        let request = place.request
+        let isDue = place.begin <= now.unix
+        let begin = request.earliestBegin.map { Timestamp.text(unixNanoseconds: $0) }
+        var gates = [
+            Gate(
+                .notBefore,
+                isOpen: isDue,
+                now: Timestamp.text(unixNanoseconds: now.unix),
+                wanted: begin.map { "\($0) or later" } ?? "any time",
+                since: request.submittedAt,
+                until: request.earliestBegin,
+                remedy: isDue ? "" : "bghost trigger \(request.task) runs it now, as a trial",
+                condition: begin.map { "it were \($0)" } ?? ""
+            )
+        ]
+        if let latest = request.latestBegin {
+            gates.append(
+                Gate(
+                    .notAfter,
+                    isOpen: !place.isMissed(now: now.unix),
+                    now: place.isMissed(now: now.unix)
+                        ? "its latest begin date has passed"
+                        : Timestamp.text(unixNanoseconds: now.unix),
+                    wanted: "\(Timestamp.text(unixNanoseconds: latest)) or earlier"
+                )
+            )
+        }
+        return gates
     }
 
     private func coalescingGate(_ request: Request, now: Moment) -> Gate {
@@ -105,22 +141,26 @@ extension Scheduler {
             since: request.submittedAt,
             until: begin,
             remedy: begin <= now.unix
-                ? "" : "submit it without `tolerance`, or take that out of the task"
+                ? "" : "submit it without `tolerance`, or take that out of the task",
+            condition: "it had no tolerance"
         )
     }
 
-    private func throttleGate(_ request: Request, now: Moment) -> Gate {
-        let debt = book.entry(of: request.task).flatMap { memories[$0] }?.debt
+    private func throttleGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
+        let hold = book.entries[entry].hold
+        let debt = memories[entry]?.debt
         let points = debt?.points(now: now.unix) ?? 0
-        let until = debt?.nextStart(now: now.unix)
+        let isOpen = hold ?? .min <= now.unix
         return Gate(
             .throttle,
-            isOpen: until == nil,
+            isOpen: isOpen,
             now: "it owes \(points)",
-            wanted: until.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "no delay",
-            since: until == nil ? nil : debt?.changedAt,
-            until: until,
-            remedy: until == nil ? "" : "bghost throttle clear \(request.task)"
+            wanted: isOpen
+                ? "no delay" : hold.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "",
+            since: isOpen ? nil : debt?.changedAt,
+            until: isOpen ? nil : hold,
+            remedy: isOpen ? "" : "bghost throttle clear \(request.task)",
+            condition: "what it owes were forgiven"
         )
     }
 
@@ -129,7 +169,7 @@ extension Scheduler {
     private func requirementGates(_ request: Request, task: Int) -> [Gate] {
         let required = gates.required(by: request, task: task)
         let facts = gates.facts ?? FactSheet(probes: [])
-        let unmet = facts.unmet(required).reduce(into: RequirementSet()) {
+        let unmet = gates.unmet(required).reduce(into: RequirementSet()) {
             $0.formUnion($1.requirement)
         }
         return required.each.map { requirement in
@@ -138,37 +178,61 @@ extension Scheduler {
             let isOpen = unmet.isDisjoint(with: requirement)
             return Gate(
                 .requirement,
+                name: name,
                 isOpen: isOpen,
                 now: fact.reading.isEmpty ? "\(fact.value)" : fact.reading,
-                wanted: "\(name): \(requirement.wanted)",
+                wanted: requirement.wanted,
                 source: fact.source,
                 since: fact.since,
-                remedy: isOpen ? "" : "\(requirement.wanted), so that \(name) holds",
+                remedy: isOpen
+                    ? ""
+                    : fact.source == FactSheet.simulationSource
+                        ? "bghost simulate fact \(name)=real" : "see to \(requirement.wanted)",
+                condition: "requirement \(name) held",
                 changes: fact.changes
             )
         }
     }
 
-    // MARK: Other runs
+    // MARK: Other requests and runs
 
-    private func overlapGate(_ request: Request, task: Int) -> Gate {
-        let others = running.all.map(\.running).filter { $0.request.task == request.task }
-        let overlap = catalog.tasks[task].overlap
-        let isOpen = others.isEmpty || overlap == .allow
-        let names = others.map { "\($0.run)" }.joined(separator: ", ")
+    private func predecessorGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
+        let first = book.entries[entry].candidate(now: now.unix)?.request.id
+        let other = first == request.id ? nil : first
+        return Gate(
+            .predecessor,
+            isOpen: other == nil,
+            now: other.map { "\($0) goes first" } ?? "none goes first",
+            wanted: "no other request of its task before it",
+            remedy: other == nil ? "" : "bghost why \(request.task) says what that one waits for",
+            condition: other.map { "\($0), which goes first, had had its run" } ?? "",
+            ids: other.map { [$0] } ?? []
+        )
+    }
+
+    private func overlapGate(_ entry: Int) -> Gate {
+        let entry = (index: entry, value: book.entries[entry])
+        let others = running.all.map(\.running).filter { $0.entry == entry.index }
+        let isOpen = entry.value.hasRoom
         return Gate(
             .overlap,
             isOpen: isOpen,
-            now: others.isEmpty ? "no run of it is under way" : "under way: \(names)",
-            wanted: overlap == .allow ? "nothing; its runs may overlap" : "no run of it",
-            since: isOpen ? nil : others.map(\.begunAt).min(),
-            remedy: isOpen ? "" : "the end of that run; `bghost stop \(names)` asks it to stop"
+            now: others.isEmpty ? "no run of it is under way" : "under way: \(names(of: others))",
+            wanted: entry.value.overlap == .allow
+                ? "nothing; its runs may overlap" : "no run of it",
+            since: others.map(\.begunAt).min(),
+            remedy: isOpen || others.isEmpty
+                ? "" : "the end of that run; bghost stop \(others[0].run) asks it to stop",
+            condition: "the run of it that is under way had ended",
+            ids: others.prefix(Gate.idsMax).map(\.run)
         )
     }
 
     private func handlerGate(_ task: Int) -> Gate {
-        let handler = gates.handlers[catalog.handlerOfTask[task]]
-        let isOpen = handler.running == 0 || handler.isSerial == false
+        let index = catalog.handlerOfTask[task]
+        let handler = gates.handlers[index]
+        let others = running.all.map(\.running).filter { catalog.handlerOfTask[$0.task] == index }
+        let isOpen = gates.isFree(index)
         let rule =
             switch handler.isSerial {
             case true: "one at a time"
@@ -178,14 +242,20 @@ extension Scheduler {
         return Gate(
             .handler,
             isOpen: isOpen,
-            now: "\(handler.running) runs of its handler are under way",
+            now: others.isEmpty
+                ? "no run of its handler is under way" : "under way: \(names(of: others))",
             wanted: rule,
-            remedy: isOpen ? "" : "the end of that run"
+            since: others.map(\.begunAt).min(),
+            remedy: isOpen || others.isEmpty
+                ? "" : "the end of that run; bghost stop \(others[0].run) asks it to stop",
+            condition: "the run of its handler had ended",
+            ids: others.prefix(Gate.idsMax).map(\.run)
         )
     }
 
     private func slotGate(ahead: Int?) -> Gate {
-        let isOpen = running.count < settings.slots
+        let isOpen = hasFreeSlot
+        let all = isOpen ? [] : running.all.map(\.running)
         let place = ahead.map { ", and \($0) requests are before it" } ?? ""
         return Gate(
             .slot,
@@ -194,7 +264,43 @@ extension Scheduler {
                 ? "\(running.count) of \(settings.slots) slots are taken"
                 : "all \(settings.slots) are taken\(place)",
             wanted: "one of \(settings.slots)",
-            remedy: isOpen ? "" : "the end of some run, or more `slots` in \(settings.manifestPath)"
+            // Since the last of them was taken: all of these have been under way since then.
+            since: all.map(\.begunAt).max(),
+            remedy: isOpen
+                ? "" : "the end of some run, or more `slots` in \(settings.manifestPath)",
+            condition: "a slot were free for it",
+            ids: all.prefix(Gate.idsMax).map(\.run)
         )
+    }
+
+    private func names(of runs: [RunningTable.Running]) -> String {
+        let more = runs.count - Gate.idsMax
+        return runs.prefix(Gate.idsMax).map { "\($0.run)" }.joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "")
+    }
+
+    // MARK: What passes by itself
+
+    private func passingGates(_ request: Request) -> [Gate] {
+        let isReplaced = gates.isBeingReplaced(request)
+        return [
+            Gate(
+                .replacement,
+                isOpen: !isReplaced,
+                now: isReplaced
+                    ? "a newer request of its task is about to take its place"
+                    : "no newer request of its task comes",
+                wanted: "none"
+            ),
+            Gate(
+                .drain,
+                isOpen: !isDraining,
+                now: isDraining ? "bghost is stopping" : "bghost takes requests",
+                wanted: "a bghost that is not stopping",
+                since: drainingSince,
+                remedy: isDraining ? "start bghost again" : "",
+                condition: "bghost were not stopping"
+            ),
+        ]
     }
 }

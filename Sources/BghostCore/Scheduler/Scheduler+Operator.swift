@@ -16,6 +16,9 @@ extension Scheduler {
         guard let entry = book.entry(of: identifier), let request = book.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
+        // It may have stood before a retry of its task.
+        book.retry(entry: entry, now: now.unix)
+        beginWhatCan(now: now, &effects)
         return true
     }
 
@@ -93,6 +96,11 @@ extension Scheduler {
     ) {
         note(.switched(plugin: plugin, off: reason), at: now)
         gates.plugins[plugin].switchedOff = reason
+        gates.plugins[plugin].switches.take(
+            isOpen: reason == nil,
+            reading: reason.map { $0.isEmpty ? "off" : "off (\($0))" } ?? "on",
+            at: now.unix
+        )
         guard reason == nil else { return }
         retryRequests(ofPlugin: plugin, now: now)
         beginWhatCan(now: now, &effects)

@@ -35,4 +35,44 @@ extension Scheduler {
     package var familyMembers: [String] {
         book.entries.lazy.map(\.identifier).filter { !catalog.names($0) }
     }
+
+    // MARK: Tasks
+
+    /// Why an identifier is not one: nobody permits it.
+    package func refusal(of identifier: String) -> String { notPermitted(identifier) }
+
+    /// Whether this is the pattern of a family in the manifest, such as `com.example.*`.
+    package func isFamily(_ pattern: String) -> Bool {
+        catalog.tasks.contains { $0.identifier.isFamily && $0.identifier.description == pattern }
+    }
+
+    /// All that waits of the members of a family.
+    package func requests(ofFamily pattern: String) -> [Request] {
+        entries(of: nil).flatMap { index -> [Request] in
+            let entry = book.entries[index]
+            let family = catalog.tasks[entry.definition].identifier
+            return family.description == pattern && family.isFamily ? entry.requests : []
+        }
+    }
+
+    /// The requests that wait and whose id is among these.
+    package func requests(in ids: ClosedRange<RunID>) -> [Request] {
+        book.requests(in: ids) + parking.requests.filter { ids.contains($0.id) }
+    }
+
+    /// What the schedule of an identifier brings next; `nil` if it has none.
+    package func outlook(of identifier: String, now: Moment) -> ScheduleOutlook? {
+        guard let task = catalog.task(for: identifier), let schedule = catalog.tasks[task].schedule
+        else { return nil }
+        let text = schedule.summary
+        guard let entry = book.entry(of: identifier), let active = schedules[entry] else {
+            return ScheduleOutlook(text: text, next: nil)
+        }
+        let plan = active.plan(memory(of: entry), now: now)
+        let slot = plan.slots.first ?? plan.next
+        return ScheduleOutlook(
+            text: text,
+            next: slot.map { active.rules.offset.start(of: $0) ?? $0 }
+        )
+    }
 }

@@ -4,6 +4,20 @@
 struct ActiveSchedule: Sendable {
     let recurrence: Recurrence
     let rules: MisfirePlan.Rules
+
+    /// What has come of it and what comes next.
+    func plan(_ memory: TaskMemory, now: Moment) -> MisfirePlan {
+        MisfirePlan(
+            recurrence,
+            history: MisfirePlan.History(
+                lastSlot: memory.lastSlot,
+                editedAt: memory.scheduledSince
+            ),
+            now: now.unix,
+            rules: rules,
+            isTaken: memory.served.contains
+        )
+    }
 }
 
 /// Schedules: requests that the manifest submits.
@@ -59,16 +73,7 @@ extension Scheduler {
     mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let schedule = schedules[entry], !isDraining else { return }
         let memory = memory(of: entry)
-        let plan = MisfirePlan(
-            schedule.recurrence,
-            history: MisfirePlan.History(
-                lastSlot: memory.lastSlot,
-                editedAt: memory.scheduledSince
-            ),
-            now: now.unix,
-            rules: schedule.rules,
-            isTaken: memory.served.contains
-        )
+        let plan = schedule.plan(memory, now: now)
         let identifier = memory.identifier
         if plan.slots.isEmpty, plan.missedCount > 0 {
             let missed = MissedSlots(count: plan.missedCount, from: plan.missedFrom ?? now.unix)

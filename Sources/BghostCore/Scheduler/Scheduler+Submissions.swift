@@ -114,7 +114,7 @@ extension Scheduler {
 
     // MARK: Checks
 
-    private func notPermitted(_ identifier: String) -> String {
+    func notPermitted(_ identifier: String) -> String {
         let known = catalog.tasks.map(\.identifier.description)
         let near = Spelling.nearest(to: identifier, among: known).map { "; did you mean `\($0)`?" }
         return
@@ -232,6 +232,6 @@ extension Request {
 extension UnmetRequirement {
     /// What is wanted and what there is, for people.
     package var sentence: String {
-        "\(name): \(wanted) is wanted; \(source) says \(reading.isEmpty ? "\(value)" : reading)"
+        "requirement(\(name)): \(wanted) is wanted; \(source) says \(reading.isEmpty ? "\(value)" : reading)"
     }
 }

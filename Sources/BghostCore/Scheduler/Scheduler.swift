@@ -58,6 +58,8 @@ package struct Scheduler: Sendable {
     var ids = RunIDSource()
     var random: SplitMix64
     package private(set) var isDraining = false
+    /// Unix nanoseconds.
+    private(set) var drainingSince: Int64?
     /// What has happened, if somebody wants to know.
     var inputs: [SchedulerInput.Entry]?
 
@@ -83,6 +85,7 @@ package struct Scheduler: Sendable {
     package mutating func drain(now: Moment) {
         note(.drain, at: now)
         isDraining = true
+        drainingSince = now.unix
     }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
@@ -135,6 +138,10 @@ package struct Scheduler: Sendable {
         }
         for entry in schedules.keys.sorted() where book.entries[entry].pending?.slot != nil {
             submitNext(entry: entry, now: now, &effects)
+        }
+        // Of several requests of a task another one may go first now.
+        for entry in book.entries.indices where !book.entries[entry].retries.isEmpty {
+            book.retry(entry: entry, now: now.unix)
         }
         book.becomeDue(now: now.unix)
         endParked(now: now, &effects)

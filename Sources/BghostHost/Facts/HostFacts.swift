@@ -34,6 +34,29 @@ extension Host {
         }
     }
 
+    /// Has a requirement be what somebody says; `nil` ends that.
+    func simulate(_ fact: SimulatedFact) throws(SystemError) {
+        if facts == nil {
+            // No task requires anything yet, so nothing of the machine need be read.
+            let facts = try MachineFacts(
+                sources: [],
+                reactor: reactor,
+                tokens: Self.factTokens
+            )
+            _ = try facts.start(now: moment)
+            self.facts = facts
+        }
+        guard let facts else { return }
+        let name = fact.requirement.name(probes: facts.sheet.probes)
+        log.write(
+            .warning,
+            "fact.simulated",
+            fact.value.map { "\(name) is said to be \($0)" }
+                ?? "\(name) is what the machine says again"
+        )
+        factsChanged(facts.simulate(fact, now: moment))
+    }
+
     /// Hands a ready descriptor to the facts.
     ///
     /// - Returns: `false` if it is not one of theirs.

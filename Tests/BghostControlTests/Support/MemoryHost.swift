@@ -30,6 +30,9 @@ actor MemoryHost: HostControl {
     var switchedOff: String?
     /// What is answered to a backup; by default its file exists.
     var backup: (path: String, bytes: UInt64)?
+    /// What is answered to why, by id.
+    var explanations: [String: TaskExplanation] = [:]
+    var simulation = SimulationStatus()
 
     /// - Parameter endsAtOnce: how a triggered run ends, at once; `nil` leaves it under way.
     init(tasks: [String] = ["com.acme.storm", "com.acme.photos"], endsAtOnce: Outcome? = nil) {
@@ -151,7 +154,8 @@ actor MemoryHost: HostControl {
                     workers: [4711],
                     switchedOff: switchedOff
                 )
-            ]
+            ],
+            simulation: simulation
         )
     }
 

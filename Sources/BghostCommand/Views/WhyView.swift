@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+package import BghostCore
+
+/// `bghost why` for people.
+package struct WhyView {
+    package let answer: TaskExplanation
+
+    package init(answer: TaskExplanation) {
+        self.answer = answer
+    }
+
+    /// The daemon's own clock, which may be a simulated one.
+    private var now: Int64 { answer.at }
+
+    package func text(_ style: Style) -> String {
+        var parts = answer.requests.map { request($0, style) }
+        let others = answer.total - answer.requests.count
+        if others > 0 { parts.append("and \(others) requests more\n") }
+        parts.append(task(style))
+        return SimulationView(answer.simulation).banner(style) + parts.joined(separator: "\n")
+    }
+
+    // MARK: A request
+
+    private func request(_ explanation: Explanation, _ style: Style) -> String {
+        let request = explanation.request
+        var head = style.painted(TerminalText.escaped(request.task), .strong)
+        head += " waits: request \(request.id), submitted \(ago(request.submittedAt))"
+        if request.attempt > 1 { head += ", attempt \(request.attempt)" }
+        if request.isSimulated { head += ", triggered" }
+        return head + "\n" + table(explanation, style) + history(explanation, style)
+            + conclusion(explanation, style)
+    }
+
+    private func table(_ explanation: Explanation, _ style: Style) -> String {
+        var table = TextTable(header: [" ", "GATE", "NOW", "NEEDS", "SINCE", "OPENS"])
+        for gate in explanation.closed + explanation.gates.filter(\.isOpen) {
+            let mark: Style.Mark = gate.isOpen ? .good : .warning
+            let source = gate.source.isEmpty ? "" : " (\(gate.source))"
+            table.add([
+                .init(style.text(mark), style.tone(mark)),
+                .init(TerminalText.escaped(gate.label), gate.isOpen ? nil : .strong),
+                .init(TerminalText.escaped(gate.now + source)),
+                .init(TerminalText.escaped(gate.wanted)),
+                .init(gate.since.map(ago) ?? ""),
+                .init(gate.isOpen ? "" : gate.until.map(ago) ?? ""),
+            ])
+        }
+        return table.text(style) + remedies(explanation)
+    }
+
+    private func remedies(_ explanation: Explanation) -> String {
+        explanation.closed.filter { !$0.remedy.isEmpty }.map { gate in
+            TerminalText.escaped("  opens \(gate.label): \(gate.remedy)") + "\n"
+        }.joined()
+    }
+
+    /// What closed gates were before.
+    private func history(_ explanation: Explanation, _ style: Style) -> String {
+        explanation.closed.filter { $0.changes.count > 1 }.map { gate in
+            let changes = gate.changes.map { change in
+                "\(change.value.rawValue) \(ago(change.at)) (\(change.reading))"
+            }
+            let line = "  \(gate.label) was: \(changes.joined(separator: ", "))"
+            return style.painted(TerminalText.escaped(line), .dim) + "\n"
+        }.joined()
+    }
+
+    private func conclusion(_ explanation: Explanation, _ style: Style) -> String {
+        var lines: [String] = []
+        if let counterfactual = explanation.counterfactual {
+            lines.append("It \(counterfactual).")
+        }
+        switch explanation.earliestStart {
+        case nil:
+            lines.append("It cannot start any more.")
+        case let start? where explanation.closed.isEmpty:
+            lines.append("Nothing keeps it: it starts \(ago(start)).")
+        case let start?:
+            let date = "\(ago(start)), at \(Timestamp.text(unixNanoseconds: start))"
+            if explanation.isCertain {
+                lines.append("It starts \(date), as things stand.")
+            } else if start > now {
+                lines.append(
+                    "It starts no earlier than \(date); when the rest opens, nobody knows."
+                )
+            } else {
+                lines.append("When that opens, nobody knows.")
+            }
+        }
+        return lines.map { TerminalText.escaped($0) + "\n" }.joined()
+    }
+
+    // MARK: The task
+
+    private func task(_ style: Style) -> String {
+        var text = ""
+        let name = TerminalText.escaped(answer.task)
+        for run in answer.running {
+            text += "\(name) runs: \(run.id), \(run.standing) \(run.elapsed(now: now))\n"
+        }
+        if answer.requests.isEmpty {
+            text += "\(style.painted(name, .strong)): nothing waits for a run"
+            text += answer.running.isEmpty ? "; bghost submit \(name) asks for one\n" : "\n"
+        }
+        if let last = answer.last {
+            let message = last.message.isEmpty ? "" : ": \(last.safeMessage)"
+            let end = last.endedAt.map { " \(ago($0))" } ?? ""
+            text += "last run: \(style.painted(last.mark)) \(last.standing)\(end)\(message)"
+            text += " (bghost show \(last.id))\n"
+        } else if answer.running.isEmpty {
+            text += "last run: none yet\n"
+        }
+        if let dead = answer.dead {
+            text += "dead letter: \(TerminalText.escaped(dead.reason)) \(ago(dead.diedAt))"
+            text += "; bghost redrive \(dead.request.id) tries it again\n"
+        }
+        if let schedule = answer.schedule {
+            let next = schedule.next.map {
+                "next \(ago($0)), at \(Timestamp.text(unixNanoseconds: $0))"
+            }
+            text += "schedule: \(TerminalText.escaped(schedule.text)), "
+            text += (next ?? "which never comes again") + "\n"
+        }
+        return text
+    }
+
+    private func ago(_ time: Int64) -> String { HumanText.time(time, now: now) }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import Hummingbird
+
+/// The paths that say why something does not run, and that let people see what happens if.
+struct SimulationRoutes: Sendable {
+    let host: any HostControl
+
+    func add(to router: Router<ControlRoutes.Context>) {
+        router.get("v1/why/:id") { _, context in
+            try await why(context.parameters.require("id"))
+        }
+        router.post("v1/simulate/fact") { request, _ in try await fact(request) }
+        router.post("v1/simulate/clock") { request, _ in try await clock(request) }
+    }
+
+    private func why(_ id: String) async throws -> Response {
+        let answer = try await ask { () throws(OperatorRefusal) in try await host.explain(id) }
+        return Answer.json(Schema.why) { $0.members(answer) }
+    }
+
+    private func fact(_ request: Request) async throws -> Response {
+        let text = try set(request)
+        let simulation = try await ask { () throws(OperatorRefusal) in
+            try await host.simulate(fact: text)
+        }
+        return Answer.json(Schema.simulate) { $0.members(simulation) }
+    }
+
+    private func clock(_ request: Request) async throws -> Response {
+        let clock: SimulatedClock
+        do {
+            clock = try SimulatedClock(try set(request))
+        } catch let error as SimulatedClock.Failure {
+            throw ControlFault(.badSimulation, error.description)
+        }
+        let simulation = try await ask { () throws(OperatorRefusal) in
+            try await host.simulate(clock: clock)
+        }
+        return Answer.json(Schema.simulate) { $0.members(simulation) }
+    }
+
+    private func set(_ request: Request) throws(ControlFault) -> String {
+        guard let text = Query(request).text("set") else { throw .badRequest("`set` is missing") }
+        return text
+    }
+
+    private func ask<Value>(
+        _ body: () async throws(OperatorRefusal) -> Value
+    ) async throws(ControlFault) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ControlFault(error)
+        }
+    }
+}

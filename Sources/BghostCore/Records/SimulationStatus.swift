@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is not as the machine says, because somebody wants to see what happens then.
+///
+/// It ends with the daemon.
+package struct SimulationStatus: Equatable, Sendable {
+    /// A requirement that is what somebody says.
+    package struct Fact: Equatable, Sendable {
+        /// The requirement's name.
+        package var name: String
+        package var value: FactValue
+
+        package init(name: String, value: FactValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var facts: [Fact]
+    /// What the daemon's wall clock is ahead of the machine's, nanoseconds; negative is behind.
+    package var clockOffset: Int64
+
+    package init(facts: [Fact] = [], clockOffset: Int64 = 0) {
+        self.facts = facts
+        self.clockOffset = clockOffset
+    }
+
+    /// Whether anything is simulated.
+    package var isActive: Bool { !facts.isEmpty || clockOffset != 0 }
+}
+
+/// What somebody wants the daemon's wall clock to show, as in `+6h`.
+package enum SimulatedClock: Equatable, Sendable {
+    /// This much later than it shows now, nanoseconds; negative is earlier.
+    case by(Int64)
+    /// This time from now on, Unix nanoseconds.
+    case to(Int64)
+    /// What the machine's shows, again.
+    case real
+
+    /// The furthest that it can be moved at once: a century, nanoseconds.
+    package static let stepMax: Int64 = 36_500 * 86_400_000_000_000
+    /// What it can show, Unix nanoseconds: 1970 up to the end of 2199.
+    package static let range: ClosedRange<Int64> = 0...7_258_118_399_999_999_999
+
+    /// Why a text is not one.
+    package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        case notAStep(String)
+        case notATime(String)
+        case outOfRange
+
+        package var description: String {
+            switch self {
+            case .notAStep(let text):
+                "`\(text)` is no step such as +6h or -30m; its units are d, h, m, s and ms"
+            case .notATime(let text):
+                "`\(text)` is no time; use +6h, -30m, 2026-12-24T12:00:00Z, or real to end the"
+                    + " simulation"
+            case .outOfRange: "the clock can show the years 1970 to 2199"
+            }
+        }
+    }
+
+    /// Reads `+6h`, `-1h30m`, `2026-12-24T12:00:00Z` or `real`.
+    package init(_ text: some StringProtocol) throws(Failure) {
+        let shown = PrintableText.escaped(String(text.prefix(60)))
+        switch text.first {
+        case "+", "-":
+            guard let step = Self.step(text.dropFirst()) else { throw .notAStep(shown) }
+            self = .by(text.first == "-" ? -step : step)
+        case _ where text == "real": self = .real
+        default:
+            guard let time = Timestamp.unixNanoseconds(text) else { throw .notATime(shown) }
+            guard Self.range.contains(time) else { throw .outOfRange }
+            self = .to(time)
+        }
+    }
+
+    /// The offset that follows from it.
+    ///
+    /// - Parameters:
+    ///   - machine: what the machine's clock shows, Unix nanoseconds.
+    ///   - offset: what the daemon's is ahead of it now.
+    package func offset(machine: Int64, offset: Int64) throws(Failure) -> Int64 {
+        let wanted: Int64
+        switch self {
+        case .real: return 0
+        case .to(let time): wanted = time
+        case .by(let step):
+            let (shown, isOver) = machine.addingReportingOverflow(offset)
+            let (sum, carry) = shown.addingReportingOverflow(step)
+            guard !isOver, !carry else { throw .outOfRange }
+            wanted = sum
+        }
+        let (difference, overflow) = wanted.subtractingReportingOverflow(machine)
+        guard Self.range.contains(wanted), !overflow else { throw .outOfRange }
+        return difference
+    }
+
+    private static let units: [String: Int64] = [
+        "ms": 1_000_000, "s": 1_000_000_000, "m": 60_000_000_000, "h": 3_600_000_000_000,
+        "d": 86_400_000_000_000,
+    ]
+
+    private static func step(_ text: some StringProtocol) -> Int64? {
+        var rest = String(text)[...]
+        var total: Int64 = 0
+        guard !rest.isEmpty else { return nil }
+        while !rest.isEmpty {
+            let digits = rest.prefix { "0"..."9" ~= $0 }
+            rest = rest.dropFirst(digits.count)
+            let unit = rest.prefix { !("0"..."9" ~= $0) }
+            rest = rest.dropFirst(unit.count)
+            guard let number = Int64(digits), let length = units[String(unit)] else { return nil }
+            let (part, overflow) = number.multipliedReportingOverflow(by: length)
+            let (sum, carry) = total.addingReportingOverflow(part)
+            guard !overflow, !carry, sum <= stepMax else { return nil }
+            total = sum
+        }
+        return total
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+
+/// What is asked of why, and what is simulated.
+extension MemoryHost {
+    // MARK: - What tests do
+
+    func say(_ explanation: TaskExplanation, to id: String) { explanations[id] = explanation }
+
+    // MARK: - HostControl
+
+    func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
+        if let explanation = explanations[id] { return explanation }
+        guard tasks.contains(id) else {
+            throw OperatorRefusal(
+                .notPermitted,
+                "`\(id)` is not permitted; did you mean `com.acme.storm`?"
+            )
+        }
+        return TaskExplanation(task: id, at: 1_700_000_000_000_000_000)
+    }
+
+    func simulate(fact text: String) throws(OperatorRefusal) -> SimulationStatus {
+        do {
+            let fact = try SimulatedFact(text, probes: [])
+            let name = fact.requirement.name(probes: [])
+            simulation.facts.removeAll { $0.name == name }
+            if let value = fact.value { simulation.facts.append(.init(name: name, value: value)) }
+            return simulation
+        } catch {
+            throw OperatorRefusal(.badSimulation, error.description)
+        }
+    }
+
+    func simulate(clock: SimulatedClock) throws(OperatorRefusal) -> SimulationStatus {
+        do {
+            simulation.clockOffset = try clock.offset(
+                machine: 1_700_000_000_000_000_000,
+                offset: simulation.clockOffset
+            )
+            return simulation
+        } catch {
+            throw OperatorRefusal(.badSimulation, error.description)
+        }
+    }
+}

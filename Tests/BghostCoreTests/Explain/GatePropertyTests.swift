@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Testing
+
+/// What `why` says is what decides: whatever has happened, a request whose gates are all open begins,
+/// and one that begins had no gate closed that the event did not open.
+@Suite struct GatePropertyTests {
+    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(24))
+    func gatesAreOpenExactlyIfTheRequestBegins(seed: UInt64) throws {
+        var fate = GateFate(seed: seed)
+        for _ in 0..<1_500 {
+            try fate.next()
+            guard fate.faults.isEmpty else { break }
+        }
+        #expect(fate.faults.isEmpty, "\(fate.faults.prefix(3)) after \(fate.steps) steps")
+        // So that the test cannot pass for want of events.
+        #expect(fate.begun > 50)
+        let neverClosed = Set(Gate.Kind.allCases).subtracting(fate.seenClosed)
+        #expect(
+            neverClosed.isSubset(of: [.manifestRemoved, .drain, .notAfter]),
+            "\(neverClosed) were never closed"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(4))
+    func nothingBeginsInADrainAndEachRequestSaysSo(seed: UInt64) throws {
+        var fate = GateFate(seed: seed)
+        for _ in 0..<300 { try fate.next() }
+        fate.drain()
+        let begun = fate.begun
+        for _ in 0..<200 { try fate.next() }
+        #expect(fate.faults.isEmpty, "\(fate.faults.prefix(3))")
+        #expect(fate.begun == begun)
+        #expect(fate.waiting.allSatisfy { $0.value.closed.contains(.drain) })
+    }
+}
+
+/// A scheduler to which everything happens that may, with its gates looked at before and after.
+private struct GateFate {
+    private var random: SeededGenerator
+    private var scheduler: Scheduler
+    private var now = Moment(monotonic: 1, unix: World.start)
+    private var facts = FactSheet()
+    private var arrivals: [Arrival] = []
+    private var running: [RunStart] = []
+    private(set) var begun = 0
+    private(set) var steps = 0
+    private(set) var faults: [String] = []
+    private(set) var seenClosed: Set<Gate.Kind> = []
+
+    struct Standing {
+        var request: Request
+        var closed: Set<Gate.Kind>
+    }
+
+    private static let names = World.identifiers + ["first", "second", "spread"]
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        // Two tasks of one handler beside the rest.
+        let shared = ["first", "second"].map { name in
+            var task = World.task(name, plugin: "q")
+            task.handler = .plugin(name: "q", handler: "shared")
+            return task
+        }
+        scheduler = Scheduler(World.settings(seed: seed, tasks: World.everyRule + shared))
+        happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
+    }
+
+    mutating func drain() { scheduler.drain(now: now) }
+
+    mutating func next() throws {
+        steps += 1
+        switch below(16) {
+        case 0..<4: submit(isSimulated: false)
+        case 4: submit(isSimulated: true)
+        case 5, 6: arrive()
+        case 7, 8: end()
+        case 9: changeFact()
+        case 10: switchPlugin()
+        case 11: changePlugin()
+        case 12: withdraw()
+        case 13: setClock()
+        case 14: forgive()
+        default: pass()
+        }
+    }
+
+    private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+
+    private mutating func someTask() -> String { Self.names[below(Self.names.count)] }
+
+    private mutating func someTime() -> Int64 {
+        let scale = [World.second, World.minute, World.hour][below(3)]
+        return Int64.random(in: 0...scale, using: &random)
+    }
+
+    // MARK: What is seen
+
+    var waiting: [RunID: Standing] {
+        var all: [RunID: Standing] = [:]
+        for request in scheduler.requests(of: nil) {
+            let gates = scheduler.gates(of: request, now: now)
+            all[request.id] = Standing(
+                request: request,
+                closed: Set(gates.filter { !$0.isOpen }.map(\.kind))
+            )
+        }
+        return all
+    }
+
+    /// Has something happen, and looks at who begins by it.
+    ///
+    /// - Parameter opening: the gates that it may open. What goes before another request of its task
+    ///   may always come to an end.
+    private mutating func happen(
+        opening: Set<Gate.Kind>,
+        isOnlyTime: Bool = false,
+        _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
+    ) {
+        let before = waiting
+        var effects: [SchedulerEffect] = []
+        event(&scheduler, now, &effects)
+        var first: RunID?
+        for case .begin(let start) in effects {
+            running.append(start)
+            begun += 1
+            let id = start.record.request
+            first = first ?? id
+            guard let standing = before[id] else { continue }
+            let closed = standing.closed.subtracting(opening).subtracting([.predecessor])
+            if !closed.isEmpty {
+                faults.append("\(id) of \(start.record.task) begins past \(closed)")
+            }
+        }
+        if isOnlyTime {
+            // Nothing but time has passed since the gates were looked at.
+            let open = before.filter { $0.value.closed.isEmpty }
+            let isFirstOpen = first.map { before[$0]?.closed.isSubset(of: [.predecessor]) ?? true }
+            if !open.isEmpty, first == nil { faults.append("\(open.keys) begin not") }
+            if isFirstOpen == false { faults.append("another one begins first") }
+        }
+        look()
+    }
+
+    /// After each event, what still waits has a gate closed.
+    private mutating func look() {
+        for (id, standing) in waiting {
+            seenClosed.formUnion(standing.closed)
+            if standing.closed.isEmpty {
+                faults.append("\(id) of \(standing.request.task) waits behind open gates")
+            }
+        }
+    }
+
+    // MARK: What happens
+
+    private mutating func pass() {
+        let length = someTime()
+        now.monotonic += UInt64(length)
+        now.unix += length
+        happen(opening: [], isOnlyTime: true) { $0.datesCame(now: $1, &$2) }
+    }
+
+    private mutating func setClock() {
+        now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
+        // A debt is looked at anew, so what it delays may be over.
+        happen(opening: [.throttle, .notBefore]) { $0.clockWasSet(now: $1, &$2) }
+    }
+
+    private mutating func submit(isSimulated: Bool) {
+        var submission = Submission(task: someTask())
+        if below(3) == 0 { submission.earliestBegin = now.unix + someTime() - World.second }
+        if below(6) == 0 {
+            submission.latestBegin = (submission.earliestBegin ?? now.unix) + someTime()
+        }
+        submission.priority = [100, 500, 900][below(3)]
+        submission.onConflict = Submission.Conflict.allCases[below(3)]
+        if below(5) == 0 { submission.requirements = [.idle] }
+        submission.ignoresRequirements = isSimulated
+        guard
+            let arrival = try? scheduler.accept(submission, isSimulated: isSimulated, now: now)
+        else { return look() }
+        arrivals.append(arrival)
+        look()
+    }
+
+    /// The store answers in the order of its transactions.
+    private mutating func arrive() {
+        guard !arrivals.isEmpty else { return }
+        let arrival = arrivals.removeFirst()
+        let isStored = below(5) > 0
+        happen(opening: [.replacement]) {
+            $0.arrived(arrival, isStored: isStored, now: $1, &$2)
+        }
+    }
+
+    private mutating func end() {
+        guard !running.isEmpty else { return }
+        let start = running.remove(at: below(running.count))
+        let outcome: Outcome =
+            [.succeeded, .succeeded, .failed, .killed(.graceExceeded), .lost][below(5)]
+        var record = start.record
+        record.state = .ended
+        record.outcome = outcome
+        if case .killed = outcome { record.stopReason = .expired }
+        let finish = RunFinish(record: record, outcome: outcome)
+        happen(opening: [.overlap, .handler, .slot, .throttle]) {
+            $0.ended(start.ticket, finish, now: $1, &$2)
+        }
+    }
+
+    private mutating func changeFact() {
+        let requirement = [RequirementSet.network, .externalPower, .idle][below(3)]
+        let value = FactValue.allCases[below(3)]
+        let changed = facts.simulate(requirement, as: value, now: now)
+        let facts = facts
+        happen(opening: [.requirement]) { $0.factsChanged(facts, changed, now: $1, &$2) }
+    }
+
+    private mutating func switchPlugin() {
+        let plugin = below(scheduler.catalog.plugins.count)
+        let reason = below(3) == 0 ? "a test" : nil
+        happen(opening: [.pluginDisabled]) {
+            $0.set(plugin: plugin, switchedOff: reason, now: $1, &$2)
+        }
+    }
+
+    private mutating func changePlugin() {
+        let plugin = below(scheduler.catalog.plugins.count)
+        let isLoaded = below(2) == 0
+        let problem = below(3) == 0 ? "it is broken" : nil
+        let serial =
+            below(3) == 0
+            ? scheduler.catalog.handlers.filter { $0.plugin == plugin }.map(\.name) : []
+        happen(opening: [.pluginMissing, .handler]) { scheduler, now, effects in
+            if isLoaded {
+                scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
+            } else {
+                scheduler.plugin(plugin, hasProblem: problem, now: now, &effects)
+            }
+        }
+    }
+
+    private mutating func withdraw() {
+        let task = someTask()
+        happen(opening: []) { _ = $0.withdraw(task, now: $1, &$2) }
+    }
+
+    private mutating func forgive() {
+        let task = someTask()
+        happen(opening: [.throttle]) { _ = $0.forgive(task, now: $1, &$2) }
+    }
+}
