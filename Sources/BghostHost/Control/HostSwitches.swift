@@ -63,6 +63,7 @@ extension Host {
         plugin.switchedOff = nil
         retryRequests(of: plugin)
         dispatch()
+        prestart(plugin)
         try await store(.switched(plugin: name, off: nil), "`\(name)` is switched on")
         return PluginSwitch(plugin: name, off: nil)
     }

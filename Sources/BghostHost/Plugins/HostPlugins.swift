@@ -146,9 +146,13 @@ extension Host {
         return true
     }
 
-    func retryPlugin(_ plugin: PluginSlot) {
-        plugin.problem = nil
-        retryRequests(of: plugin)
-        dispatch()
+    /// A time has come at which a plugin is to be tried again.
+    func pluginDue(_ plugin: PluginSlot) {
+        if let problem = plugin.problem, problem.retryAt <= now {
+            plugin.problem = nil
+            retryRequests(of: plugin)
+            dispatch()
+        }
+        prestart(plugin)
     }
 }

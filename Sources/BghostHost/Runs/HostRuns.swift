@@ -66,6 +66,7 @@ extension Host {
             return
         }
         carrier.lanes[lane] = number
+        noteTaken(plugin)
         handlerUses[useOfDefinition[definition]].running += 1
         commit([.began(record)] + left)
         if carrier.state == .live {
@@ -128,6 +129,7 @@ extension Host {
         }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
+        keepNear(begun.carrier)
         let sent = begun.carrier.start(
             Start(
                 run: number,
@@ -265,7 +267,7 @@ extension Host {
             plugin: run.record.plugin,
             run: run.record.id
         )
-        sampleUsage(index)
+        // What it used is said by its end; to look now would only delay that.
         if reason == .startTimeout, run.carrier.state == .loading {
             loadFailed(
                 run.carrier.plugin,
