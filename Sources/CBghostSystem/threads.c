@@ -25,8 +25,10 @@ int bgs_place_thread(pid_t thread, const struct bgs_processors *where) {
   return syscall(SYS_sched_setaffinity, thread, sizeof *where, where) < 0 ? -errno : 0;
 }
 
-/* Calls `visit` for each thread until it answers below 0. */
-static int for_each_thread(pid_t process, int (*visit)(pid_t, const void *), const void *context) {
+/* Calls `visit`, if there is one, for each of the first `max` threads until it answers below 0. Returns
+ * how many threads there are, at most max + 1. */
+static int for_each_thread(pid_t process, int max, int (*visit)(pid_t, const void *),
+                           const void *context) {
   char path[32];
   snprintf(path, sizeof path, "/proc/%d/task", (int)process);
   DIR *folder = opendir(path);
@@ -35,7 +37,7 @@ static int for_each_thread(pid_t process, int (*visit)(pid_t, const void *), con
   struct dirent *entry;
   while ((entry = readdir(folder))) {
     if (!isdigit((unsigned char)entry->d_name[0])) continue;
-    count++;
+    if (count++ == max) break;
     int answer = visit ? visit((pid_t)atoi(entry->d_name), context) : 0;
     if (answer < 0) {
       closedir(folder);
@@ -62,12 +64,12 @@ int bgs_move_threads(pid_t process, const struct bgs_processors *from,
                      const struct bgs_processors *to, int max) {
   struct move move = {from, to};
   if (max < INT_MAX) {
-    int count = for_each_thread(process, NULL, NULL);
+    int count = for_each_thread(process, max, NULL, NULL);
     if (count < 0 || count > max) return count;
   }
-  int count = for_each_thread(process, move_thread, &move);
+  int count = for_each_thread(process, max, move_thread, &move);
   /* A thread that one not yet moved had made meanwhile was placed like its maker. */
-  return count < 0 ? count : for_each_thread(process, move_thread, &move);
+  return count < 0 ? count : for_each_thread(process, max, move_thread, &move);
 }
 
 static int raise_thread(pid_t thread, const void *context) {
@@ -76,4 +78,7 @@ static int raise_thread(pid_t thread, const void *context) {
   return answer == -ESRCH ? 0 : answer;
 }
 
-int bgs_realtime_threads(pid_t process) { return for_each_thread(process, raise_thread, NULL); }
+/* A victim with more threads than these is none that a few of them could hold up. */
+int bgs_realtime_threads(pid_t process) {
+  return for_each_thread(process, 256, raise_thread, NULL);
+}

@@ -19,6 +19,8 @@ struct Placement {
     var begunAt: UInt64 = 0
     /// When a run last began there.
     var lastBegin: UInt64 = 0
+    /// Nothing is kept before this.
+    var notBefore: UInt64 = 0
     /// The deadline that is armed; `.max` is none.
     var due: UInt64 = .max
 
@@ -40,7 +42,10 @@ extension Host {
     func keepNear(_ carrier: Carrier) {
         guard let everywhere = placement.everywhere else { return }
         carrier.begunAt = now
-        guard runs.count == 1, carrier.isQuick, !reactor.isUrgent else {
+        guard runs.count == 1, carrier.isQuick, !reactor.isUrgent, now >= placement.notBefore else {
+            // To place threads again and again would take longer than the runs, where those come now
+            // alone and now together.
+            if runs.count > 1 { placement.notBefore = now &+ patience.shortRun * 100 }
             letGo()
             return
         }
@@ -51,13 +56,14 @@ extension Host {
         }
         guard let core = placement.core else { return }
         if !carrier.isKept {
+            // Noted first, so that what has been placed when it fails is let go too.
+            carrier.isKept = true
+            placement.kept.append(carrier)
             guard carrier.keep(on: core, insteadOf: everywhere) else {
                 carrier.isQuick = false
                 letGo()
                 return
             }
-            carrier.isKept = true
-            placement.kept.append(carrier)
         }
         placement.lastBegin = now
         armPlacement(now &+ patience.shortRun)

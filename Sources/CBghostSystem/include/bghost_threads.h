@@ -18,11 +18,11 @@ int bgs_processor(void);
 int bgs_processors_of(pid_t thread, struct bgs_processors *out);
 int bgs_place_thread(pid_t thread, const struct bgs_processors *where);
 /* Moves those threads of a process that may run on exactly `from` to `to`; others have been placed by
- * somebody else. Returns how many threads it has, or a negative errno value; with more than `max`
- * nothing is moved. */
+ * somebody else. Returns how many threads it has, or a negative errno value; with more than `max`, for
+ * which it answers max + 1, nothing is moved. */
 int bgs_move_threads(pid_t process, const struct bgs_processors *from,
                      const struct bgs_processors *to, int max);
-/* Has all threads of a process go before others. Stops at the first refusal. */
+/* Has the threads of a process, or the first 256, go before others. Stops at the first refusal. */
 int bgs_realtime_threads(pid_t process);
 
 #endif
