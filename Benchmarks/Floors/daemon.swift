@@ -18,6 +18,8 @@ struct Daemon {
             }
         #endif
         await Task { _ = write(1, "ready\n", 6) }.value
-        while true { pause() }
+        // As the victim of a kill it may be told to spin.
+        let spins = CommandLine.argc > 1
+        while true { if !spins { pause() } }
     }
 }

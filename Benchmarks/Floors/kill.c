@@ -45,10 +45,39 @@ static pid_t start_victim(int spins) {
     if (!spins) pause();
 }
 
+/* The same of a program, once it has said something. */
+static pid_t start_program(const char *path, int spins) {
+  int  ends[2];
+  char byte;
+  if (pipe(ends) < 0) die("make a pipe");
+  pid_t pid = fork();
+  if (pid < 0) die("fork");
+  if (pid == 0) {
+    struct sched_param zero = {0};
+    sched_setscheduler(0, SCHED_OTHER, &zero);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    dup2(ends[1], 1);
+    close(ends[0]);
+    close(ends[1]);
+    execl(path, path, spins ? "spin" : (char *)NULL, (char *)NULL);
+    _exit(127);
+  }
+  close(ends[1]);
+  if (read(ends[0], &byte, 1) != 1) die(path);
+  close(ends[0]);
+  return pid;
+}
+
+static pid_t start(const char *path, int spins) {
+  return path ? start_program(path, spins) : start_victim(spins);
+}
+
 int kill_one(int argc, char **argv) {
-  if (argc != 2) return 64;
+  if (argc != 2 && argc != 3) return 64;
+  const char *program = argc == 3 ? argv[1] : NULL;
   int    busy = strcmp(argv[0], "idle") != 0, raised = strcmp(argv[0], "raised") == 0;
-  size_t count = strtoul(argv[1], NULL, 10);
+  size_t count = strtoul(argv[argc - 1], NULL, 10);
   int    timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
   pid_t  spinners[spinners_max];
   int    n_spinners = busy ? spinners_start(spinners, spinners_max) : 0;
@@ -56,7 +85,7 @@ int kill_one(int argc, char **argv) {
   if (timer < 0 || !samples) die("prepare");
   if (raised) become_realtime(0);
   for (size_t i = 0; i < count; i++) {
-    pid_t    victim = start_victim(busy);
+    pid_t    victim = start(program, busy);
     int      pidfd = open_pidfd(victim);
     uint64_t deadline = pass_deadline(timer);
     /* One that spins must itself be scheduled to die. */
@@ -74,8 +103,9 @@ int kill_one(int argc, char **argv) {
 }
 
 int kill_group(int argc, char **argv) {
-  if (argc != 1) return 64;
-  size_t count = strtoul(argv[0], NULL, 10);
+  if (argc != 1 && argc != 2) return 64;
+  const char *program = argc == 2 ? argv[0] : NULL;
+  size_t      count = strtoul(argv[argc - 1], NULL, 10);
   int    timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
   uint64_t *samples = calloc(count + 1, sizeof *samples);
   if (timer < 0 || !samples) die("prepare");
@@ -83,8 +113,9 @@ int kill_group(int argc, char **argv) {
     pid_t group[group_size];
     int   pidfds[group_size];
     for (int n = 0; n < group_size; n++) {
-      group[n] = start_victim(0);
-      if (setpgid(group[n], group[0]) < 0) die("set the process group");
+      group[n] = start(n == 0 ? program : NULL, 0);
+      /* A program has done so itself, before it could not be done any more. */
+      if ((n > 0 || !program) && setpgid(group[n], group[0]) < 0) die("set the process group");
       pidfds[n] = open_pidfd(group[n]);
     }
     uint64_t deadline = pass_deadline(timer);

@@ -116,8 +116,8 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], floors[i].name) == 0) return floors[i].run(argc - 2, argv + 2);
   fputs("usage: floors roundtrip stream|seqpacket one|two|free N\n"
         "       floors throughput one|free N\n"
-        "       floors kill idle|busy|raised N\n"
-        "       floors kill-group N\n"
+        "       floors kill idle|busy|raised [PROGRAM] N\n"
+        "       floors kill-group [PROGRAM] N\n"
         "       floors spawn N\n"
         "       floors cancel N\n"
         "       floors zygote-start PLUGIN N\n"

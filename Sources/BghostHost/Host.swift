@@ -47,6 +47,7 @@ package actor Host {
     var runs = RunTable()
     var runsBeingStopped = 0
     var timers = TimerHeap()
+    var placement = Placement()
     var carriers: [UInt32: Carrier] = [:]
     var lastSerial: UInt32 = 0
     var dirty: [Worker] = []
@@ -117,6 +118,7 @@ package actor Host {
         startFacts()
         try recover()
         decide { scheduler, now, effects in scheduler.start(now: now, &effects) }
+        prestart()
         log.write(
             .info,
             "host.started",
@@ -212,9 +214,11 @@ package actor Host {
         case .run(let number): runs.index(of: number).map { runs[$0]?.armed == deadline } ?? false
         case .carrier(let serial): carriers[serial]?.deadline == deadline
         case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
-        case .plugin(let index): plugins[index].problem?.retryAt == deadline
+        case .plugin(let index):
+            plugins[index].problem?.retryAt == deadline || plugins[index].prestartAt == deadline
         case .dates: deadline == armedDates
         case .facts: deadline == armedFacts
+        case .placement: deadline == placement.due
         }
     }
 
@@ -231,13 +235,19 @@ enum TimerToken {
     case plugin(Int)
     case dates
     case facts
+    case placement
 
     init(_ raw: UInt64) {
         switch raw >> 61 {
         case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
-        case 7: self = raw & 1 == 0 ? .dates : .facts
+        case 7:
+            switch raw & 3 {
+            case 0: self = .dates
+            case 1: self = .facts
+            default: self = .placement
+            }
         default: self = .run(raw)
         }
     }
@@ -250,6 +260,7 @@ enum TimerToken {
         case .plugin(let index): 6 << 61 | UInt64(index)
         case .dates: 7 << 61
         case .facts: 7 << 61 | 1
+        case .placement: 7 << 61 | 2
         }
     }
 }
@@ -286,9 +297,10 @@ extension Host {
             case .run(let number): handle(.deadline, of: number)
             case .carrier(let serial): carrierDeadline(serial)
             case .audit(let serial): auditWorker(serial)
-            case .plugin(let index): retryPlugin(plugins[index])
+            case .plugin(let index): pluginDue(plugins[index])
             case .dates: datesCame()
             case .facts: factsDue()
+            case .placement: placementDue()
             }
         }
         rearm()

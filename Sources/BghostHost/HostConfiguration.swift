@@ -73,6 +73,13 @@ package struct HostPatience: Sendable {
     package var release: UInt64 = 5_000_000_000
     /// A worker with nothing to do is ended after this.
     package var idle: UInt64 = 30_000_000_000
+    /// A prestarted worker that a run has taken is replaced if it is not back within this.
+    package var prestart: UInt64 = 10_000_000
+    /// A run that takes longer than this is let go to any processor.
+    ///
+    /// How long all is kept on one processor without a run is ten times this, and a thousand times at
+    /// most.
+    package var shortRun: UInt64 = 100_000
 
     /// The times of a daemon.
     package init() {}

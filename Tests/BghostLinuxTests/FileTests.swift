@@ -67,6 +67,19 @@ import Testing
         close(try ConfinedFile.open(folder + "/deep/file.txt").get())
     }
 
+    @Test func readsFilesOfSeveralPieces() throws {
+        let all = try TemporaryDirectory()
+        defer { withExtendedLifetime(all) {} }
+        let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try all.write(bytes, to: "long")
+        for limit in [0, 16_384, 16_385, 39_999, 40_000, 1 << 20] {
+            #expect(
+                SmallFile.read(all.file("long"), bytesMax: limit)
+                    == .success(Array(bytes.prefix(limit)))
+            )
+        }
+    }
+
     @Test func readsSmallFilesUpToTheLimit() throws {
         let (folder, all) = try house()
         let file = all.file("out.txt")

@@ -12,44 +12,66 @@ extension Row {
                     name: "C timerfd, then a seqpacket",
                     source: Source(step: .floor("cancel", count: 100), metric: "p50")
                 )
-            ),
-            Row(
-                name: "kill, idle",
-                unit: "us",
-                subject: Source(step: .subject("kill", 60, "idle"), metric: "p50"),
-                floor: Floor(
-                    name: "C timerfd, SIGKILL, pidfd",
-                    source: Source(step: .floor("kill", "idle", count: 100), metric: "p50")
-                ),
-                target: .atMost(1.2),
-                reason:
-                    "the kernel takes down a static Swift program with its plugin: the smallest such"
-                    + " program alone takes about three times as long to die as the floor's victim"
-            ),
-            Row(
-                name: "kill p99, every core busy",
-                unit: "us",
-                subject: Source(step: .subject("kill", 60, "busy"), metric: "p99"),
-                floor: Floor(
-                    name: "the same, real-time, victim raised",
-                    source: Source(step: .floor("kill", "raised", count: 100), metric: "p99")
-                ),
-                target: .atMost(1.5),
-                reason: "as the idle kill, and taking it down needs a processor that is busy"
-            ),
-            Row(
-                name: "kill a tree of ten",
-                unit: "us",
-                subject: Source(step: .subject("kill-tree", 30), metric: "p50"),
-                floor: Floor(
-                    name: "C kill of a group of ten",
-                    source: Source(step: .floor("kill-group", count: 50), metric: "p50")
-                ),
-                target: .atMost(1.5),
-                reason:
-                    "as the idle kill; each child shares the worker's memory, which is taken down for it too"
-            ),
+            )
         ]
+    }
+
+    /// Each against two floors: a victim as large as a worker, to which the target belongs, because the
+    /// kernel takes a process down page by page; and a small one, to see what that makes.
+    static func kills(_ options: BenchOptions) -> [Row] {
+        let large = options.files + "/daemon-foundation"
+        func kill(_ how: String, _ victim: [String]) -> Step {
+            Step(program: .floors, words: ["kill", how] + victim, count: 100)
+        }
+        func group(_ victim: [String]) -> Step {
+            Step(program: .floors, words: ["kill-group"] + victim, count: 50)
+        }
+        func rows(
+            _ name: String,
+            _ subject: Step,
+            _ metric: String,
+            _ target: Double,
+            _ reason: String,
+            _ floor: String,
+            _ step: ([String]) -> Step
+        ) -> [Row] {
+            [("\(floor), of static Swift", [large]), ("\(floor), of a small C child", [])].map {
+                floor,
+                victim in
+                Row(
+                    name: name,
+                    unit: "us",
+                    subject: Source(step: subject, metric: metric),
+                    floor: Floor(name: floor, source: Source(step: step(victim), metric: metric)),
+                    target: victim.isEmpty ? nil : .atMost(target),
+                    reason: reason
+                )
+            }
+        }
+        return rows(
+            "kill, idle",
+            .subject("kill", 60, "idle"),
+            "p50",
+            1.2,
+            "beside the kill a run ends here: its record is stored and whoever waits is told",
+            "timerfd, SIGKILL, pidfd"
+        ) { kill("idle", $0) }
+            + rows(
+                "kill p99, every core busy",
+                .subject("kill", 60, "busy"),
+                "p99",
+                1.5,
+                "what waits for the run's end and what starts its worker are no real-time threads",
+                "the same, real-time, raised"
+            ) { kill("raised", $0) }
+            + rows(
+                "kill a tree of ten",
+                .subject("kill-tree", 30),
+                "p50",
+                1.5,
+                "as the idle kill",
+                "kill of a group of ten"
+            ) { group($0) }
     }
 
     /// The daemon as it is shipped, idle.

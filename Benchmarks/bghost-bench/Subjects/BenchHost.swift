@@ -90,7 +90,8 @@ extension Subject {
             name: name,
             library: isSwift ? programs + "/libBenchSwift.so" : files + "/bench.so",
             isolation: isolation,
-            runsPerWorker: lanes
+            runsPerWorker: lanes,
+            prestart: words.contains("prestarted") ? 1 : 0
         )
     }
 }

@@ -6,9 +6,10 @@ internal import BghostLinux
 
 // How long it takes to reach a handler, and to reach it again when it is to stop.
 extension Subject {
-    /// From a submission to the handler's first instruction; `cold` has each run in a new worker.
+    /// From a submission to the handler's first instruction; `cold` has each run in a new worker,
+    /// `prestarted` in one that was started ahead of it.
     func firstInstruction() async throws {
-        let isCold = words.contains("cold")
+        let isCold = words.contains("cold") || words.contains("prestarted")
         let handler = isCold ? "stamp-and-fail" : "stamp"
         let bench = try await BenchHost(self, plugins: [plugin()], handlers: [handler])
         try await Task(executorPreference: bench.host.reactor) {
@@ -26,6 +27,8 @@ extension Subject {
         let submission = Submission(task: "bench.\(handler)")
         var samples = Samples(reserving: count)
         for _ in 0..<count {
+            // Until the next one has loaded and everything is at rest.
+            if words.contains("prestarted") { try await Task.sleep(for: .milliseconds(30)) }
             let before = Monotonic.now
             let record = try await host.run(submission)
             try record.mustBe(handler == "stamp" ? .succeeded : .failed)

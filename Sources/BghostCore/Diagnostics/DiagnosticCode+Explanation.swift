@@ -196,8 +196,9 @@ extension DiagnosticCode {
             """
         case .sharedInProcess:
             """
-            `runsPerWorker` says how many runs share one worker process. An in-process plugin has \
-            no worker; only `slots` and `overlap` bound its runs.
+            `runsPerWorker` says how many runs share one worker process, and `prestart` how many \
+            are kept ready. An in-process plugin has no worker; only `slots` and `overlap` bound its \
+            runs.
             """
         case .unenforcedInProcess:
             """

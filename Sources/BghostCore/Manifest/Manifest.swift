@@ -65,6 +65,8 @@ package struct PluginDefinition: Equatable, Sendable {
     package var isolation: Isolation
     /// How many runs may share one worker at a time, 1 or more.
     package var runsPerWorker: Int
+    /// How many idle workers are kept loaded ahead of their runs.
+    package var prestart: Int
     package var permissions: Permissions
     package var limits: WorkerLimits
     /// How many requests may wait for it.
@@ -80,6 +82,7 @@ package struct PluginDefinition: Equatable, Sendable {
         sha256: String? = nil,
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
+        prestart: Int = 0,
         permissions: Permissions = Permissions(),
         limits: WorkerLimits = WorkerLimits(),
         maxPending: PendingLimits = PendingLimits(),
@@ -91,6 +94,7 @@ package struct PluginDefinition: Equatable, Sendable {
         self.sha256 = sha256
         self.isolation = isolation
         self.runsPerWorker = runsPerWorker
+        self.prestart = prestart
         self.permissions = permissions
         self.limits = limits
         self.maxPending = maxPending

@@ -68,6 +68,7 @@ struct ManifestBuilder {
             sha256: node["sha256"]?.string,
             isolation: isolation,
             runsPerWorker: node["runsPerWorker"]?.int64.map { Int(clamping: $0) } ?? 1,
+            prestart: node["prestart"]?.int64.map { Int(clamping: $0) } ?? 0,
             permissions: permissions(node["permissions"]),
             limits: limits(node["limits"]),
             maxPending: maxPending(node["maxPending"]),
@@ -89,13 +90,13 @@ struct ManifestBuilder {
 
     private func warnOfWhatInProcessCannot(_ entry: ManifestEntry) {
         let fields = entry.node.object ?? []
-        if let key = fields.first(where: { $0.key == "runsPerWorker" }) {
+        for key in fields where ["runsPerWorker", "prestart"].contains(key.key) {
             collector.report(
                 .sharedInProcess,
                 severity: .warning,
                 at: key.keySpan,
                 in: entry.source,
-                "`runsPerWorker` says nothing of plugin \(entry.name.quoted), which is in-process",
+                "`\(key.key)` says nothing of plugin \(entry.name.quoted), which is in-process",
                 help: "remove it; `slots` and `overlap` bound the runs"
             )
         }

@@ -115,6 +115,15 @@ enum ManifestKeys {
                 default: "1",
                 "How many runs may share one worker at a time."
             ),
+            ManifestKey(
+                "prestart",
+                .whole(0...64),
+                default: "0",
+                """
+                How many workers are kept loaded and idle, so that a run need not wait for one to \
+                start.
+                """
+            ),
             ManifestKey("permissions", .section(permissions), "What it may do besides computing."),
             ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
             ManifestKey("maxPending", .section(maxPending), "How many requests may wait for it."),

@@ -37,6 +37,7 @@ extension Host {
             log.write(.info, "plugin.enabled", "switched on", plugin: name)
         }
         set(plugin, switchedOff: nil)
+        prestart(plugin)
         try await store(.switched(plugin: name, off: nil), "`\(name)` is switched on")
         return PluginSwitch(plugin: name, off: nil)
     }

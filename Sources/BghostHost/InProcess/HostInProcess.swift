@@ -15,6 +15,8 @@ extension Host {
         guard plugin.carriers.isEmpty else {
             throw CarrierError(description: "`\(plugin.name)` has no free lane in the daemon")
         }
+        // Its threads begin where this one is, and stay.
+        letGo()
         let serial = nextSerial()
         let carrier = InProcessCarrier(
             serial: serial,
@@ -22,9 +24,10 @@ extension Host {
             lanes: min(slotsMax, Int(Lane.max)),
             config: definition.config,
             hostVersion: configuration.version,
-            voice: InProcessVoice { [weak self] in
-                // Awaited by nobody: it only brings the host to look.
-                Task { await self?.listen(to: serial) }
+            voice: InProcessVoice { [weak self, reactor] in
+                // Awaited by nobody: it only brings the host to look. Not by way of the global pool,
+                // whose thread would have to be woken first.
+                Task(executorPreference: reactor) { await self?.listen(to: serial) }
             }
         )
         let runtime = carrier.runtime

@@ -53,6 +53,11 @@ final class InProcessCarrier: Carrier {
         control.perform { [runtime] in runtime.answer(reply.call, HostAnswer(reply)) }
     }
 
+    // With the daemon's other threads it is let go of.
+    override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+        core.take(thread: starts.id)
+    }
+
     /// Its threads may be stuck in the plugin and are left to it.
     override func kill() {
         voice.silence()

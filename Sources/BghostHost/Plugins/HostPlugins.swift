@@ -119,9 +119,13 @@ extension Host {
         tellProblem(of: plugin)
     }
 
-    func retryPlugin(_ plugin: PluginSlot) {
-        plugin.problem = nil
-        tellProblem(of: plugin)
+    /// A time has come at which a plugin is to be tried again.
+    func pluginDue(_ plugin: PluginSlot) {
+        if let problem = plugin.problem, problem.retryAt <= now {
+            plugin.problem = nil
+            tellProblem(of: plugin)
+        }
+        prestart(plugin)
     }
 
     /// A plugin is loaded, and what its handlers allow is known.

@@ -22,6 +22,10 @@ final class PluginSlot {
     var available: [Carrier] = []
     var carriers: [UInt32: Carrier] = [:]
     var loadFailures = 0
+    /// How many workers in a row ended by themselves before they had a run.
+    var prestartFailures = 0
+    /// No worker is started ahead of its run before this time, monotonic nanoseconds.
+    var prestartAt: UInt64 = 0
     var dataDirectory = ""
 
     init(index: Int, code: Code) {
@@ -67,6 +71,12 @@ final class PluginSlot {
         case .plugin(let definition): definition.runsPerWorker
         case .function: 1
         }
+    }
+
+    /// How many idle workers are kept ahead of their runs.
+    var prestart: Int {
+        guard case .plugin(let definition) = code, isolation == .worker else { return 0 }
+        return definition.prestart
     }
 
     /// Folders and files that it may have the daemon read.

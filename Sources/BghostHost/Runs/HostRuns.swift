@@ -41,6 +41,7 @@ extension Host {
             )
         }
         carrier.lanes[lane] = number
+        noteTaken(plugin)
         runOfTicket.set(start.ticket, number)
         commit([.began(record)] + start.changes)
         if carrier.state == .live {
@@ -84,6 +85,7 @@ extension Host {
         }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
+        keepNear(begun.carrier)
         let sent = begun.carrier.start(
             Start(
                 run: number,
@@ -226,7 +228,7 @@ extension Host {
             plugin: run.record.plugin,
             run: run.record.id
         )
-        sampleUsage(index)
+        // What it used is said by its end; to look now would only delay that.
         if reason == .startTimeout, run.carrier.state == .loading {
             let message = run.carrier.plugin.loadMessage(
                 "did not come back within \(DurationText.of(nanoseconds: patience.start))"

@@ -28,7 +28,7 @@ extension Host {
                 assumeIsolated { then($0, result) }
             } else {
                 // Awaited by nobody: whoever asked is answered by what `then` does.
-                Task { await self.carryOut(then, result) }
+                Task(executorPreference: reactor) { await self.carryOut(then, result) }
             }
         }
     }

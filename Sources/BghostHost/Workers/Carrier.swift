@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostLinux
 internal import BghostWire
 
 /// What carries runs to a plugin: a worker process, or the daemon itself.
@@ -56,6 +57,12 @@ class Carrier {
     var fetches: [UInt64: OpenFetch] = [:]
     /// The monotonic time of this carrier's own timer; `.max` is none.
     var deadline: UInt64 = .max
+    /// When its newest run began.
+    var begunAt: UInt64 = 0
+    /// Whether its last run was so short that the next one is best begun on the reactor's processor.
+    var isQuick = false
+    /// Whether it is kept there now.
+    var isKept = false
     /// Whether it stands in its plugin's list of carriers with a free lane.
     var isListed = false
 
@@ -103,6 +110,13 @@ class Carrier {
     func cancel(_ cancel: Cancel) {}
 
     func reply(_ reply: Reply) {}
+
+    /// Has its threads run on one processor.
+    ///
+    /// - Returns: `false` if they cannot be placed.
+    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool { false }
+
+    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
 
     /// Ends it, and whatever runs in it, without asking.
     func kill() {}

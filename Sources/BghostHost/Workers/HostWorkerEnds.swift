@@ -52,7 +52,9 @@ extension Host {
         readOutput(worker, .error)
         worker.outputLines.finish { noteLine($0, of: worker, .output) }
         worker.errorLines.finish { noteLine($0, of: worker, .error) }
-        let wasLoading = worker.state == .loading
+        // One without a run that hung up first is no longer in that state.
+        let wasLoading =
+            worker.state == .loading || worker.state == .retiring && worker.handlers.isEmpty
         let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
         for number in worker.runs {
             guard let index = runs.index(of: number) else { continue }
@@ -81,6 +83,7 @@ extension Host {
 
     /// Takes a worker out of the books and ends the runs that it still has.
     func gone(_ worker: Worker, because how: ProcessEnd?) {
+        let isUnasked = worker.state != .ending || worker.killedFor != nil
         worker.state = .gone
         for channel in Worker.Channel.allCases {
             if let fd = worker.descriptor(channel) { reactor.unwatch(fd) }
@@ -112,6 +115,7 @@ extension Host {
                 && worker.killedFor != nil
             handle(isVictim ? .workerLost : .exited(how), of: number)
         }
+        replace(worker, isUnasked: isUnasked)
         if worker.killedFor == nil, how != nil { dispatch() }
         checkDrained()
     }

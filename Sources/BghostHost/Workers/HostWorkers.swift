@@ -27,11 +27,16 @@ extension Host {
             carrier.deadline = carrier.state == .live ? .max : carrier.deadline
             return carrier
         }
+        let carrier = try addCarrier(for: plugin)
+        if carrier.lanes.count > 1 { list(carrier) }
+        return carrier
+    }
+
+    func addCarrier(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
         let carrier =
             plugin.isolation == .worker ? try addWorker(for: plugin) : try addInProcess(for: plugin)
         carriers[carrier.serial] = carrier
         plugin.carriers[carrier.serial] = carrier
-        if carrier.lanes.count > 1 { list(carrier) }
         return carrier
     }
 
@@ -105,11 +110,11 @@ extension Host {
             environment: workerEnvironment,
             descriptors: descriptors
         )
-        spawner.spawn(order) { [weak self] result in
+        spawner.spawn(order) { [weak self, reactor] result in
             for fd in descriptors { close(fd) }
             let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
             // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
-            Task { await self?.spawned(serial, result, group: folder) }
+            Task(executorPreference: reactor) { await self?.spawned(serial, result, group: folder) }
         }
     }
 
@@ -186,6 +191,7 @@ extension Host {
     /// The worker has loaded its plugin.
     func becameReady(_ carrier: Carrier, _ ready: Ready) {
         carrier.state = .live
+        carrier.deadline = .max
         carrier.handlers = ready.handlers
         carrier.plugin.loadFailures = 0
         log.write(
@@ -212,6 +218,8 @@ extension Host {
         lasted: Duration?
     ) {
         carrier.runsCarried += 1
+        noteDuration(carrier)
+        if outcome == .succeeded { carrier.plugin.prestartFailures = 0 }
         switch carrier.state {
         case .gone: return
         // Only success leaves a worker that can be trusted to be as good as new. The daemon has no
@@ -298,8 +306,14 @@ extension Host {
             return
         }
         guard carrier.isIdle, let worker = carrier as? Worker else { return }
+        if worker.state == .loading { return prestartOverdue(worker) }
         let due = worker.idleSince &+ patience.idle
-        if due <= now { retire(carrier) } else { setDeadline(carrier, due) }
+        guard due <= now else { return setDeadline(carrier, due) }
+        if isKeptIdle(worker) {
+            setDeadline(carrier, now &+ patience.idle)
+        } else {
+            retire(carrier)
+        }
     }
 
 }

@@ -172,6 +172,17 @@ final class Worker: Carrier {
     /// Whether more waits for it than a worker that reads would let pile up.
     var isStuck: Bool { controlQueueBytes > HostLimits.queueBytesMax }
 
+    // Its number is its own as long as it has not been collected, which begins when it is gone.
+    override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+        guard state == .live, let pid else { return false }
+        return everywhere.give(threadsOf: pid, to: core, limit: Placement.threadsMax)
+    }
+
+    override func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {
+        guard state != .gone, let pid else { return }
+        core.give(threadsOf: pid, to: everywhere)
+    }
+
     override func kill() {
         process?.kill()
     }

@@ -21,6 +21,7 @@ package final class ChildProcess {
     package var groupKillPath: String?
     /// Whether it has been handed over to be collected, after which its number may be another's.
     private var isGivenUp = false
+    private var isKilled = false
     private var statm: Int32 = -1
 
     /// Takes over the descriptor.
@@ -39,11 +40,13 @@ package final class ChildProcess {
     /// Does nothing once it has been handed over to be collected.
     package func kill() {
         guard !isGivenUp else { return }
-        // A victim that never gets a processor cannot die: with every core busy, or with a niced
-        // worker, that and not the signal is what takes long. Refused without CAP_SYS_NICE.
-        _ = bgs_realtime(pid)
+        isKilled = true
         _ = Glibc.kill(-pid, SIGKILL)
         _ = bgs_pidfd_signal(pidfd, SIGKILL)
+        // A victim that never gets a processor cannot die: with every core busy, or with a niced
+        // worker, that and not the signal is what takes long. Each of its threads must die for it to
+        // be gone, and the last one takes down its memory. Refused without CAP_SYS_NICE.
+        _ = bgs_realtime_threads(pid)
         if let groupKillPath { writeFile(groupKillPath, "1") }
     }
 
@@ -53,7 +56,8 @@ package final class ChildProcess {
         guard !isGivenUp else { return }
         // Not yet collected, the child still holds the number of its group.
         _ = Glibc.kill(-pid, SIGKILL)
-        if let groupKillPath { writeFile(groupKillPath, "1") }
+        // Nobody has come into its cgroup since that was killed: only the daemon moves anybody there.
+        if let groupKillPath, !isKilled { writeFile(groupKillPath, "1") }
         isGivenUp = true
     }
 

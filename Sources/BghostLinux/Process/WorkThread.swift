@@ -2,6 +2,7 @@
 
 internal import CBghostSystem
 internal import Glibc
+internal import Synchronization
 
 /// A thread that does one piece of work after the other, in order, and may block in it.
 package final class WorkThread: @unchecked Sendable {
@@ -10,6 +11,10 @@ package final class WorkThread: @unchecked Sendable {
     private let wanted: UnsafeMutablePointer<pthread_cond_t>
     private var queue: [@Sendable () -> Void] = []
     private var isEnded = false
+    private let number = Atomic<Int32>(0)
+
+    /// The kernel's number of the thread; 0 before it has begun.
+    package var id: Int32 { number.load(ordering: .relaxed) }
 
     package init() {
         lock = .allocate(capacity: 1)
@@ -61,6 +66,7 @@ package final class WorkThread: @unchecked Sendable {
     }
 
     private func run() {
+        number.store(bgs_thread_id(), ordering: .relaxed)
         pthread_mutex_lock(lock)
         while true {
             while queue.isEmpty, !isEnded { pthread_cond_wait(wanted, lock) }

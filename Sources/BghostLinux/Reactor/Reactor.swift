@@ -48,7 +48,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var local: [UnownedJob] = []
     private weak var client: (any ReactorClient)?
     private let thread = Atomic<pthread_t>(0)
-    private var threadID: pid_t = 0
+    /// The kernel's number of the thread, once it has begun.
+    package private(set) var threadID: Int32 = 0
     private var cpuSignals: Int32 = -1
     private let started = ThreadGate()
     private let finished = ThreadGate()

@@ -211,6 +211,7 @@ struct ManifestErrorTests {
         Bad(.outOfRange, host("\"slots\": ▶1e300")), Bad(.outOfRange, task("\"priority\": ▶1001")),
         Bad(.outOfRange, task("\"priority\": ▶-1")),
         Bad(.outOfRange, plugin("\"runsPerWorker\": ▶0")),
+        Bad(.outOfRange, plugin("\"prestart\": ▶65")),
         Bad(.outOfRange, plugin("\"limits\": { \"descriptors\": ▶3 }")),
         Bad(.outOfRange, plugin("\"limits\": { \"processes\": ▶99999999999999999999 }")),
         Bad(.unknownWord, task("\"kind\": ▶\"refesh\""), label: "did you mean \"refresh\"?"),

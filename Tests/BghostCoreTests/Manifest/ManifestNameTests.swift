@@ -202,7 +202,7 @@ struct ManifestNameTests {
         let (manifest, diagnostics) = ManifestFixture.read(
             ManifestFixture.plugin(
                 """
-                "isolation": "in-process", "runsPerWorker": 1,
+                "isolation": "in-process", "runsPerWorker": 1, "prestart": 1,
                 "limits": { "memory": "1GiB", "cpu": "1s", "processes": 2, "descriptors": 32,
                             "output": "1MiB", "result": "1KiB" }
                 """
@@ -212,7 +212,8 @@ struct ManifestNameTests {
         #expect(diagnostics.allSatisfy { $0.severity == .warning })
         #expect(
             diagnostics.map(\.code)
-                == [.sharedInProcess] + Array(repeating: .unenforcedInProcess, count: 4)
+                == [.sharedInProcess, .sharedInProcess]
+                + Array(repeating: .unenforcedInProcess, count: 4)
         )
     }
 }

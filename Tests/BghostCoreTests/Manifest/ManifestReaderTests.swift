@@ -20,7 +20,7 @@ struct ManifestReaderTests {
               "library": "libWeatherCheck.so",
               "sha256": "\(String(repeating: "0af9", count: 16))",
               "isolation": "worker",
-              "runsPerWorker": 3,
+              "runsPerWorker": 3, "prestart": 2,
               "permissions": {
                 "network": ["API.Open-Meteo.com:443", "*.example.org:8443", "[0:0::1]:80", "10.0.0.1:1"],
                 "directNetwork": true,
@@ -82,6 +82,7 @@ struct ManifestReaderTests {
             sha256: String(repeating: "0af9", count: 16),
             isolation: .worker,
             runsPerWorker: 3,
+            prestart: 2,
             permissions: Permissions(
                 network: [
                     NetworkGrant(host: "api.open-meteo.com", port: 443),

@@ -51,6 +51,7 @@ struct ManifestSchemaTests {
     /// The defaults that the schema tells editors are those that the reader takes.
     @Test(arguments: [
         ("plugins", "isolation", "\"worker\""), ("plugins", "runsPerWorker", "1"),
+        ("plugins", "prestart", "0"),
         ("plugins", "config", "{}"), ("plugins", "permissions/network", "[]"),
         ("plugins", "permissions/directNetwork", "false"), ("plugins", "permissions/read", "[]"),
         ("plugins", "permissions/write", "[]"), ("plugins", "permissions/submit", "[]"),

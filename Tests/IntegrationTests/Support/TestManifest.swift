@@ -28,6 +28,7 @@ enum TestManifest {
         grace: Duration = .milliseconds(200),
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
+        prestart: Int = 0,
         limits: WorkerLimits = WorkerLimits(),
         maxPending: PendingLimits = PendingLimits(refresh: 1000, processing: 1000),
         overlap: Overlap = .queue,
@@ -41,6 +42,7 @@ enum TestManifest {
                 library: try Fixture.library("misbehave"),
                 isolation: isolation,
                 runsPerWorker: runsPerWorker,
+                prestart: prestart,
                 limits: limits,
                 maxPending: maxPending
             )

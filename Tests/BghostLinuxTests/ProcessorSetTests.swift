@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostLinux
+import Glibc
+import Synchronization
+import Testing
+
+@Suite(.enabled(if: (ProcessorSet.ofThisThread?.count ?? 1) > 1))
+struct ProcessorSetTests {
+    @Test
+    func threadsThatArePlacedAreLetGo() throws {
+        let all = try #require(ProcessorSet.ofThisThread)
+        let thread = WorkThread()
+        defer { thread.end() }
+        let core = Mutex<ProcessorSet?>(nil)
+        let isPlaced = ThreadGate()
+        thread.perform {
+            let current = ProcessorSet.current
+            core.withLock { $0 = current }
+            _ = current?.take(thread: 0)
+            isPlaced.open()
+        }
+        isPlaced.wait()
+        let one = try #require(core.withLock { $0 })
+        #expect(one.count == 1)
+        #expect(ProcessorSet(ofThread: thread.id)?.count == 1)
+        // Too many threads: nothing is done.
+        #expect(!one.give(threadsOf: getpid(), to: all, limit: 1))
+        #expect(ProcessorSet(ofThread: thread.id)?.count == 1)
+        #expect(one.give(threadsOf: getpid(), to: all))
+        #expect(ProcessorSet(ofThread: thread.id)?.count == all.count)
+    }
+
+    @Test
+    func aProcessThatIsGoneHasNoThreads() throws {
+        let all = try #require(ProcessorSet.ofThisThread)
+        #expect(!all.give(threadsOf: .max, to: all))
+        #expect(ProcessorSet(ofThread: .max) == nil)
+    }
+}
