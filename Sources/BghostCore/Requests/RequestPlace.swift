@@ -33,11 +33,11 @@ struct RequestPlace: Sendable {
     /// - Parameter hold: what its identifier is held until.
     func due(hold: Int64?) -> Int64 {
         if request.isSimulated { return .min }
-        return max(request.begin ?? .min, hold ?? .min)
+        return max(begin, hold ?? .min)
     }
 
-    /// Its own earliest begin date.
-    var begin: Int64 { request.earliestBegin ?? .min }
+    /// Its own date, with what its tolerance makes of it.
+    var begin: Int64 { request.begin ?? .min }
 
     /// The next date on which it may begin, or is missed.
     func nextDate(hold: Int64?, now: Int64) -> Int64? {

@@ -20,7 +20,6 @@ extension Scheduler {
         gates.append(permittedGate(request))
         if !request.isSimulated {
             gates += dateGates(place, now: now)
-            if request.tolerance > 0 { gates.append(coalescingGate(request, now: now)) }
             gates.append(throttleGate(request, index, now: now))
             gates += requirementGates(request, task: task)
         }
@@ -101,7 +100,7 @@ extension Scheduler {
 
     private func dateGates(_ place: RequestPlace, now: Moment) -> [Gate] {
         let request = place.request
-        let isDue = place.begin <= now.unix
+        let isDue = request.earliestBegin ?? .min <= now.unix
         let begin = request.earliestBegin.map { Timestamp.text(unixNanoseconds: $0) }
         var gates = [
             Gate(
@@ -115,6 +114,7 @@ extension Scheduler {
                 condition: begin.map { "it were \($0)" } ?? ""
             )
         ]
+        if request.tolerance > 0 { gates.append(coalescingGate(place, now: now)) }
         if let latest = request.latestBegin {
             gates.append(
                 Gate(
@@ -130,18 +130,19 @@ extension Scheduler {
         return gates
     }
 
-    private func coalescingGate(_ request: Request, now: Moment) -> Gate {
-        let begin = request.begin ?? request.submittedAt
-        let tolerance = DurationText.of(nanoseconds: UInt64(request.tolerance))
+    private func coalescingGate(_ place: RequestPlace, now: Moment) -> Gate {
+        let request = place.request
+        let isOpen = place.begin <= now.unix
+        let begin = request.begin.map { Timestamp.text(unixNanoseconds: $0) }
         return Gate(
             .coalescing,
-            isOpen: begin <= now.unix,
-            now: "it may begin up to \(tolerance) late",
-            wanted: "\(Timestamp.text(unixNanoseconds: begin)), where others meet it, or later",
+            isOpen: isOpen,
+            now: "it may begin up to"
+                + " \(DurationText.of(nanoseconds: UInt64(max(0, request.tolerance)))) late",
+            wanted: begin.map { "\($0), where others meet it, or later" } ?? "any time",
             since: request.submittedAt,
-            until: begin,
-            remedy: begin <= now.unix
-                ? "" : "submit it without `tolerance`, or take that out of the task",
+            until: request.begin,
+            remedy: isOpen ? "" : "submit it without `tolerance`, or take that out of the task",
             condition: "it had no tolerance"
         )
     }

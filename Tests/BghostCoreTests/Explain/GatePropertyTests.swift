@@ -147,6 +147,11 @@ private struct GateFate {
 
     /// After each event, what still waits has a gate closed.
     private mutating func look() {
+        for request in scheduler.requests(of: nil) {
+            let places = scheduler.gates(of: request, now: now)
+                .compactMap { Gate.Kind.allCases.firstIndex(of: $0.kind) }
+            if places != places.sorted() { faults.append("the gates are not in their order") }
+        }
         for (id, standing) in waiting {
             seenClosed.formUnion(standing.closed)
             if standing.closed.isEmpty {
@@ -167,7 +172,7 @@ private struct GateFate {
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
         // A debt is looked at anew, so what it delays may be over.
-        happen(opening: [.throttle, .notBefore]) { $0.clockWasSet(now: $1, &$2) }
+        happen(opening: [.throttle, .notBefore, .coalescing]) { $0.clockWasSet(now: $1, &$2) }
     }
 
     private mutating func submit(isSimulated: Bool) {
@@ -176,6 +181,7 @@ private struct GateFate {
         if below(6) == 0 {
             submission.latestBegin = (submission.earliestBegin ?? now.unix) + someTime()
         }
+        if below(2) == 0 { submission.tolerance = someTime() }
         submission.priority = [100, 500, 900][below(3)]
         submission.onConflict = Submission.Conflict.allCases[below(3)]
         if below(5) == 0 { submission.requirements = [.idle] }
