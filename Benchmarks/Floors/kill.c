@@ -2,6 +2,7 @@
  * From a deadline to the end of what was killed: timerfd, SIGKILL, pidfd. */
 #include "floors.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -31,6 +32,17 @@ static int open_pidfd(pid_t pid) {
 static void become_realtime(pid_t id) {
   struct sched_param one = {.sched_priority = 1};
   if (sched_setscheduler(id, SCHED_FIFO, &one) < 0 && id == 0) puts("refused realtime");
+}
+
+/* With all of its threads: each must be scheduled to die. */
+static void raise_victim(pid_t pid) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *folder = opendir(path);
+  if (!folder) die(path);
+  for (struct dirent *entry; (entry = readdir(folder));)
+    if (entry->d_name[0] != '.') become_realtime(atoi(entry->d_name));
+  closedir(folder);
 }
 
 /* A child that waits, or spins. It does not inherit a real-time class. */
@@ -88,8 +100,7 @@ int kill_one(int argc, char **argv) {
     pid_t    victim = start(program, busy);
     int      pidfd = open_pidfd(victim);
     uint64_t deadline = pass_deadline(timer);
-    /* One that spins must itself be scheduled to die. */
-    if (raised) become_realtime(victim);
+    if (raised) raise_victim(victim);
     syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
     wait_readable(pidfd);
     reap(victim);

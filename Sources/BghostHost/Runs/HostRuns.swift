@@ -251,10 +251,7 @@ extension Host {
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
         record.usage.outputBytes = run.outputBytes
         runs.remove(at: index)
-        if run.isBeingStopped {
-            runsBeingStopped -= 1
-            if runsBeingStopped == 0 { reactor.isUrgent = false }
-        }
+        if run.isBeingStopped { runsBeingStopped -= 1 }
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
         runLeft(run.carrier, number, outcome, lasted: record.duration)

@@ -179,6 +179,8 @@ extension Host {
     }
 
     func flushWorkers() {
+        // Not sooner: whoever waits for the end of a run that was stopped is told within its turn.
+        if runsBeingStopped == 0 { reactor.isUrgent = false }
         guard !dirty.isEmpty else { return }
         for worker in dirty {
             worker.isDirty = false
