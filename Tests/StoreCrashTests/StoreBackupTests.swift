@@ -5,6 +5,7 @@ import BghostStore
 import BghostTestSupport
 import Glibc
 import StoreScript
+import Synchronization
 import Testing
 
 @Suite struct StoreBackupTests {
@@ -63,6 +64,54 @@ import Testing
             #expect(found == StoreModel(lists: 3300 + 300 * number))
             other.close()
         }
+        store.close()
+    }
+
+    private final class Progress: Sendable {
+        private let state = Mutex((answered: 0, isOver: false))
+
+        func answered(_ lists: Int) { state.withLock { $0.answered = lists } }
+
+        func end() { state.withLock { $0.isOver = true } }
+
+        var answered: Int { state.withLock { $0.answered } }
+
+        var isOver: Bool { state.withLock { $0.isOver } }
+    }
+
+    /// A copy that is made while others commit all the time is one moment of the store: nothing that
+    /// was answered before is missing, and no list is there in part.
+    @Test(.timeLimit(.minutes(1))) func aCopyUnderLoadIsOneMoment() async throws {
+        let store = try SQLiteStore(path: path)
+        let progress = Progress()
+        let writing = Task.detached {
+            var number = 0
+            while !progress.isOver {
+                for _ in 0..<16 {
+                    let list = number
+                    store.commit(StoreScript.list(list), isAwaited: false) { _ in
+                        progress.answered(list + 1)
+                    }
+                    number += 1
+                }
+                await withCheckedContinuation { continuation in
+                    store.commit([]) { _ in continuation.resume() }
+                }
+            }
+        }
+        for round in 0..<5 {
+            let before = progress.answered
+            let copy = folder.file("copy\(round).db")
+            try store.backup(to: copy)
+            let other = try SQLiteStore(path: copy)
+            let found = try StoreModel(reading: other)
+            other.close()
+            #expect(found == StoreModel(lists: found.lists))
+            #expect(found.lists >= before, "\(before - found.lists) lists are missing")
+        }
+        progress.end()
+        await writing.value
+        #expect(progress.answered > 0)
         store.close()
     }
 

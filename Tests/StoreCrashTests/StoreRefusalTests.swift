@@ -109,6 +109,24 @@ import Testing
         again.close()
     }
 
+    /// What the file says of its history's size is not checked by a sum: it is not believed either.
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808"])
+    func aHistoryOfNoSizeDoesNotEndTheDaemon(size: String) throws {
+        try fill()
+        let change = "UPDATE run SET size = \(size), at = \(size)"
+        let changed = try Command.run(["sqlite3", path, "PRAGMA journal_mode = DELETE; \(change)"])
+        try #require(changed.exitCode == 0, "\(changed)")
+        let limits = SQLiteStore.Retention.Limits(count: 5, bytes: 1000, chunk: 1)
+        let store = try SQLiteStore(path: path, retention: .init(runs: limits, journal: limits))
+        for number in 12..<30 {
+            store.commit(StoreScript.list(number)) { result in
+                if case .failure(let error) = result { Issue.record("\(error)") }
+            }
+        }
+        #expect(try store.recover().pending.contains(StoreScript.request(29)))
+        store.close()
+    }
+
     @Test func aFolderThatIsMissingIsSaid() {
         let error = #expect(throws: StoreError.self) {
             try SQLiteStore(path: folder.file("no/such/state.db"))

@@ -27,8 +27,7 @@ package struct RequestBook: Sendable {
         var isListed = false
     }
 
-    package private(set) var entries: [Entry] = []
-    private var byIdentifier: [String: Int] = [:]
+    package private(set) var entries = Entries()
     private var groups: [Group] = []
     /// Groups that may have something ready.
     private var listed: [Int] = []
@@ -56,57 +55,36 @@ package struct RequestBook: Sendable {
         quota: @autoclosure () -> Int = 0,
         overlap: @autoclosure () -> Overlap
     ) -> Int {
-        if let known = byIdentifier[identifier] { return known }
-        let group = group()
+        let entry = entries.enter(identifier) {
+            Kind(definition: definition(), group: group(), quota: quota(), overlap: overlap())
+        }
+        let group = entries.kind(entry).group
         while groups.count <= group { groups.append(Group()) }
-        entries.append(
-            Entry(
-                identifier: identifier,
-                definition: definition(),
-                group: group,
-                quota: quota(),
-                overlap: overlap()
-            )
-        )
-        byIdentifier[identifier] = entries.count - 1
-        return entries.count - 1
+        return entry
     }
 
     /// The entry of an identifier that has been used before.
-    package func entry(of identifier: String) -> Int? { byIdentifier[identifier] }
+    package func entry(of identifier: String) -> Int? { entries.number(of: identifier) }
 
     // MARK: Requests
 
     /// Whether a request of this id waits for its run.
-    package func contains(_ id: RunID) -> Bool {
-        entries.contains { entry in
-            entry.pending?.id == id || entry.retries.contains { $0.request.id == id }
-                || entry.simulated.contains { $0.request.id == id }
-        }
-    }
+    package func contains(_ id: RunID) -> Bool { entries.contains(id) }
 
     /// The requests that wait and whose id is among these.
-    package func requests(in ids: ClosedRange<RunID>) -> [Request] {
-        var found: [Request] = []
-        for entry in entries {
-            if let pending = entry.pending, ids.contains(pending.id) { found.append(pending) }
-            for place in entry.retries where ids.contains(place.request.id) {
-                found.append(place.request)
-            }
-            for place in entry.simulated.all where ids.contains(place.request.id) {
-                found.append(place.request)
-            }
-        }
-        return found
+    package func requests(in ids: ClosedRange<RunID>) -> [Request] { entries.requests(in: ids) }
+
+    /// What would begin next of an entry if nothing stood in its way.
+    func first(of entry: Int, now: Int64) -> Request? {
+        entries.candidate(entry, now: now).flatMap { entries.request($0, of: entry) }
     }
 
     /// How many other requests would begin before this one if slots came free.
     package func requestsAhead(of request: Request, now: Int64) -> Int {
-        guard let entry = byIdentifier[request.task],
-            let place = entries[entry].place(of: request.id)
+        guard let entry = entry(of: request.task), let place = entries[entry].place(of: request.id)
         else { return 0 }
-        return entries.count {
-            ($0.candidate(now: now)?.rank).map { $0 < place.rank } ?? false
+        return entries.indices.count {
+            (entries.candidate($0, now: now)?.rank).map { $0 < place.rank } ?? false
         }
     }
 
@@ -115,15 +93,16 @@ package struct RequestBook: Sendable {
     /// - Returns: the pending request that it replaces.
     package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
         sequence += 1
-        let place = RequestPlace(request, order: sequence, now: now)
+        let rank = RequestRank.of(request, order: sequence, now: now)
+        let place = RequestPlace(request: request, rank: rank)
         var replaced: Request?
         if request.isSimulated {
-            entries[entry].simulated.append(place)
+            entries.changeExtras(entry) { $0.simulated.append(place) }
         } else if request.isRetry {
-            entries[entry].retries.append(place)
+            entries.changeExtras(entry) { $0.retries.append(place) }
         } else {
-            replaced = entries[entry].pending
-            setWaiting(place, entry: entry)
+            replaced = entries.pending(entry)
+            setPending(place, entry: entry)
         }
         line(up: entry, now: now)
         return replaced
@@ -131,8 +110,8 @@ package struct RequestBook: Sendable {
 
     /// Withdraws the pending request of an entry.
     package mutating func withdraw(entry: Int) -> Request? {
-        defer { setWaiting(nil, entry: entry) }
-        return entries[entry].pending
+        defer { setPending(nil, entry: entry) }
+        return entries.pending(entry)
     }
 
     /// How many of the entries of a quota have a pending request that the manifest did not submit.
@@ -140,28 +119,31 @@ package struct RequestBook: Sendable {
         submitted.indices.contains(quota) ? submitted[quota] : 0
     }
 
-    private mutating func setWaiting(_ place: RequestPlace?, entry: Int) {
-        let quota = entries[entry].quota
+    private mutating func setPending(_ place: RequestPlace?, entry: Int) {
+        let quota = entries.kind(entry).quota
         while submitted.count <= quota { submitted.append(0) }
-        if entries[entry].countsInQuota { submitted[quota] -= 1 }
-        entries[entry].waiting = place
-        if entries[entry].countsInQuota { submitted[quota] += 1 }
+        if entries.rows[entry].countsInQuota { submitted[quota] -= 1 }
+        if let place {
+            entries.setPending(place.request, rank: place.rank, of: entry)
+        } else {
+            entries.rows[entry].removeRequest()
+        }
+        if entries.rows[entry].countsInQuota { submitted[quota] += 1 }
     }
 
     /// Withdraws all that waits in an entry, what is simulated and retries included.
     package mutating func withdrawAll(entry: Int) -> [Request] {
         defer {
-            setWaiting(nil, entry: entry)
-            entries[entry].retries = []
-            entries[entry].simulated = Queue()
+            setPending(nil, entry: entry)
+            entries.changeExtras(entry) { $0 = Extras(hold: $0.hold) }
         }
         return entries[entry].requests
     }
 
     /// Lets nothing of an entry begin before a date, but what is simulated.
     package mutating func hold(entry: Int, until date: Int64?, now: Int64) {
-        guard entries[entry].hold != date else { return }
-        entries[entry].hold = date
+        guard entries.extras(entry)?.hold != date else { return }
+        entries.changeExtras(entry) { $0.hold = date }
         line(up: entry, now: now)
     }
 
@@ -171,7 +153,7 @@ package struct RequestBook: Sendable {
     /// Makes ready what has come due.
     package mutating func becomeDue(now: Int64) {
         while let entry = popAlarm(now: now) {
-            entries[entry].alarm = nil
+            entries.rows[entry].alarm = RequestRow.noAlarm
             line(up: entry, now: now)
         }
     }
@@ -189,18 +171,20 @@ package struct RequestBook: Sendable {
         canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
         while let (index, rank) = popTicket() {
-            entries[index].ticket = nil
-            guard let place = entries[index].candidate(now: now), place.rank == rank else {
+            entries.rows[index].ticket = RequestRow.noTicket
+            guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
+                let request = entries.request(candidate, of: index)
+            else {
                 // The request was withdrawn since, or the clock went back to before its date.
                 line(up: index, now: now)
                 continue
             }
-            if place.isMissed(now: now) {
-                take(place, from: index, now: now)
-                return .missed(place.request, entry: index)
+            if candidate.isMissed {
+                take(candidate, from: index, now: now)
+                return .missed(request, entry: index)
             }
-            if !entries[index].hasRoom {
-                switch entries[index].overlap {
+            if !entries.hasRoom(index) {
+                switch entries.kind(index).overlap {
                 case .allow: break
                 // `finished` lines it up again.
                 case .queue:
@@ -208,32 +192,32 @@ package struct RequestBook: Sendable {
                     continue
                 case .replace: return .displace(entry: index)
                 case .skip:
-                    take(place, from: index, now: now)
-                    return .skipped(place.request, entry: index)
+                    take(candidate, from: index, now: now)
+                    return .skipped(request, entry: index)
                 }
             }
-            guard canStart(place.request, entries[index].definition, &context) else {
+            guard canStart(request, entries.kind(index).definition, &context) else {
                 arm(index, now: now)
                 continue
             }
             begin(entry: index)
-            take(place, from: index, now: now)
-            return .start(place.request, entry: index)
+            take(candidate, from: index, now: now)
+            return .start(request, entry: index)
         }
         return nil
     }
 
     private mutating func begin(entry: Int) {
-        entries[entry].running += 1
-        let group = entries[entry].group
+        entries.rows[entry].running += 1
+        let group = entries.kind(entry).group
         groups[group].running += 1
         if groups[group].running == 1 { runningGroups += 1 }
     }
 
     /// A run of this entry has ended.
     package mutating func finished(entry: Int, now: Int64) {
-        entries[entry].running -= 1
-        let group = entries[entry].group
+        entries.rows[entry].running -= 1
+        let group = entries.kind(entry).group
         groups[group].running -= 1
         if groups[group].running == 0 { runningGroups -= 1 }
         retry(entry: entry, now: now)
@@ -244,11 +228,11 @@ package struct RequestBook: Sendable {
         line(up: entry, now: now)
     }
 
-    private mutating func take(_ place: RequestPlace, from index: Int, now: Int64) {
-        if !place.request.isSimulated, entries[index].pending?.id == place.request.id {
-            setWaiting(nil, entry: index)
-        } else {
-            entries[index].remove(place)
+    private mutating func take(_ candidate: Entries.Candidate, from index: Int, now: Int64) {
+        switch candidate.source {
+        case .pending: setPending(nil, entry: index)
+        case .retry(let number): entries.changeExtras(index) { $0.retries.remove(at: number) }
+        case .simulated: entries.changeExtras(index) { $0.simulated.removeFirst() }
         }
         // Where runs may overlap, the next one need not wait for this one's end.
         line(up: index, now: now)
@@ -260,26 +244,27 @@ package struct RequestBook: Sendable {
     /// its next date.
     private mutating func line(up entry: Int, now: Int64) {
         arm(entry, now: now)
-        guard let rank = entries[entry].candidate(now: now)?.rank, rank != entries[entry].ticket
+        guard let rank = entries.candidate(entry, now: now)?.rank,
+            rank != entries.rows[entry].ticket
         else { return }
-        let isStale = entries[entry].ticket != nil
-        entries[entry].ticket = rank
-        let group = entries[entry].group
+        let isStale = entries.rows[entry].ticket != RequestRow.noTicket
+        entries.rows[entry].ticket = rank
+        let group = entries.kind(entry).group
         groups[group].ready.insert(deadline: rank, token: UInt64(entry))
         if !groups[group].isListed {
             groups[group].isListed = true
             listed.append(group)
         }
         guard isStale else { return }
-        let entries = entries
-        groups[group].ready.forget { entries[Int($0)].ticket == $1 }
+        let rows = entries.rows
+        groups[group].ready.forget { rows[Int($0)].ticket == $1 }
     }
 
     /// Takes the entry that is to begin next.
     private mutating func popTicket() -> (entry: Int, rank: UInt64)? {
         guard let group = nextGroup() else { return nil }
-        let entries = entries
-        return groups[group].ready.popFirst { entries[Int($0)].ticket == $1 }
+        let rows = entries.rows
+        return groups[group].ready.popFirst { rows[Int($0)].ticket == $1 }
             .map { (Int($0.token), $0.deadline) }
     }
 
@@ -288,14 +273,14 @@ package struct RequestBook: Sendable {
     private mutating func nextGroup() -> Int? {
         var below: (group: Int, rank: UInt64)?
         var any: (group: Int, rank: UInt64)?
-        let entries = entries
+        let rows = entries.rows
         var active = runningGroups
         for group in listed where groups[group].running == 0 { active += 1 }
         let share = max(1, slots / max(1, active))
         var index = 0
         while index < listed.count {
             let group = listed[index]
-            let first = groups[group].ready.first { entries[Int($0)].ticket == $1 }
+            let first = groups[group].ready.first { rows[Int($0)].ticket == $1 }
             guard let rank = first?.deadline else {
                 groups[group].isListed = false
                 listed.swapAt(index, listed.count - 1)
@@ -312,28 +297,30 @@ package struct RequestBook: Sendable {
     // MARK: Dates
 
     private mutating func arm(_ entry: Int, now: Int64) {
-        guard let next = entries[entry].nextDate(now: now) else { return }
+        guard let next = entries.nextDate(entry, now: now) else { return }
         let date = UInt64(max(1, next))
-        let armed = entries[entry].alarm?.date
-        if armed == nil || date < armed ?? 0 { setAlarm(entry, at: date) }
+        let armed = entries.rows[entry].alarm
+        if armed == RequestRow.noAlarm || date < armed { setAlarm(entry, at: date) }
     }
 
     private mutating func setAlarm(_ entry: Int, at date: UInt64) {
-        let isStale = entries[entry].alarm != nil
-        entries[entry].alarms &+= 1
-        // The count tells the alarms of one entry apart, also when they are for the same date.
-        let token = UInt64(entry) << 32 | UInt64(entries[entry].alarms)
-        entries[entry].alarm = Alarm(token: token, date: date)
-        waiting.insert(deadline: date, token: token)
+        let isStale = entries.rows[entry].alarm != RequestRow.noAlarm
+        entries.rows[entry].alarms &+= 1
+        entries.rows[entry].alarm = date
+        waiting.insert(deadline: date, token: entries.rows[entry].alarmToken(entry))
         guard isStale else { return }
-        let entries = entries
-        waiting.forget { token, _ in entries[Int(token >> 32)].alarm?.token == token }
+        let rows = entries.rows
+        waiting.forget { Self.isLive($0, $1, rows) }
     }
 
     private mutating func popAlarm(now: Int64) -> Int? {
-        let entries = entries
-        return waiting.popDue(now: UInt64(max(0, now))) { token, _ in
-            entries[Int(token >> 32)].alarm?.token == token
-        }.map { Int($0 >> 32) }
+        let rows = entries.rows
+        return waiting.popDue(now: UInt64(max(0, now))) { Self.isLive($0, $1, rows) }
+            .map { Int($0 >> 32) }
+    }
+
+    private static func isLive(_ token: UInt64, _ date: UInt64, _ rows: [RequestRow]) -> Bool {
+        let number = Int(token >> 32)
+        return rows[number].alarm == date && rows[number].alarmToken(number) == token
     }
 }

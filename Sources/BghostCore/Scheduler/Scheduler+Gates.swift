@@ -10,7 +10,7 @@ extension Scheduler {
     /// - Parameter countsAhead: whether to say how many go before it, which is to look at them all.
     package func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
         guard let task = catalog.task(for: request.task) else {
-            let place = RequestPlace(request, order: 0, now: now.unix)
+            let place = RequestPlace(request: request, rank: 0)
             return [removedGate(request)] + dateGates(place, now: now)
         }
         guard let index = book.entry(of: request.task),
@@ -198,7 +198,7 @@ extension Scheduler {
     // MARK: Other requests and runs
 
     private func predecessorGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
-        let first = book.entries[entry].candidate(now: now.unix)?.request.id
+        let first = book.first(of: entry, now: now.unix)?.id
         let other = first == request.id ? nil : first
         return Gate(
             .predecessor,

@@ -140,7 +140,7 @@ package struct Scheduler: Sendable {
             submitNext(entry: entry, now: now, &effects)
         }
         // Of several requests of a task another one may go first now.
-        for entry in book.entries.indices where !book.entries[entry].retries.isEmpty {
+        for entry in book.entries.indices where book.entries[entry].hasRetries {
             book.retry(entry: entry, now: now.unix)
         }
         book.becomeDue(now: now.unix)

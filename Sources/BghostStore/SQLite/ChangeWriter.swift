@@ -271,7 +271,7 @@ final class ChangeWriter {
     /// Writes the lines that wait for it.
     private func writePage(_ now: Int64) throws(SQLiteFailure) {
         guard page.count > 0 else { return }
-        tally.journal.size += Int64(page.bytes.count + 60)
+        tally.journal.size &+= Int64(page.bytes.count + 60)
         try statements.writePage.run { row in
             row.add(tally.journal.last)
             row.add(page.count)
@@ -303,14 +303,14 @@ final class ChangeWriter {
     ) throws(SQLiteFailure) {
         var stretch = tally[keyPath: path]
         guard stretch.untrimmed >= keep.chunk else { return }
-        let bound = stretch.first + Int64(4 * max(keep.chunk, stretch.untrimmed)) - 1
+        let bound = stretch.first &+ Int64(4 * max(keep.chunk, stretch.untrimmed)) &- 1
         stretch.untrimmed = 0
         let isLeft = { (at: Int64, size: Int64) in
-            at < now - keep.age || size <= stretch.size - keep.bytes
+            at < now &- keep.age || size <= stretch.size &- keep.bytes
         }
-        var last = min(bound, stretch.last - Int64(keep.count))
+        var last = min(bound, stretch.last &- Int64(keep.count))
         // The newest row stays: the journal's says what the tables must hold.
-        var probe = min(bound, stretch.last - 1)
+        var probe = min(bound, stretch.last &- 1)
         while probe > last {
             var isOld = false
             try age.rows({ $0.add(probe) }) { row in
@@ -319,11 +319,11 @@ final class ChangeWriter {
             }
             if isOld { last = probe }
             guard probe > stretch.first else { break }
-            probe = stretch.first + (probe - stretch.first) / 2
+            probe = stretch.first &+ (probe &- stretch.first) / 2
         }
         tally[keyPath: path] = stretch
         guard last >= stretch.first else { return }
         try delete.run { $0.add(last) }
-        tally[keyPath: path].first = last + 1
+        tally[keyPath: path].first = last &+ 1
     }
 }

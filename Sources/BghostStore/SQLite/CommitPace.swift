@@ -9,14 +9,14 @@
 /// is a crowd. A caller that only takes turns with its commits is known by nobody arriving.
 ///
 /// Pure: it knows no clock. Times are monotonic nanoseconds.
-struct CommitPace {
+package struct CommitPace {
     /// Whoever is made to wait for longer than this could do better: the host is one thread, and
     /// while it waits it stops no run whose time is up.
-    static let patience: UInt64 = 2_000_000
+    package static let patience: UInt64 = 2_000_000
     /// A commit that comes so soon after the last answer may have waited for it.
     static let heels: UInt64 = 30_000
     /// After so long without a commit nobody presses any more.
-    static let lull: UInt64 = 1_000_000
+    package static let lull: UInt64 = 1_000_000
     /// How many commits on the heels of others are carried out where they come from, once it is
     /// known that their caller is alone.
     static let trust = 256
@@ -29,8 +29,10 @@ struct CommitPace {
     private var trust = 0
     private var answeredAt: UInt64 = 0
 
+    package init() {}
+
     /// Whether the caller of a commit that finds nothing under way may carry it out itself.
-    mutating func mayCommitHere(now: UInt64) -> Bool {
+    package mutating func mayCommitHere(now: UInt64) -> Bool {
         let pause = now &- answeredAt
         if pause >= Self.lull { isCrowded = false }
         guard !isCrowded, !isSlow else { return false }
@@ -48,7 +50,7 @@ struct CommitPace {
     }
 
     /// The caller has carried out its commit.
-    mutating func committedHere(took: UInt64, now: UInt64) {
+    package mutating func committedHere(took: UInt64, now: UInt64) {
         answeredAt = now
         guard took > Self.patience else { return }
         isSlow = true
@@ -58,7 +60,7 @@ struct CommitPace {
     /// The committer's thread has carried out a transaction.
     ///
     /// - Parameter wasAlone: one commit was in it, and none arrived while it was on its way.
-    mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
+    package mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
         answeredAt = now
         guard wasAlone, took <= Self.patience else {
             isCrowded = isCrowded || !wasAlone

@@ -86,7 +86,7 @@ struct JournalPage {
             let length = try reader.byte()
             lines.append(
                 JournalLine(
-                    number: last - count + Int64(lines.count) + 1,
+                    number: last &- count &+ Int64(lines.count) &+ 1,
                     at: at,
                     event: try reader.text(Int(length)),
                     request: parts & Part.request == 0 ? nil : try reader.id(),

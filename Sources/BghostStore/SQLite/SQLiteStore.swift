@@ -65,7 +65,12 @@ package final class SQLiteStore: Store {
     }
 
     /// Transactions that are not answered yet: what an overloaded host refuses new ones by.
-    package var waiting: Int { (try? open().committer.waiting) ?? 0 }
+    package var waiting: Int {
+        stage.withLock { stage -> Int in
+            guard case .open(let store) = stage else { return 0 }
+            return store.committer.waiting
+        }
+    }
 
     /// Reads all that it holds, and checks it.
     ///

@@ -82,6 +82,7 @@ struct StoreOpening: Sendable {
     // MARK: A store that was there
 
     private func findOld(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
+        try WriteAheadLog.check(path + "-wal")
         // A connection that only reads copies nothing into the database when it is closed.
         let reader = try openReader()
         do throws(SQLiteFailure) {
@@ -194,6 +195,7 @@ struct StoreOpening: Sendable {
                 PRAGMA journal_size_limit = 67108864;
                 """
             )
+            if size(path + "-wal") > 0 { try beginLog(writer) }
             try writer.run(
                 "UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0"
             )
@@ -201,6 +203,17 @@ struct StoreOpening: Sendable {
         } catch {
             try? writer.close()
             throw error
+        }
+    }
+
+    /// Copies what the daemon before this one left in the log, and begins a new one: what a torn
+    /// transaction has left in it must not look like one that was kept, should this daemon be
+    /// killed too.
+    private func beginLog(_ writer: Connection) throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        } catch  where error.isFull {
+            // It can be read where it is, and there is no room for more anyway.
         }
     }
 

@@ -44,9 +44,10 @@ struct Tally {
         /// Rows written since it was last looked at whether some must go.
         var untrimmed = 0
 
+        /// Nothing checks what the file says of its history's size: it may be any number.
         mutating func append(bytes: Int) -> (seq: Int64, size: Int64) {
-            last += 1
-            size += Int64(bytes)
+            last &+= 1
+            size &+= Int64(bytes)
             untrimmed += 1
             return (last, size)
         }

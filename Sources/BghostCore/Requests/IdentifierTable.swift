@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Identifiers that have been used, each by its number: their text lies in one piece.
+///
+/// A dictionary of strings takes three times as much for a million of them, and two allocations
+/// each.
+struct IdentifierTable: Sendable {
+    private var text: [UInt8] = []
+    /// Where each ends.
+    private var ends: [Int] = []
+    /// Numbers, by the hash of the text or behind it where that place is taken.
+    private var places: [UInt32]
+    /// Seven other bits of the hash for each place that is taken, so that the text of its neighbours
+    /// is not looked at; `free` for the others.
+    private var tags: [UInt8]
+
+    private static let free: UInt8 = 0
+
+    init() {
+        places = Array(repeating: 0, count: 16)
+        tags = Array(repeating: Self.free, count: 16)
+    }
+
+    var count: Int { ends.count }
+
+    subscript(number: Int) -> String { String(decoding: text[range(number)], as: UTF8.self) }
+
+    private func range(_ number: Int) -> Range<Int> {
+        (number == 0 ? 0 : ends[number - 1])..<ends[number]
+    }
+
+    /// Whether the identifier of this number has this text.
+    func has(_ number: Int, _ identifier: String) -> Bool {
+        var identifier = identifier
+        return identifier.withUTF8 { isEqual(UnsafeRawBufferPointer($0), number) }
+    }
+
+    func number(of identifier: String) -> Int? {
+        var identifier = identifier
+        return identifier.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            let place = place(of: bytes, Self.hash(bytes))
+            return tags[place] == Self.free ? nil : Int(places[place])
+        }
+    }
+
+    /// The number of an identifier, which is the next one if it is new.
+    mutating func enter(_ identifier: String) -> Int {
+        if 4 * (count + 1) > 3 * places.count { grow() }
+        var identifier = identifier
+        return identifier.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            let hash = Self.hash(bytes)
+            let place = place(of: bytes, hash)
+            guard tags[place] == Self.free else { return Int(places[place]) }
+            places[place] = UInt32(count)
+            tags[place] = Self.tag(hash)
+            text.append(contentsOf: bytes)
+            ends.append(text.count)
+            return count - 1
+        }
+    }
+
+    /// Where a text is, or would be.
+    private func place(of bytes: UnsafeRawBufferPointer, _ hash: Int) -> Int {
+        let mask = places.count - 1
+        let tag = Self.tag(hash)
+        var place = hash & mask
+        while tags[place] != Self.free {
+            if tags[place] == tag, isEqual(bytes, Int(places[place])) { break }
+            place = (place + 1) & mask
+        }
+        return place
+    }
+
+    /// By words: identifiers are looked up for each request, and byte by byte takes as long as the
+    /// rest of it.
+    private func isEqual(_ bytes: UnsafeRawBufferPointer, _ number: Int) -> Bool {
+        let range = range(number)
+        guard range.count == bytes.count else { return false }
+        return text.withUnsafeBytes { text in
+            let known = UnsafeRawBufferPointer(rebasing: text[range])
+            var offset = 0
+            while offset + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                guard word == known.loadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+                    return false
+                }
+                offset += 8
+            }
+            while offset < bytes.count {
+                guard bytes[offset] == known[offset] else { return false }
+                offset += 1
+            }
+            return true
+        }
+    }
+
+    /// Seeded by the process: identifiers come from outside, and none may pile up on purpose.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: bytes)
+        return hasher.finalize()
+    }
+
+    private static func tag(_ hash: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: hash >> 56) | 0x80
+    }
+
+    private mutating func grow() {
+        let mask = 2 * places.count - 1
+        places = Array(repeating: 0, count: mask + 1)
+        tags = Array(repeating: Self.free, count: mask + 1)
+        text.withUnsafeBytes { text in
+            for number in ends.indices {
+                let hash = Self.hash(UnsafeRawBufferPointer(rebasing: text[range(number)]))
+                var place = hash & mask
+                while tags[place] != Self.free { place = (place + 1) & mask }
+                places[place] = UInt32(number)
+                tags[place] = Self.tag(hash)
+            }
+        }
+    }
+}

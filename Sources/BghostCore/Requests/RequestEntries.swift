@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RequestBook {
+    /// All identifiers that have been used, in the order of their first use.
+    package struct Entries: RandomAccessCollection, Sendable {
+        var rows: [RequestRow] = []
+        private var kinds: [Kind] = []
+        private var numbers: [Kind: UInt32] = [:]
+        private var identifiers = IdentifierTable()
+        private var extras: [Int: Extras] = [:]
+
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { rows.count }
+
+        package subscript(number: Int) -> Entry {
+            Entry(
+                row: rows[number],
+                kind: kinds[Int(rows[number].kind)],
+                extras: extras(number),
+                identifiers: identifiers,
+                number: number
+            )
+        }
+
+        func number(of identifier: String) -> Int? { identifiers.number(of: identifier) }
+
+        func kind(_ number: Int) -> Kind { kinds[Int(rows[number].kind)] }
+
+        /// The number of an identifier, taken in if it is not there.
+        mutating func enter(_ identifier: String, _ kind: () -> Kind) -> Int {
+            let number = identifiers.enter(identifier)
+            guard number == rows.count else { return number }
+            let kind = kind()
+            let known = numbers[kind]
+            let kindNumber = known ?? UInt32(kinds.count)
+            if known == nil {
+                kinds.append(kind)
+                numbers[kind] = kindNumber
+            }
+            rows.append(RequestRow(kind: kindNumber))
+            return number
+        }
+
+        // MARK: Requests
+
+        mutating func setPending(_ request: Request, rank: UInt64, of number: Int) {
+            let isNamed = identifiers.has(number, request.task)
+            rows[number].setRequest(request, rank: rank, isNamed: isNamed)
+        }
+
+        func pending(_ number: Int) -> Request? { rows[number].request { identifiers[number] } }
+
+        func extras(_ number: Int) -> Extras? { rows[number].hasExtras ? extras[number] : nil }
+
+        mutating func changeExtras(_ number: Int, _ change: (inout Extras) -> Void) {
+            change(&extras[number, default: Extras()])
+            let isEmpty = extras[number]?.isEmpty ?? true
+            if isEmpty { extras[number] = nil }
+            rows[number].hasExtras = !isEmpty
+        }
+
+        func contains(_ id: RunID) -> Bool {
+            rows.contains { $0.pendingID == id }
+                || extras.values.contains { extras in
+                    extras.retries.contains { $0.request.id == id }
+                        || extras.simulated.contains { $0.request.id == id }
+                }
+        }
+
+        /// The requests whose id is among these.
+        func requests(in ids: ClosedRange<RunID>) -> [Request] {
+            var found: [Request] = []
+            for number in indices {
+                if let id = rows[number].pendingID, ids.contains(id) {
+                    pending(number).map { found.append($0) }
+                }
+                guard let extras = extras(number) else { continue }
+                for place in extras.retries + extras.simulated.all
+                where ids.contains(place.request.id) {
+                    found.append(place.request)
+                }
+            }
+            return found
+        }
+
+        // MARK: What is next
+
+        /// Whether a run of it may begin beside those that are under way.
+        func hasRoom(_ number: Int) -> Bool {
+            rows[number].running == 0 || kind(number).overlap == .allow
+        }
+
+        /// A request that could begin.
+        struct Candidate {
+            enum Source {
+                case pending
+                case retry(Int)
+                case simulated
+            }
+
+            let source: Source
+            let rank: UInt64
+            let isMissed: Bool
+        }
+
+        /// What would begin next if nothing stood in its way: simulated requests, and then the one
+        /// of those whose date has come that waits the longest for its priority.
+        ///
+        /// A missed request is one of them, so that it comes up and can be closed.
+        func candidate(_ number: Int, now: Int64) -> Candidate? {
+            let extras = extras(number)
+            if let first = extras?.simulated.first {
+                return Candidate(source: .simulated, rank: first.rank, isMissed: false)
+            }
+            var best: Candidate?
+            for (index, place) in (extras?.retries ?? []).enumerated()
+            where place.dates.isUp(hold: extras?.hold, now: now) && place.rank < best?.rank ?? .max
+            {
+                let isMissed = place.dates.isMissed(now: now)
+                best = Candidate(source: .retry(index), rank: place.rank, isMissed: isMissed)
+            }
+            let rank = rows[number].rank
+            if let dates = rows[number].dates, dates.isUp(hold: extras?.hold, now: now),
+                rank < best?.rank ?? .max
+            {
+                let isMissed = dates.isMissed(now: now)
+                best = Candidate(source: .pending, rank: rank, isMissed: isMissed)
+            }
+            return best
+        }
+
+        func request(_ candidate: Candidate, of number: Int) -> Request? {
+            switch candidate.source {
+            case .pending: pending(number)
+            case .retry(let index): extras[number]?.retries[index].request
+            case .simulated: extras[number]?.simulated.first?.request
+            }
+        }
+
+        /// The next date on which something of this entry changes by itself.
+        func nextDate(_ number: Int, now: Int64) -> Int64? {
+            let extras = extras(number)
+            var next = rows[number].dates?.nextDate(hold: extras?.hold, now: now)
+            for place in extras?.retries ?? [] {
+                guard let date = place.dates.nextDate(hold: extras?.hold, now: now) else {
+                    continue
+                }
+                next = Swift.min(next ?? date, date)
+            }
+            return next
+        }
+    }
+}

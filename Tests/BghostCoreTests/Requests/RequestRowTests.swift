@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// The book packs what it keeps; what goes in comes out, whatever it is.
+@Suite struct RequestRowTests {
+    private static let plain = Request(
+        id: RunID(high: 1, low: 2),
+        task: "a",
+        parameters: "{}",
+        submittedAt: 7,
+        priority: 500
+    )
+
+    private static func changed(_ change: (inout Request) -> Void) -> Request {
+        var request = plain
+        change(&request)
+        return request
+    }
+
+    static let requests: [Request] = [
+        plain,
+        changed { $0.parameters = #"{"a":1}"# },
+        changed { $0.parameters = "" },
+        changed { $0.earliestBegin = 0 },
+        changed { $0.earliestBegin = .min },
+        changed { $0.earliestBegin = .max },
+        changed { $0.latestBegin = .max },
+        changed { $0.submittedAt = .min },
+        changed { $0.priority = 1000 },
+        changed { $0.priority = .max },
+        changed { $0.priority = .min },
+        changed { $0.priority = Int(Int16.max) + 1 },
+        changed { $0.requirements = RequirementSet(rawValue: .max) },
+        changed { $0.slot = -1 },
+        changed { $0.missed = MissedSlots(count: 3, from: .min) },
+        changed { $0.submitter = .manifest },
+        changed { $0.submitter = .run(RunID(high: .max, low: 0)) },
+        changed { $0.task = "another" },
+        changed {
+            $0.parameters = #"{"b":2}"#
+            $0.latestBegin = 100
+            $0.earliestBegin = 3
+            $0.priority = -1
+        },
+    ]
+
+    @Test(arguments: requests) func aPendingRequestIsKeptWhole(request: Request) {
+        var book = RequestBook()
+        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
+        #expect(book.accept(Self.changed { $0.slot = 9 }, entry: entry, now: 0)?.id == nil)
+        #expect(book.accept(request, entry: entry, now: 0)?.slot == 9)
+        #expect(book.entries[entry].pending == request)
+        #expect(book.entries[entry].requests == [request])
+        #expect(book.entries[entry].countsInQuota == (request.submitter != .manifest))
+        #expect(book.accept(Self.plain, entry: entry, now: 0) == request)
+        #expect(book.entries[entry].pending == Self.plain)
+        #expect(book.withdrawAll(entry: entry) == [Self.plain])
+        #expect(book.entries[entry].pending == nil && book.entries[entry].requests.isEmpty)
+    }
+
+    @Test(arguments: requests) func whatStartsIsWhatWasAccepted(request: Request) {
+        var book = RequestBook()
+        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
+        _ = book.accept(request, entry: entry, now: 0)
+        book.becomeDue(now: .max)
+        var asked: [Request] = []
+        let decision = book.next(now: .max - 1) { request, _ in
+            asked.append(request)
+            return true
+        }
+        if request.earliestBegin == .max {
+            #expect(decision == nil)
+        } else if let latest = request.latestBegin, latest < .max - 1 {
+            #expect(decision == .missed(request, entry: entry))
+        } else {
+            #expect(decision == .start(request, entry: entry))
+            #expect(asked == [request])
+        }
+    }
+
+    /// Identifiers that are alike, and more of them than fit into the first table.
+    @Test func identifiersAreToldApart() {
+        var book = RequestBook()
+        var names = ["", "é", "e\u{301}", "a", "aa", "job.1234567", "job.12345678"]
+        names += (0..<5000).map { "job.12345678.\($0)" }
+        names += (0..<50).map { String(repeating: "x", count: $0 + 2) }
+        for (index, name) in names.enumerated() {
+            #expect(book.entry(of: name) == nil)
+            #expect(book.entry(for: name, definition: index % 7, overlap: .queue) == index)
+        }
+        #expect(book.entries.count == names.count)
+        for (index, name) in names.enumerated() {
+            #expect(book.entry(of: name) == index)
+            #expect(book.entry(for: name, definition: 99, overlap: .allow) == index)
+            #expect(Array(book.entries[index].identifier.utf8) == Array(name.utf8))
+            #expect(book.entries[index].definition == index % 7)
+            #expect(book.entries[index].overlap == .queue)
+        }
+        #expect(book.entry(of: "job.12345678.5000") == nil)
+    }
+
+    @Test func aHoldStaysWhenAllIsWithdrawn() {
+        var book = RequestBook()
+        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
+        book.hold(entry: entry, until: 50, now: 0)
+        _ = book.accept(Self.plain, entry: entry, now: 0)
+        #expect(book.withdrawAll(entry: entry) == [Self.plain])
+        #expect(book.entries[entry].hold == 50)
+        book.hold(entry: entry, until: nil, now: 0)
+        #expect(book.entries[entry].hold == nil)
+    }
+}

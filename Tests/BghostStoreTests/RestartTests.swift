@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTestSupport
+import Testing
+
+/// What a daemon takes over when it starts.
+@Suite struct RestartTests {
+    let folder: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.file("state.db")
+    }
+
+    private static func request(_ number: Int) -> Request {
+        Sample.request(number, task: "job.\(number)")
+    }
+
+    /// The bound is a generous one for a debug build; `make bench` has the figure.
+    @Test(.timeLimit(.minutes(1))) func manyRequestsAreTakenOverSoonAndWhole() throws {
+        let count = 50_000
+        let running = 500
+        let store = try SQLiteStore(path: path)
+        for start in stride(from: 0, to: count, by: 1000) {
+            store.commit(
+                (start..<start + 1000).map { .accepted(Self.request($0), replacing: nil) },
+                isAwaited: false
+            ) { _ in }
+        }
+        store.commit(
+            (0..<running).map { .began(Sample.begun($0, request: $0, task: "job.\($0)")) }
+        ) { _ in }
+        store.close()
+
+        let clock = ContinuousClock()
+        let start = clock.now
+        let other = try SQLiteStore(path: path)
+        var next = running
+        var isInOrder = true
+        let state = try other.recover { request in
+            isInOrder = isInOrder && request == Self.request(next)
+            next += 1
+        }
+        let duration = clock.now - start
+        #expect(isInOrder && next == count)
+        #expect(state.interrupted.map(\.request) == (0..<running).map(Self.request))
+        #expect(state.pending.isEmpty)
+        #expect(duration < .seconds(20), "\(duration)")
+        other.close()
+    }
+
+    /// Nothing is written to a store whose rows have not been read, and nothing after they turned
+    /// out to be damaged, whoever asks.
+    @Test(.timeLimit(.minutes(1))) func aDamagedStoreIsLeftAsItIs() throws {
+        let store = try SQLiteStore(path: path)
+        for number in 0..<100 {
+            store.commit([.accepted(Self.request(number), replacing: nil)]) { _ in }
+        }
+        store.close()
+        var bytes = try File.read(path)
+        let text = Array("job.57".utf8)
+        // In its row, and in the journal's.
+        let places = bytes.indices.filter { bytes[$0...].starts(with: text) }
+        try #require(!places.isEmpty)
+        for place in places { bytes[place + 4] ^= 1 }
+        try File.write(bytes, to: path)
+
+        let damaged = try SQLiteStore(path: path)
+        for _ in 1...2 {
+            var error: StoreError?
+            damaged.commit([.accepted(Self.request(200), replacing: nil)], isAwaited: true) {
+                if case .success = $0 { Issue.record("a damaged store has kept something") }
+            }
+            do throws(StoreError) { _ = try damaged.recover { _ in } } catch let why { error = why }
+            #expect(error?.kind == .corrupt, "\(error?.message ?? "")")
+            #expect(damaged.runs(task: nil, limit: 10).isEmpty)
+            #expect(throws: StoreError.self) { try damaged.backup(to: folder.file("copy")) }
+        }
+        damaged.close()
+        #expect(try File.read(path) == bytes)
+    }
+
+    /// A store that is only looked at is not written to.
+    @Test(.timeLimit(.minutes(1))) func aStoreThatIsNotReadIsNotTouched() throws {
+        try SQLiteStore(path: path).close()
+        let before = try File.read(path)
+        try SQLiteStore(path: path).close()
+        #expect(try File.read(path) == before)
+    }
+}
