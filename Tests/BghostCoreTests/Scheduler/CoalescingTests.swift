@@ -87,8 +87,17 @@ import Testing
     @Test func `A latest begin date ends the window`() throws {
         var hand = SchedulerHand(try Hand.manifest("a"))
         let latest = Hand.noon + 3 * Hand.second
-        try hand.submit(Submission(task: "a", latestBegin: latest, tolerance: 1800 * Hand.second))
-        hand.pass(3 * Hand.second)
+        try hand.submit(
+            Submission(
+                task: "a",
+                earliestBegin: Hand.noon + Hand.second,
+                latestBegin: latest,
+                tolerance: 1800 * Hand.second
+            )
+        )
+        hand.pass(2 * Hand.second - 1)
+        #expect(hand.running.isEmpty)
+        hand.pass(1)
         #expect(hand.running == ["a"])
         #expect(hand.ends.isEmpty)
     }
