@@ -20,6 +20,7 @@ package final class MemoryStore: Store {
         var dead: [RunID: DeadLetter] = [:]
         var tasks: [String: TaskMemory] = [:]
         var switchedOff: [String: String] = [:]
+        var runtime: [RuntimeUse] = []
         var isClosed = false
         /// A ring: the oldest is overwritten once it is full.
         var history: [RunRecord] = []
@@ -78,6 +79,13 @@ package final class MemoryStore: Store {
             state.pending[request.id] = request
         case .discarded(let id): state.dead[id] = nil
         case .remembered(let memory): state.tasks[memory.identifier] = memory
+        case .used(let use):
+            state.runtime.removeAll {
+                $0.minute < use.minute.subtractingClamped(RuntimeUse.minutesKept)
+                    || $0.minute > use.minute
+                    || ($0.minute, $0.plugin, $0.kind) == (use.minute, use.plugin, use.kind)
+            }
+            state.runtime.append(use)
         case .switched(let plugin, let off): state.switchedOff[plugin] = off
         }
     }
@@ -106,7 +114,8 @@ package final class MemoryStore: Store {
                 interrupted: state.leases.values.sorted { $0.run.id < $1.run.id }
                     .map { ($0.request, $0.run) },
                 tasks: Array(state.tasks.values),
-                switchedOff: state.switchedOff
+                switchedOff: state.switchedOff,
+                runtime: state.runtime.sorted { $0.minute < $1.minute }
             )
         }
     }

@@ -13,19 +13,23 @@ package struct RecoveredState: Sendable {
     package var tasks: [TaskMemory]
     /// Plugins that are switched off, and why.
     package var switchedOff: [String: String]
+    /// How long plugins with a budget ran within the last day.
+    package var runtime: [RuntimeUse]
 
     package init(
         incarnation: UInt32,
         pending: [Request] = [],
         interrupted: [(request: Request, run: RunRecord)] = [],
         tasks: [TaskMemory] = [],
-        switchedOff: [String: String] = [:]
+        switchedOff: [String: String] = [:],
+        runtime: [RuntimeUse] = []
     ) {
         self.incarnation = incarnation
         self.pending = pending
         self.interrupted = interrupted
         self.tasks = tasks
         self.switchedOff = switchedOff
+        self.runtime = runtime
     }
 }
 

@@ -11,6 +11,7 @@ import Testing
     private static let first = """
         ALTER TABLE task DROP COLUMN parked_since;
         ALTER TABLE request DROP COLUMN tolerance;
+        DROP TABLE runtime;
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         PRAGMA user_version = 1;
         """

@@ -35,6 +35,7 @@ import Testing
             .began(record),
             .accepted(Sample.request(1), replacing: nil),
             .remembered(TaskMemory(identifier: "a", lastSlot: 7)),
+            .used(RuntimeUse(plugin: "p", kind: .refresh, minute: 7, nanoseconds: 8)),
             .switched(plugin: "p", off: "broken")
         )
         try await store.commit(Sample.wholeLife(5))
@@ -57,6 +58,7 @@ import Testing
                 #expect(state.interrupted.map(\.run) == [record])
                 #expect(state.tasks == [TaskMemory(identifier: "a", lastSlot: 7)])
                 #expect(state.switchedOff == ["p": "broken"])
+                #expect(state.runtime.map(\.nanoseconds) == [8])
             }
             #expect(
                 store.runs(task: nil, limit: 9)

@@ -49,6 +49,7 @@ extension StoreConformance {
         Check("keeps requests whole") { try await $0.keepsRequestsWhole() },
         Check("keeps what is remembered of tasks") { try await $0.remembers() },
         Check("keeps which plugins are off") { try await $0.keepsSwitches() },
+        Check("keeps a day of the plugins' runtime") { try await $0.keepsRuntime() },
     ]
 
     func beginsEmpty() async throws {
@@ -124,6 +125,36 @@ extension StoreConformance {
         try await commit(.remembered(plain))
         let tasks = try store.recover().tasks.sorted { $0.identifier < $1.identifier }
         #expect(tasks == [plain, full])
+    }
+
+    func keepsRuntime() async throws {
+        func use(_ plugin: String, _ kind: TaskKind, _ minute: Int64, _ time: Int64) -> RuntimeUse {
+            RuntimeUse(plugin: plugin, kind: kind, minute: minute, nanoseconds: time)
+        }
+        try await commit(
+            .used(use("p", .refresh, 10, 1)),
+            .used(use("p", .refresh, 11, 2)),
+            .used(use("p", .refresh, 11, 3)),
+            .used(use("p", .processing, 11, 4)),
+            .used(use("q", .refresh, 11, .max))
+        )
+        func kept() throws -> [RuntimeUse] {
+            try store.recover().runtime.sorted {
+                ($0.minute, $0.nanoseconds) < ($1.minute, $1.nanoseconds)
+            }
+        }
+        #expect(
+            try kept() == [
+                use("p", .refresh, 10, 1), use("p", .refresh, 11, 3), use("p", .processing, 11, 4),
+                use("q", .refresh, 11, .max),
+            ]
+        )
+        // A day later only the latest minute counts, and what a wrong clock wrote does not.
+        let day = RuntimeUse.minutesKept
+        try await commit(.used(use("q", .refresh, 11 + day, 5)))
+        #expect(try kept().map(\.minute) == [11, 11, 11, 11 + day])
+        try await commit(.used(use("p", .refresh, 11, 6)))
+        #expect(try kept().map(\.nanoseconds) == [4, 6, .max])
     }
 
     func keepsSwitches() async throws {

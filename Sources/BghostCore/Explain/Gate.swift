@@ -13,6 +13,8 @@ package struct Gate: Equatable, Sendable {
         /// Its latest begin date.
         case notAfter
         case throttle
+        /// Its plugin's runs took too long within a day.
+        case budget
         case requirement
         /// Another request of its task goes first.
         case predecessor
@@ -95,6 +97,9 @@ package struct Gate: Equatable, Sendable {
             "what its last runs owe for not stopping in time"
                 + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .predecessor: "another request of its task, which goes first"
+        case .budget:
+            "its plugin's runtime, since \(now)"
+                + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .overlap: "the run of it that is under way"
         case .handler: "a run of its handler, which says that it takes one at a time"
         case .slot: "a free slot; \(now)"

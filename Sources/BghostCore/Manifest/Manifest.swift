@@ -71,6 +71,8 @@ package struct PluginDefinition: Equatable, Sendable {
     package var limits: WorkerLimits
     /// How many requests may wait for it.
     package var maxPending: PendingLimits
+    /// How long its runs may take within a day.
+    package var runtimePerDay: RuntimePerDay
     /// The plugin's own settings, a JSON object as text, secrets already put in.
     package var config: String
     /// Where the entry stands in the manifest, for messages about the plugin itself.
@@ -86,6 +88,7 @@ package struct PluginDefinition: Equatable, Sendable {
         permissions: Permissions = Permissions(),
         limits: WorkerLimits = WorkerLimits(),
         maxPending: PendingLimits = PendingLimits(),
+        runtimePerDay: RuntimePerDay = RuntimePerDay(),
         config: String = "{}",
         origin: SourceLocation = SourceLocation()
     ) {
@@ -98,6 +101,7 @@ package struct PluginDefinition: Equatable, Sendable {
         self.permissions = permissions
         self.limits = limits
         self.maxPending = maxPending
+        self.runtimePerDay = runtimePerDay
         self.config = config
         self.origin = origin
     }
@@ -218,7 +222,7 @@ package struct WorkerLimits: Equatable, Sendable {
 }
 
 /// The kind of a task, which decides its default limits.
-package enum TaskKind: String, Equatable, Sendable, CaseIterable {
+package enum TaskKind: String, Equatable, Codable, Sendable, CaseIterable {
     /// Short: 25 s of runtime and 5 s of grace.
     case refresh
     /// Long: 10 min of runtime and 30 s of grace.

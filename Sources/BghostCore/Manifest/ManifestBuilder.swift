@@ -72,6 +72,10 @@ struct ManifestBuilder {
             permissions: permissions(node["permissions"]),
             limits: limits(node["limits"]),
             maxPending: maxPending(node["maxPending"]),
+            runtimePerDay: RuntimePerDay(
+                refresh: duration(node["runtimePerDay"]?["refresh"]),
+                processing: duration(node["runtimePerDay"]?["processing"])
+            ),
             config: settings("config", of: entry),
             origin: entry.location
         )

@@ -18,4 +18,20 @@ extension ManifestKeys {
             ),
         ]
     )
+
+    static let runtimePerDay = ManifestSection(
+        noun: "section `runtimePerDay`",
+        keys: [
+            ManifestKey(
+                "refresh",
+                .duration(1000...30 * day),
+                "All runs of refresh tasks together, by the monotonic clock."
+            ),
+            ManifestKey(
+                "processing",
+                .duration(1000...30 * day),
+                "All runs of processing tasks together, by the monotonic clock."
+            ),
+        ]
+    )
 }

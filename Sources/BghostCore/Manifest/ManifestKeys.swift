@@ -128,6 +128,11 @@ enum ManifestKeys {
             ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
             ManifestKey("maxPending", .section(maxPending), "How many requests may wait for it."),
             ManifestKey(
+                "runtimePerDay",
+                .section(runtimePerDay),
+                "How long its runs may take together within any 24 hours; without it, any time."
+            ),
+            ManifestKey(
                 "config",
                 .settings,
                 default: "{}",

@@ -30,6 +30,7 @@ struct RunGates: Sendable {
     var handlers: [Handler]
     /// What the machine offers; `nil` if nobody watches it, and then all is unknown.
     var facts: FactSheet?
+    var budgets: RuntimeBudgets
     /// Pending requests whose successor is on its way to the store.
     ///
     /// They must not begin: the store has them as replaced by then, and would not take their outcome.
@@ -39,6 +40,7 @@ struct RunGates: Sendable {
 
     init(_ catalog: TaskCatalog) {
         self.catalog = catalog
+        budgets = RuntimeBudgets(catalog)
         plugins = catalog.plugins.map { _ in Plugin() }
         // A function has a worker for each run, so nothing is shared.
         handlers = catalog.handlers.map {
@@ -63,6 +65,10 @@ struct RunGates: Sendable {
         let handler = catalog.handlerOfTask[task]
         guard isFree(handler) else {
             handlers[handler].hasTurnedAway = true
+            return false
+        }
+        // `refill` brings it up again.
+        guard request.isSimulated || budgets.spentUntil(catalog.quota(of: task)) == nil else {
             return false
         }
         return !isBeingReplaced(request)

@@ -21,6 +21,7 @@ extension Scheduler {
         if !request.isSimulated {
             gates += dateGates(place, now: now)
             gates.append(throttleGate(request, index, now: now))
+            if let budget = budgetGate(task) { gates.append(budget) }
             gates += requirementGates(request, task: task)
         }
         gates.append(predecessorGate(request, index, now: now))
@@ -162,6 +163,27 @@ extension Scheduler {
             until: isOpen ? nil : hold,
             remedy: isOpen ? "" : "bghost throttle clear \(request.task)",
             condition: "what it owes were forgiven"
+        )
+    }
+
+    private func budgetGate(_ task: Int) -> Gate? {
+        let quota = quota(of: task)
+        guard let (used, limit) = gates.budgets.use(quota) else { return nil }
+        let until = gates.budgets.spentUntil(quota)
+        let plugin = catalog.plugin(ofTask: task).name
+        let kind = catalog.tasks[task].kind.rawValue
+        let limitText = DurationText.of(nanoseconds: UInt64(max(0, limit)))
+        return Gate(
+            .budget,
+            isOpen: until == nil,
+            now: "its \(kind) runs took \(DurationText.of(nanoseconds: UInt64(max(0, used)))) of"
+                + " \(limitText) within a day",
+            wanted: "less than \(limitText)",
+            source: settings.manifestPath,
+            until: until,
+            remedy: until == nil
+                ? "" : "raise `runtimePerDay` of `\(plugin)` in \(settings.manifestPath)",
+            condition: "`\(plugin)` had runtime left"
         )
     }
 

@@ -117,6 +117,9 @@ extension Scheduler {
         if owes, let memory = settleDebt(of: run.entry, finish, now: now, &effects) {
             changes.append(.remembered(memory))
         }
+        if let use = charge(run, finish.record.duration, now: now, &effects) {
+            changes.append(.used(use))
+        }
         effects.append(.commitEnd(changes, finish.record))
         left(run, next, now: now, &effects)
         beginWhatCan(now: now, &effects)

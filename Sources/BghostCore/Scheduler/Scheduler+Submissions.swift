@@ -186,9 +186,7 @@ extension Scheduler {
     // MARK: Ceilings
 
     /// Those whose pending requests are counted together: a plugin's tasks of one kind.
-    func quota(of task: Int) -> Int {
-        catalog.pluginOfTask[task] * 2 + (catalog.tasks[task].kind == .refresh ? 0 : 1)
-    }
+    func quota(of task: Int) -> Int { catalog.quota(of: task) }
 
     /// Looks after the replacement: who submits the same identifier again never has too many.
     private func checkCeiling(_ identifier: String, task: Int) throws(SubmitError) {

@@ -89,7 +89,12 @@ package struct Scheduler: Sendable {
     }
 
     /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
-    package var nextDate: Int64? { [book.nextDue, parking.nextEnd].compactMap(\.self).min() }
+    package var nextDate: Int64? {
+        var next = book.nextDue
+        if let end = parking.nextEnd { next = min(next ?? .max, end) }
+        if let end = gates.budgets.nextEnd { next = min(next ?? .max, end) }
+        return next
+    }
 
     /// How many runs are under way.
     package var runsUnderWay: Int { running.count }
@@ -122,6 +127,7 @@ package struct Scheduler: Sendable {
         note(.datesCame, at: now)
         book.becomeDue(now: now.unix)
         endParked(now: now, &effects)
+        refillBudgets(gates.budgets.refill(now: now.unix), now: now)
         beginWhatCan(now: now, &effects)
     }
 
@@ -129,6 +135,7 @@ package struct Scheduler: Sendable {
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.clockWasSet, at: now)
         parking.clockWasSet(now: now.unix)
+        refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
             book.hold(
                 entry: entry,

@@ -9,6 +9,7 @@ package enum SchedulerInput: Codable, Sendable {
     case tookOverMemory(TaskMemory)
     case tookOverRequest(Request)
     case tookOverRun(RunRecord, of: Request)
+    case tookOverUse(RuntimeUse)
     case start
     case drain
     case dispatch

@@ -17,6 +17,8 @@ package enum SchedulerNote: Sendable {
     case throttled(task: String, until: Int64)
     case forgiven(task: String, points: Int)
     case unscheduled(task: String, why: String)
+    /// With its run, a plugin has used up its runtime until then, Unix nanoseconds.
+    case budgetSpent(task: String, RuntimeUse, until: Int64)
     /// Times of its schedule went by, of which one run stands for all or none.
     case missed(task: String, MissedSlots, isMadeUpFor: Bool)
 }
@@ -26,7 +28,7 @@ extension SchedulerNote {
         switch self {
         case .replaced: .debug
         case .ended, .again, .redriven, .forgiven: .info
-        case .parked, .throttled, .missed: .warning
+        case .parked, .throttled, .missed, .budgetSpent: .warning
         case .dead, .unscheduled: .error
         }
     }
@@ -44,6 +46,7 @@ extension SchedulerNote {
         case .forgiven: "task.forgiven"
         case .unscheduled: "task.unscheduled"
         case .missed: "task.missed"
+        case .budgetSpent: "plugin.budget"
         }
     }
 
@@ -53,7 +56,7 @@ extension SchedulerNote {
             .dead(let request, _), .redriven(let request), .parked(let request, _):
             request.task
         case .throttled(let task, _), .forgiven(let task, _), .unscheduled(let task, _),
-            .missed(let task, _, _):
+            .missed(let task, _, _), .budgetSpent(let task, _, _):
             task
         }
     }
@@ -76,6 +79,9 @@ extension SchedulerNote {
                 + " \(Timestamp.text(unixNanoseconds: date))"
         case .forgiven(_, let points): "\(points) points"
         case .unscheduled(_, let why): why
+        case .budgetSpent(_, let use, let date):
+            "`\(use.plugin)` has used up the day's runtime of its \(use.kind.rawValue) tasks; the next"
+                + " run begins no earlier than \(Timestamp.text(unixNanoseconds: date))"
         case .missed(_, let missed, true):
             "one run stands for \(missed.count) times since"
                 + " \(Timestamp.text(unixNanoseconds: missed.from))"

@@ -26,6 +26,7 @@ package struct SchedulerReplay: Sendable {
         case .tookOverRequest(let request): scheduler.takeOver(request, now: now, &effects)
         case .tookOverRun(let run, let request):
             scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+        case .tookOverUse(let use): scheduler.takeOver(use, now: now)
         case .start: scheduler.start(now: now, &effects)
         case .drain: scheduler.drain(now: now)
         case .dispatch: scheduler.dispatch(now: now, &effects)

@@ -23,6 +23,8 @@ package enum StoreChange: Sendable {
     case discarded(RunID)
     /// What is remembered of an identifier from now on.
     case remembered(TaskMemory)
+    /// What a minute of a plugin's budget holds from now on; what is older than a day is dropped.
+    case used(RuntimeUse)
     /// Whether a plugin is switched off by its operator, and why.
     case switched(plugin: String, off: String?)
 }

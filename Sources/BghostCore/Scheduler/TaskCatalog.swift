@@ -11,6 +11,8 @@ package struct TaskCatalog: Sendable {
         package let isInDaemon: Bool
         /// How many requests may wait for it; `nil` for functions, which submit nothing.
         package let maxPending: PendingLimits?
+        /// How long its runs may take within a day.
+        package let runtimePerDay: RuntimePerDay
     }
 
     /// A handler of a plugin.
@@ -41,11 +43,18 @@ package struct TaskCatalog: Sendable {
                     name: $0.name,
                     isFunction: false,
                     isInDaemon: $0.isolation == .inProcess,
-                    maxPending: $0.maxPending
+                    maxPending: $0.maxPending,
+                    runtimePerDay: $0.runtimePerDay
                 )
             }
             + manifest.functions.map {
-                Plugin(name: $0.name, isFunction: true, isInDaemon: false, maxPending: nil)
+                Plugin(
+                    name: $0.name,
+                    isFunction: true,
+                    isInDaemon: false,
+                    maxPending: nil,
+                    runtimePerDay: RuntimePerDay()
+                )
             }
         var known: [String: Int] = [:]
         for (index, plugin) in plugins.enumerated() { known[plugin.name] = index }
@@ -84,6 +93,13 @@ package struct TaskCatalog: Sendable {
 
     /// The plugin of a task.
     package func plugin(ofTask task: Int) -> Plugin { plugins[pluginOfTask[task]] }
+
+    /// Those that are counted together: a plugin's tasks of one kind.
+    func quota(of task: Int) -> Int { Self.quota(plugin: pluginOfTask[task], tasks[task].kind) }
+
+    static func quota(plugin: Int, _ kind: TaskKind) -> Int {
+        plugin * 2 + (kind == .refresh ? 0 : 1)
+    }
 
     /// All that some task may require of the machine.
     package var requirements: RequirementSet {

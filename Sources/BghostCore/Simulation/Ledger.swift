@@ -38,6 +38,8 @@ package struct Ledger: Sendable {
     package private(set) var dead: [RunID: Request] = [:]
     package private(set) var memories: [String: TaskMemory] = [:]
     package private(set) var switchedOff: [String: String] = [:]
+    /// How long plugins with a budget ran lately.
+    package private(set) var uses: [RuntimeUse] = []
     /// How often it was opened: the upper half of each epoch.
     package private(set) var incarnation: UInt32 = 0
     /// How many requests were accepted, and how many have come to their end.
@@ -74,6 +76,12 @@ package struct Ledger: Sendable {
         case .discarded(let id):
             guard dead.removeValue(forKey: id) != nil else { throw .notDead(id) }
             finished += 1
+        case .used(let use):
+            uses.removeAll { $0.minute < use.minute.subtractingClamped(RuntimeUse.minutesKept) }
+            uses.removeAll {
+                $0.plugin == use.plugin && $0.kind == use.kind && $0.minute == use.minute
+            }
+            uses.append(use)
         case .remembered(let memory): memories[memory.identifier] = memory
         case .switched(let plugin, let off): switchedOff[plugin] = off
         }

@@ -225,6 +225,7 @@ package struct Simulation: Sendable {
         for memory in ledger.memories.values.sorted(by: { $0.identifier < $1.identifier }) {
             scheduler.takeOver(memory, now: now)
         }
+        for use in ledger.uses { scheduler.takeOver(use, now: now) }
         for request in ledger.pending.values.sorted(by: { $0.id < $1.id }) {
             scheduler.takeOver(request, now: now, &decisions)
         }

@@ -70,6 +70,7 @@ extension Host {
             for (name, reason) in state.switchedOff.sorted(by: { $0.key < $1.key }) {
                 scheduler.takeOver(switchedOff: name, reason: reason, now: now)
             }
+            for use in state.runtime { scheduler.takeOver(use, now: now) }
             for memory in state.tasks { scheduler.takeOver(memory, now: now) }
             // What is remembered says since when they are parked.
             for request in unpermitted { scheduler.takeOver(request, now: now, &effects) }

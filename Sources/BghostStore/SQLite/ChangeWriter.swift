@@ -77,6 +77,7 @@ final class ChangeWriter {
             guard try removeDead(id) else { return }
             try note("discarded", now, request: id)
         case .remembered(let memory): try remember(memory, now)
+        case .used(let use): try keep(use)
         case .switched(let plugin, let off): try `switch`(plugin, off, now)
         }
     }
@@ -221,6 +222,22 @@ final class ChangeWriter {
     private func remember(_ memory: TaskMemory, _ now: Int64) throws(SQLiteFailure) {
         try statements.remember.run { TaskColumns.bind(memory, to: &$0) }
         try note("remembered", now, task: memory.identifier, detail: "debt \(memory.debt.points)")
+    }
+
+    /// Without a line in the journal: it comes with the end of a run, which has one.
+    private func keep(_ use: RuntimeUse) throws(SQLiteFailure) {
+        try statements.keepRuntime.run { row in
+            row.add(use.minute)
+            row.add(use.plugin)
+            row.add(use.kind.rawValue)
+            row.add(use.nanoseconds)
+            row.addSum()
+        }
+        try statements.trimRuntime.run { row in
+            row.add(use.minute.subtractingClamped(RuntimeUse.minutesKept))
+            // What a clock wrote that was ahead.
+            row.add(use.minute)
+        }
     }
 
     private func `switch`(_ plugin: String, _ off: String?, _ now: Int64) throws(SQLiteFailure) {

@@ -27,6 +27,7 @@ enum Recovery {
             state.tasks.append(try TaskColumns.read(&row))
             return true
         }
+        if version >= 2 { try readRuntime(connection, &state) }
         let switches = try Statement("SELECT * FROM switched_off", on: connection.handle)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()
@@ -35,6 +36,24 @@ enum Recovery {
             return true
         }
         return state
+    }
+
+    private static func readRuntime(
+        _ connection: Connection,
+        _ state: inout RecoveredState
+    ) throws(SQLiteFailure) {
+        let runtime = try Statement("SELECT * FROM runtime ORDER BY minute", on: connection.handle)
+        try runtime.rows { row throws(SQLiteFailure) in
+            let (minute, plugin, kind) = (row.int(), row.text(), TaskKind(rawValue: row.text()))
+            let nanoseconds = row.int()
+            try row.checkSum("the budgets")
+            // A kind that a newer version knows.
+            guard let kind else { return true }
+            state.runtime.append(
+                RuntimeUse(plugin: plugin, kind: kind, minute: minute, nanoseconds: nanoseconds)
+            )
+            return true
+        }
     }
 
     private static func readRequests(

@@ -112,6 +112,14 @@ enum Schema {
     private static let second = """
         ALTER TABLE task ADD COLUMN parked_since INTEGER;
         ALTER TABLE request ADD COLUMN tolerance INTEGER;
+        CREATE TABLE runtime (
+            minute INTEGER NOT NULL,
+            plugin TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            nanoseconds INTEGER NOT NULL,
+            sum INTEGER NOT NULL,
+            PRIMARY KEY (minute, plugin, kind)
+        ) STRICT, WITHOUT ROWID;
         PRAGMA user_version = 2;
         """
 

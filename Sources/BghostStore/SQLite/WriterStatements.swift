@@ -15,6 +15,8 @@ struct WriterStatements {
     let release: Statement
     let insertRun: Statement
     let remember: Statement
+    let keepRuntime: Statement
+    let trimRuntime: Statement
     let switchOff: Statement
     let switchOn: Statement
     let writePage: Statement
@@ -62,6 +64,8 @@ struct WriterStatements {
             "INSERT OR REPLACE INTO task (\(TaskColumns.names)) VALUES"
                 + " (\(Self.marks(TaskColumns.count)))"
         )
+        keepRuntime = try prepare("INSERT OR REPLACE INTO runtime VALUES (?, ?, ?, ?, ?)")
+        trimRuntime = try prepare("DELETE FROM runtime WHERE minute < ? OR minute > ?")
         switchOff = try prepare("INSERT OR REPLACE INTO switched_off VALUES (?, ?, ?)")
         switchOn = try prepare("DELETE FROM switched_off WHERE plugin = ?")
         writePage = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")

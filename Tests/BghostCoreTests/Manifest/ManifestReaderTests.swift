@@ -21,7 +21,7 @@ struct ManifestReaderTests {
               "sha256": "\(String(repeating: "0af9", count: 16))",
               "isolation": "worker",
               "runsPerWorker": 3, "prestart": 2,
-              "permissions": {
+              "runtimePerDay": { "refresh": "20m", "processing": "30d" }, "permissions": {
                 "network": ["API.Open-Meteo.com:443", "*.example.org:8443", "[0:0::1]:80", "10.0.0.1:1"],
                 "directNetwork": true,
                 "read": ["/srv/photos", "./maps"], "write": ["spool"],
@@ -103,6 +103,7 @@ struct ManifestReaderTests {
                 outputBytes: 1_000_000,
                 resultBytes: 8000
             ),
+            runtimePerDay: RuntimePerDay(refresh: .seconds(1200), processing: .seconds(2_592_000)),
             config: #"{"storm codes":[95,96.0,99],"token":"Bearer a\"b\\c\n","n":{}}"#,
             origin: SourceLocation(file: "tasks.json", line: 9, column: 5)
         )

@@ -16,6 +16,7 @@ struct SchedulerHand {
     private(set) var now: Moment
     private(set) var pending: [RunID: Request] = [:]
     private(set) var memories: [String: TaskMemory] = [:]
+    private(set) var runtime: [RuntimeUse] = []
     /// How requests ended that got no run.
     private(set) var ends: [RunID: RequestEnd] = [:]
     /// Runs under way, in the order in which they began.
@@ -82,7 +83,8 @@ struct SchedulerHand {
         begun = []
         notes = []
         let (memories, pending) = (memories.values, pending.values.sorted { $0.id < $1.id })
-        perform { scheduler, now, effects in
+        perform { [runtime] scheduler, now, effects in
+            for use in runtime { scheduler.takeOver(use, now: now) }
             for memory in memories { scheduler.takeOver(memory, now: now) }
             for request in pending { scheduler.takeOver(request, now: now, &effects) }
             scheduler.start(now: now, &effects)
@@ -199,6 +201,9 @@ struct SchedulerHand {
         case .ended(_, .again(let request)): pending[request.id] = request
         case .redriven(let request): pending[request.id] = request
         case .remembered(let memory): memories[memory.identifier] = memory
+        case .used(let use):
+            runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
+            runtime.append(use)
         case .ended, .discarded, .switched: break
         }
     }
