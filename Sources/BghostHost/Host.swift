@@ -38,6 +38,8 @@ package actor Host {
     /// The date for which a timer is armed, and that timer.
     var armedDate: Int64?
     var armedDates: UInt64 = 0
+    /// When the clock is looked at again, as long as it is doubted.
+    var armedClock: UInt64 = 0
     /// What is known of the machine, if some task wants to know.
     var facts: MachineFacts?
     /// What of it is watched.
@@ -117,6 +119,7 @@ package actor Host {
         watchClock()
         startFacts()
         try recover()
+        lookAtClock()
         decide { scheduler, now, effects in scheduler.start(now: now, &effects) }
         prestart()
         log.write(
@@ -219,6 +222,7 @@ package actor Host {
         case .dates: deadline == armedDates
         case .facts: deadline == armedFacts
         case .placement: deadline == placement.due
+        case .clock: deadline == armedClock
         }
     }
 
@@ -236,6 +240,7 @@ enum TimerToken {
     case dates
     case facts
     case placement
+    case clock
 
     init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -246,7 +251,8 @@ enum TimerToken {
             switch raw & 3 {
             case 0: self = .dates
             case 1: self = .facts
-            default: self = .placement
+            case 2: self = .placement
+            default: self = .clock
             }
         default: self = .run(raw)
         }
@@ -261,6 +267,7 @@ enum TimerToken {
         case .dates: 7 << 61
         case .facts: 7 << 61 | 1
         case .placement: 7 << 61 | 2
+        case .clock: 7 << 61 | 3
         }
     }
 }
@@ -301,6 +308,7 @@ extension Host {
             case .dates: datesCame()
             case .facts: factsDue()
             case .placement: placementDue()
+            case .clock: lookAtClock()
             }
         }
         rearm()

@@ -30,6 +30,8 @@ package struct HostConfiguration: Sendable {
     package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Keeps what happens to the scheduler and what it decides, if somebody wants it.
     package var recorder: (any DecisionRecorder)?
+    /// Looks at the wall clock; `nil` is to ask the kernel.
+    package var clockDoubt: (@Sendable () -> ClockDoubt?)?
     /// How long the host waits for what it cannot hurry.
     package var patience = HostPatience()
 

@@ -27,6 +27,11 @@ package struct TaskSchedule: Equatable, Sendable {
         self.window = window
     }
 
+    /// Whether its times are of the wall clock, and not so long after one another.
+    package var isCalendar: Bool {
+        if case .calendar = times { true } else { false }
+    }
+
     /// What decides when it comes, in one line: another text is another schedule.
     package var text: String {
         let window = "window \(window.clampedNanoseconds)"

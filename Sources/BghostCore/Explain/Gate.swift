@@ -12,6 +12,8 @@ package struct Gate: Equatable, Sendable {
         case coalescing
         /// Its latest begin date.
         case notAfter
+        /// It serves a time of a calendar, and the clock may be wrong yet.
+        case clockUnsynced
         case throttle
         /// Its plugin's runs took too long within a day.
         case budget
@@ -93,6 +95,9 @@ package struct Gate: Equatable, Sendable {
         case .coalescing:
             "others, which it may meet"
                 + (until.map { " at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+        case .clockUnsynced:
+            "a clock that can be believed: \(now)"
+                + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0)) at the most" } ?? "")
         case .throttle:
             "what its last runs owe for not stopping in time"
                 + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")

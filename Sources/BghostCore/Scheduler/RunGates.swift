@@ -31,6 +31,8 @@ struct RunGates: Sendable {
     /// What the machine offers; `nil` if nobody watches it, and then all is unknown.
     var facts: FactSheet?
     var budgets: RuntimeBudgets
+    /// The wall clock, as long as it is not believed.
+    var clock: DoubtedClock?
     /// Pending requests whose successor is on its way to the store.
     ///
     /// They must not begin: the store has them as replaced by then, and would not take their outcome.
@@ -71,7 +73,7 @@ struct RunGates: Sendable {
         guard request.isSimulated || budgets.spentUntil(catalog.quota(of: task)) == nil else {
             return false
         }
-        return !isBeingReplaced(request)
+        return !isBeingReplaced(request) && !waitsForClock(request, task: task)
             && (request.isSimulated || unmet(request, task: task).isEmpty)
     }
 

@@ -20,6 +20,7 @@ extension Scheduler {
         gates.append(permittedGate(request))
         if !request.isSimulated {
             gates += dateGates(place, now: now)
+            if let clock = clockGate(request, task: task, now: now) { gates.append(clock) }
             gates.append(throttleGate(request, index, now: now))
             if let budget = budgetGate(task) { gates.append(budget) }
             gates += requirementGates(request, task: task)
@@ -145,6 +146,21 @@ extension Scheduler {
             until: request.begin,
             remedy: isOpen ? "" : "submit it without `tolerance`, or take that out of the task",
             condition: "it had no tolerance"
+        )
+    }
+
+    private func clockGate(_ request: Request, task: Int, now: Moment) -> Gate? {
+        guard gates.waitsForClock(request, task: task), let clock = gates.clock else { return nil }
+        let wait = Int64(clamping: clock.until.subtractingClamped(now.monotonic))
+        return Gate(
+            .clockUnsynced,
+            isOpen: false,
+            now: clock.doubt.sentence,
+            wanted: "a clock that is kept right",
+            source: "adjtimex",
+            until: now.unix.addingClamped(wait),
+            remedy: "set the clock, or start a time service such as systemd-timesyncd",
+            condition: "the clock were right"
         )
     }
 

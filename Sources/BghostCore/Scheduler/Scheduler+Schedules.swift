@@ -39,7 +39,7 @@ extension Scheduler {
         }
     }
 
-    private mutating func take(
+    mutating func take(
         up schedule: TaskSchedule,
         entry: Int,
         now: Moment,

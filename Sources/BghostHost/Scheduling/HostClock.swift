@@ -30,8 +30,31 @@ extension Host {
         lookAtDates()
     }
 
+    /// How often a clock that is doubted is looked at: that somebody keeps it right is not told.
+    private static var clockPeriod: UInt64 { 5_000_000_000 }
+
+    /// Looks whether the clock can be believed, at the start and until it can.
+    func lookAtClock() {
+        let before = scheduler.clockDoubt
+        let look = configuration.clockDoubt
+        let doubt = if let look { look() } else { KernelClock.doubt(unix: wall) }
+        decide { scheduler, now, effects in scheduler.clockLooked(doubt, now: now, &effects) }
+        if let doubt = scheduler.clockDoubt, let end = scheduler.clockDoubtEnds {
+            if doubt != before {
+                log.write(.warning, "clock.doubted", "\(doubt.sentence); calendars wait for it")
+            }
+            armedClock = min(end, now.addingClamped(Self.clockPeriod))
+            arm(armedClock, token: TimerToken.clock.raw)
+        } else if before != nil {
+            let why = doubt == nil ? "it is right" : "nobody sets it, so it is taken as it is"
+            log.write(.info, "clock.believed", why)
+        }
+    }
+
     func lookAtDates() {
         armedDate = nil
+        // First, so that what the wrong time would have meant is not made up for.
+        if scheduler.clockDoubt != nil { lookAtClock() }
         decide { scheduler, now, effects in scheduler.clockWasSet(now: now, &effects) }
     }
 

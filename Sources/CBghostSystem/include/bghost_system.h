@@ -34,6 +34,9 @@ int bgs_eventfd_drain(int fd);
 /* A descriptor that is readable once somebody has set the wall clock; arm it again then. */
 int bgs_clock_watch(void);
 int bgs_clock_watch_arm(int fd);
+/* 1 if somebody keeps the wall clock right, 0 if nobody does, a negative errno if the kernel does not
+ * tell. */
+int bgs_clock_is_kept(void);
 
 /* ---- time ---- */
 uint64_t bgs_monotonic_ns(void);

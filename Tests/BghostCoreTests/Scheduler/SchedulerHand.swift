@@ -23,10 +23,18 @@ struct SchedulerHand {
     private(set) var begun: [RunStart] = []
     private(set) var notes: [SchedulerNote] = []
 
-    init(_ manifest: Manifest, slots: Int = 4, at unix: Int64 = noon) {
+    init(
+        _ manifest: Manifest,
+        slots: Int = 4,
+        at unix: Int64 = noon,
+        doubting doubt: ClockDoubt? = nil
+    ) {
         now = Moment(monotonic: 1 << 40, unix: unix)
         scheduler = Self.scheduler(manifest, slots: slots)
-        perform { $0.start(now: $1, &$2) }
+        perform { scheduler, now, effects in
+            scheduler.clockLooked(doubt, now: now, &effects)
+            scheduler.start(now: now, &effects)
+        }
     }
 
     private static func scheduler(_ manifest: Manifest, slots: Int) -> Scheduler {
@@ -78,7 +86,11 @@ struct SchedulerHand {
     }
 
     /// Puts another scheduler in the place of this one, as a daemon that starts again does.
-    mutating func restart(_ manifest: Manifest, slots: Int = 4) {
+    mutating func restart(
+        _ manifest: Manifest,
+        slots: Int = 4,
+        doubting doubt: ClockDoubt? = nil
+    ) {
         scheduler = Self.scheduler(manifest, slots: slots)
         begun = []
         notes = []
@@ -87,6 +99,7 @@ struct SchedulerHand {
             for use in runtime { scheduler.takeOver(use, now: now) }
             for memory in memories { scheduler.takeOver(memory, now: now) }
             for request in pending { scheduler.takeOver(request, now: now, &effects) }
+            scheduler.clockLooked(doubt, now: now, &effects)
             scheduler.start(now: now, &effects)
         }
     }
@@ -114,9 +127,12 @@ struct SchedulerHand {
     /// Lets time pass while nobody looks.
     mutating func skip(_ nanoseconds: Int64) { advance(to: now.unix + nanoseconds) }
 
+    /// Sets the wall clock without a word.
+    mutating func jump(to unix: Int64) { now.unix = unix }
+
     /// Sets the wall clock, and says so.
     mutating func setClock(_ unix: Int64) {
-        now.unix = unix
+        jump(to: unix)
         perform { $0.clockWasSet(now: $1, &$2) }
     }
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import Testing
+
+@Suite struct KernelClockTests {
+    @Test func aClockOfThePastIsDoubted() {
+        #expect(KernelClock.doubt(unix: 0) == .implausible)
+        #expect(KernelClock.doubt(unix: ClockDoubt.oldest) != .implausible)
+    }
+
+    /// What it says is the kernel's, and the same each time.
+    @Test func theKernelIsAsked() {
+        let first = KernelClock.isSynchronised
+        #expect(KernelClock.isSynchronised == first)
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import Synchronization
+import Testing
+
+extension Integration {
+    /// Calendars and a clock that is not kept right yet.
+    @Suite struct ClockTests {
+        @Test(.timeLimit(.minutes(1)))
+        func `A calendar waits until the clock is right`() async throws {
+            var manifest = try TestManifest.misbehave()
+            let index = try #require(
+                manifest.tasks.firstIndex { $0.identifier.description == "echo" }
+            )
+            manifest.tasks[index].schedule = TaskSchedule(
+                times: .calendar(
+                    try CalendarExpression("* * * * * *"),
+                    zone: .utc,
+                    gap: .shift,
+                    fold: .first
+                )
+            )
+            let doubt = Mutex<ClockDoubt?>(.unsynchronised)
+            try await withDaemon(
+                manifest,
+                adjust: { $0.clockDoubt = { doubt.withLock { $0 } } }
+            ) { daemon in
+                try await daemon.line { $0.event == "clock.doubted" }
+                let waiting = await daemon.host.pending(task: "echo", limit: 1).requests.first
+                #expect(
+                    waiting?.waitingFor.contains { $0.contains("not synchronised yet") } == true
+                )
+                // Others run meanwhile.
+                let run = try await daemon.run("witness.echo")
+                #expect(run.outcome == .succeeded)
+                #expect(await daemon.host.runs(task: "echo", limit: 1).isEmpty)
+                doubt.withLock { $0 = nil }
+                try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+                let lines = daemon.log.entries(matching: LogFilter(), limit: 8192)
+                let believed = try #require(lines.first { $0.event == "clock.believed" })
+                let ended = lines.first { $0.event == "run.ended" && $0.task == "echo" }
+                #expect(believed.time <= ended?.time ?? 0)
+            }
+        }
+    }
+}
