@@ -55,6 +55,31 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(1)))
+        func `A program of the operator's can be required`() async throws {
+            let folder = try TemporaryDirectory()
+            var manifest = try TestManifest.misbehave()
+            manifest.host.facts.probes = [
+                ProbeDefinition(
+                    name: "mounted",
+                    arguments: ["/usr/bin/test", "-e", folder.file("here")],
+                    interval: .seconds(1)
+                )
+            ]
+            let index = try #require(
+                manifest.tasks.firstIndex { $0.identifier.description == "echo" }
+            )
+            manifest.tasks[index].requirements = .probe(0)
+            try await withDaemon(manifest) { daemon in
+                try await daemon.line { $0.message.hasPrefix("mounted: fails") }
+                let request = try await daemon.host.submit(Submission(task: "echo"))
+                #expect(await waitingFor("echo", daemon).first?.contains("mounted") == true)
+                try folder.write("", to: "here")
+                let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
+                #expect(run.outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
         func `What nobody knows does not hold`() async throws {
             try await withRequirements { daemon in
                 _ = try await daemon.host.submit(Submission(task: "echo"))

@@ -33,17 +33,21 @@ package struct HostSettings: Equatable, Sendable {
     package var slots: Int?
     /// The zone of calendars that name none.
     package var timeZone: ZoneTable
+    /// What the machine cannot tell by itself.
+    package var facts: FactDefinitions
 
     package init(
         stateDirectory: String? = nil,
         controlSocket: String? = nil,
         slots: Int? = nil,
-        timeZone: ZoneTable = .utc
+        timeZone: ZoneTable = .utc,
+        facts: FactDefinitions = FactDefinitions()
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
         self.slots = slots
         self.timeZone = timeZone
+        self.facts = facts
     }
 }
 

@@ -14,7 +14,9 @@ extension ManifestBuilder {
     func loss(_ node: JSONNode?) -> RequirementLoss {
         var loss = RequirementLoss()
         for member in node?.object ?? [] {
-            guard let requirement = RequirementSet(name: member.key, probes: []),
+            let isOfProbes = member.key == "probes"
+            let known = RequirementSet(name: member.key, probes: [])
+            guard let requirement = isOfProbes ? .anyProbe : known,
                 let action = member.value.string.flatMap(RequirementLoss.Action.init)
             else { continue }
             loss[requirement] = action

@@ -18,6 +18,7 @@ struct ManifestBuilder {
         }
         var host = HostSettings()
         if let zone = zone(node["timeZone"], in: main) { host.timeZone = zone }
+        host.facts = facts(node["facts"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlSocket = node["control"].flatMap { node in
@@ -187,7 +188,9 @@ struct ManifestBuilder {
             submitAtStart: submitAtStart(entry, identifier),
             schedule: schedule(entry, identifier, host),
             tolerance: duration(node["tolerance"]) ?? .zero,
-            requirements: requirements(node["requires"]),
+            requirements: requirements(node["requires"]).union(
+                probes(node["requires"]?["probes"], of: entry, host)
+            ),
             loss: loss(node["onLost"]),
             retry: retry(node["retry"], kind),
             parameters: settings("parameters", of: entry),

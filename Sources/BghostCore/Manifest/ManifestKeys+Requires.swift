@@ -30,7 +30,14 @@ extension ManifestKeys {
 
     private static let requires = ManifestSection(
         noun: "section `requires`",
-        keys: known.map { ManifestKey($0.name, .flag, default: "false", $0.summary) }
+        keys: known.map { ManifestKey($0.name, .flag, default: "false", $0.summary) } + [
+            ManifestKey(
+                "probes",
+                .list(of: .pluginName),
+                default: "[]",
+                "Probes of `host`, section `facts`, that must say that it holds."
+            )
+        ]
     )
 
     private static let onLost = ManifestSection(
@@ -43,6 +50,13 @@ extension ManifestKeys {
                 default: "\"\((isExpiring ?? .continue).rawValue)\"",
                 "If `\(name)` is lost."
             )
-        }
+        } + [
+            ManifestKey(
+                "probes",
+                .word(RequirementLoss.Action.allCases.map(\.rawValue), reserved: []),
+                default: "\"continue\"",
+                "If one of its probes says that it does not hold any more."
+            )
+        ]
     )
 }

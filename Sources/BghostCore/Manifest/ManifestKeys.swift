@@ -78,6 +78,7 @@ enum ManifestKeys {
                 default: "\"UTC\"",
                 "The IANA zone of calendars that name none."
             ),
+            ManifestKey("facts", .section(facts), "What the machine cannot tell by itself."),
             ManifestKey(
                 "history",
                 .reserved(advice: "remove it"),

@@ -19,6 +19,9 @@ enum TextFormat: Sendable {
     case signature
     case calendar
     case timeZone
+    case upsAddress
+    case linkName
+    case argument
 }
 
 /// Why a text does not have its format.
@@ -65,6 +68,9 @@ extension TextFormat {
         case .signature: "a signature such as \"int(int)\""
         case .calendar: "a calendar such as \"0 12 * * *\""
         case .timeZone: "a time zone such as \"Europe/Berlin\""
+        case .upsAddress: "a supply such as \"ups@localhost\""
+        case .linkName: "a network link such as \"wwan0\""
+        case .argument: "an argument"
         }
     }
 
@@ -82,13 +88,19 @@ extension TextFormat {
         case .signature: "signature"
         case .calendar: "calendar"
         case .timeZone: "time zone"
+        case .upsAddress: "supply"
+        case .linkName: "link"
+        case .argument: "argument"
         }
     }
 
     /// A regular expression that every good text matches; `nil` if one would say nothing.
     var pattern: String? {
         switch self {
-        case .hostPath, .path, .library, .signature, .calendar, .timeZone: nil
+        case .hostPath, .path, .library, .signature, .calendar, .timeZone, .argument: nil
+        case .upsAddress:
+            #"^([A-Za-z0-9._-]+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"#
+        case .linkName: "^[^/ \\t\\n]{1,15}$"
         case .controlAddress: "^unix:."
         case .digest: "^[0-9a-f]{64}$"
         case .networkGrant: #"^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[A-Za-z0-9._-]+):[0-9]{1,5}$"#
@@ -117,7 +129,21 @@ extension TextFormat {
         // Another part of the program reads them.
         case .signature, .timeZone: nil
         case .calendar: Self.calendarFault(text)
+        case .upsAddress:
+            UPSAddress(text) == nil
+                ? TextFault(.badNetworkGrant, "it is not of the form ups@host:port") : nil
+        case .linkName: Self.linkFault(text)
+        case .argument: PathCheck.plainFault(in: text)
         }
+    }
+
+    /// As the kernel has it, whose names have 15 bytes.
+    private static func linkFault(_ text: String) -> TextFault? {
+        let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+        guard !(1...15).contains(text.utf8.count) || !isPlain || text == "." || text == ".." else {
+            return nil
+        }
+        return TextFault(.badName, "the kernel has no link of such a name")
     }
 
     private static func calendarFault(_ text: String) -> TextFault? {

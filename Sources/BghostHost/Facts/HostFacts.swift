@@ -13,13 +13,15 @@ extension Host {
         let wanted = scheduler.catalog.requirements
         guard !wanted.isEmpty else { return }
         watched = wanted
+        let definitions = configuration.manifest.host.facts
         let sources =
             configuration.factSources?(wanted)
-            ?? FactSettings(storage: configuration.stateDirectory)
+            ?? FactSettings(definitions, storage: configuration.stateDirectory)
             .sources(for: wanted, spawner: spawner)
         do {
             let facts = try MachineFacts(
                 sources: sources,
+                probes: definitions.probes.map(\.name),
                 reactor: reactor,
                 tokens: Self.factTokens
             )
@@ -103,5 +105,21 @@ extension RequirementSet {
             rest &= ~bit
         }
         guard rest == 0 else { return nil }
+    }
+}
+
+extension FactSettings {
+    /// What the manifest says, and this machine's usual places.
+    init(_ definitions: FactDefinitions, storage: String) {
+        self.init(storage: storage)
+        ups = definitions.ups.map {
+            UPSMonitor.Address(
+                host: $0.host,
+                port: $0.port ?? UPSMonitor.Address.usualPort,
+                supply: $0.supply
+            )
+        }
+        meteredLinks = definitions.meteredLinks
+        probes = definitions.probes
     }
 }

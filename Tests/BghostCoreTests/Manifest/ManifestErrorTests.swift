@@ -46,6 +46,10 @@ struct ManifestErrorTests {
         Bad(.wrongType, "{ \"version\": ▶\"1\" }", label: "the number 1 is needed"),
     ]
 
+    private static let nineProbes = (1...9).map {
+        "\($0 == 9 ? "▶" : "")\"p\($0)\": { \"run\": [\"/a\"] }"
+    }.joined(separator: ", ")
+
     static let keys = [
         Bad(
             .unknownKey,
@@ -83,6 +87,20 @@ struct ManifestErrorTests {
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
         Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
+        Bad(.notDefined, task("\"requires\": { \"probes\": [▶\"vpn\"] }")),
+        Bad(.wrongType, task("\"requires\": { \"probes\": ▶true }")),
+        Bad(.unknownWord, task("\"onLost\": { \"probes\": ▶\"stop\" }")),
+        Bad(.badNetworkGrant, host("\"facts\": { \"ups\": ▶\"a@b@c\" }")),
+        Bad(.badNetworkGrant, host("\"facts\": { \"ups\": ▶\"a@b:0\" }")),
+        Bad(.badName, host("\"facts\": { \"meteredLinks\": [▶\"a/b\"] }")),
+        Bad(.badPath, host("\"facts\": { \"probes\": { \"a\": { \"run\": ▶[] } } }")),
+        Bad(.badPath, host("\"facts\": { \"probes\": { \"a\": { \"run\": [▶\"true\"] } } }")),
+        Bad(.missingKey, host("\"facts\": { \"probes\": { ▶\"a\": {} } }")),
+        Bad(
+            .nameCollision,
+            host("\"facts\": { \"probes\": { ▶\"idle\": { \"run\": [\"/a\"] } } }")
+        ),
+        Bad(.outOfRange, host("\"facts\": { \"probes\": { \(nineProbes) } }")),
     ]
 
     static let schedules = [

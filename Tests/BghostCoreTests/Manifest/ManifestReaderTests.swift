@@ -13,7 +13,10 @@ struct ManifestReaderTests {
           "$schema": "./tasks.schema.json", "x-owner": { "any": ["thing"] },
           "version": 1,
           "host": {
-            "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,
+            "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,\
+            "facts": { "ups": "rack@[::1]:4000", "meteredLinks": ["wwan0"], "probes": {\
+              "vpn": { "run": ["/usr/bin/test", "-e", "vpn"], "interval": "1m", "timeout": "2s" },\
+              "disk": { "run": ["/bin/true"] } } },
           },
           "plugins": {
             "weather-check": {
@@ -46,7 +49,8 @@ struct ManifestReaderTests {
               "plugin": "weather-check", "handler": "weather.check", "kind": "processing",
               "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m",
               "limits": { "runtime": "250ms", "grace": "2m" },
-              "overlap": "replace", "priority": 900,
+              "overlap": "replace", "priority": 900, "onLost": { "probes": "expire" },\
+              "requires": { "idle": true, "probes": ["disk"] },
               "parameters": { "latitude": 52.52, "price": "$${env:NAME}", "é": "${credential:ntfy}" }
             },
             "com.example.stormy.*": { "plugin": "weather-check" },
@@ -71,7 +75,19 @@ struct ManifestReaderTests {
                 == HostSettings(
                     stateDirectory: "/etc/bghost/state",
                     controlSocket: "/run/bghost/control.sock",
-                    slots: 4
+                    slots: 4,
+                    facts: FactDefinitions(
+                        ups: UPSAddress(supply: "rack", host: "::1", port: 4000),
+                        meteredLinks: ["wwan0"],
+                        probes: [
+                            ProbeDefinition(
+                                name: "vpn",
+                                arguments: ["/usr/bin/test", "-e", "vpn"],
+                                interval: .seconds(60),
+                                timeout: .seconds(2)
+                            ), ProbeDefinition(name: "disk", arguments: ["/bin/true"]),
+                        ]
+                    )
                 )
         )
         let pattern = try #require(IdentifierPattern("com.example.stormy.*"))
@@ -127,6 +143,8 @@ struct ManifestReaderTests {
     private func checkTasks(_ tasks: [TaskDefinition]) throws {
         let names = ["StormyNoon", "com.example.stormy.*", "com.example.stormy.notify", "sum"]
         #expect(tasks.map(\.identifier.description) == names)
+        var loss = RequirementLoss()
+        loss[.anyProbe] = .expire
         let noon = TaskDefinition(
             identifier: try #require(IdentifierPattern("StormyNoon")),
             handler: .plugin(name: "weather-check", handler: "weather.check"),
@@ -137,6 +155,8 @@ struct ManifestReaderTests {
             submitAtStart: true,
             schedule: TaskSchedule(times: .every(.seconds(86_400))),
             tolerance: .seconds(600),
+            requirements: [.idle, .probe(1)],
+            loss: loss,
             // What a secret holds is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)
