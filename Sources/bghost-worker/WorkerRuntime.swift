@@ -173,6 +173,8 @@ extension HostAnswer {
     fileprivate init(_ reply: Reply, _ descriptor: inout Int32) {
         switch reply.body {
         case .none: self.init(status: reply.status)
+        case .situation(let situation):
+            self.init(status: reply.status, body: .situation(situation))
         case .pending(let entries):
             self.init(
                 status: reply.status,

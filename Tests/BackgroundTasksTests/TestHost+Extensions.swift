@@ -99,6 +99,29 @@ extension TestHost {
         }
     )
 
+    static let statusTable = bg_statuses(
+        size: UInt32(MemoryLayout<bg_statuses>.size),
+        reserved: 0,
+        refresh: { host, out in
+            guard let out, out.pointee.size == UInt32(MemoryLayout<bg_refresh>.size) else {
+                return BG_E_ARG
+            }
+            return TestHost.of(host).state.withLock { state in
+                out.pointee = state.refresh
+                return state.answer
+            }
+        },
+        missed: { host, run, out in
+            guard run != 0, let out, out.pointee.size == UInt32(MemoryLayout<bg_missed>.size) else {
+                return BG_E_ARG
+            }
+            return TestHost.of(host).state.withLock { state in
+                out.pointee = state.missed
+                return state.answer
+            }
+        }
+    )
+
     static let fetchTable = bg_fetches(
         size: UInt32(MemoryLayout<bg_fetches>.size),
         reserved: 0,

@@ -36,6 +36,8 @@ final class TestHost: @unchecked Sendable {
         /// What `submit` and `cancel` answer.
         var answer = BG_OK
         var pending: [bg_pending] = []
+        var refresh = bg_refresh()
+        var missed = bg_missed()
         var fetches: [FetchCall] = []
         /// What `begin` of a fetch answers.
         var fetchAnswer = BG_OK
@@ -55,12 +57,14 @@ final class TestHost: @unchecked Sendable {
     let table = UnsafeMutablePointer<bg_host>.allocate(capacity: 1)
     private let schedule = UnsafeMutablePointer<bg_schedule>.allocate(capacity: 1)
     private let fetches = UnsafeMutablePointer<bg_fetches>.allocate(capacity: 1)
+    private let statuses = UnsafeMutablePointer<bg_statuses>.allocate(capacity: 1)
     private let extensions: Set<String>
 
-    init(extensions: Set<String> = [BG_EXT_SCHEDULE, BG_EXT_FETCH]) {
+    init(extensions: Set<String> = [BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS]) {
         self.extensions = extensions
         schedule.initialize(to: Self.scheduleTable)
         fetches.initialize(to: Self.fetchTable)
+        statuses.initialize(to: Self.statusTable)
         let itself = Unmanaged.passRetained(self).toOpaque()
         table.initialize(
             to: bg_host(
@@ -119,6 +123,7 @@ final class TestHost: @unchecked Sendable {
         switch name {
         case BG_EXT_SCHEDULE: return UnsafeRawPointer(schedule)
         case BG_EXT_FETCH: return UnsafeRawPointer(fetches)
+        case BG_EXT_STATUS: return UnsafeRawPointer(statuses)
         default: return nil
         }
     }

@@ -130,6 +130,28 @@ import Testing
         ),
     ]
 
+    private static let situation = Sample(
+        name: "reply, situation",
+        message: .reply(
+            Reply(
+                call: 9,
+                status: 0,
+                body: .situation(
+                    Situation(
+                        refresh: 3,
+                        reasons: 8,
+                        missedCount: 2,
+                        missedFromUnixMilliseconds: -1
+                    )
+                )
+            )
+        ),
+        hex: """
+            2d000000 11 01 0000 0900000000000000  00000000 03
+            03000000 08000000  0200000000000000 ffffffffffffffff
+            """
+    )
+
     static let toDaemon: [Sample] = [
         Sample(
             name: "ready",
@@ -248,9 +270,14 @@ import Testing
             message: call(.cancelFetch(call: 6)),
             hex: "20000000 87 01 0600 0700000000000000  0500000000000000  0600000000000000"
         ),
+        Sample(
+            name: "call, situation",
+            message: call(.situation(run: 6)),
+            hex: "20000000 87 01 0700 0700000000000000  0500000000000000  0600000000000000"
+        ),
     ]
 
-    static let all = toWorker + toDaemon
+    static let all = toWorker + [situation] + toDaemon
 
     @Test(arguments: all)
     func isWrittenAs(_ sample: Sample) {

@@ -10,6 +10,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        note(.clockLooked(doubt), at: now)
         guard let doubted = gates.clock else {
             gates.clock = doubt.map {
                 RunGates.DoubtedClock(
@@ -25,9 +26,9 @@ extension Scheduler {
         }
         gates.clock = nil
         forgetWrongStarts(now: now, &effects)
-        clockWasSet(now: now, &effects)
+        lookAtDates(now: now, &effects)
         retryRequests(now: now) { [catalog] in catalog.tasks[$0].schedule?.isCalendar == true }
-        dispatch(now: now, &effects)
+        beginWhatCan(now: now, &effects)
     }
 
     /// Why the wall clock is not believed; `nil` if it is.

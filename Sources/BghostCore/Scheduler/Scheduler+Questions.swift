@@ -23,6 +23,9 @@ extension Scheduler {
         return requests
     }
 
+    /// The times of its schedule that a run under way stands for besides its own.
+    package func missed(by ticket: RunTicket) -> MissedSlots? { running[ticket]?.request.missed }
+
     /// The pending requests of a plugin's tasks.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
         book.entries.compactMap { entry in

@@ -134,6 +134,10 @@ package struct Scheduler: Sendable {
     /// Somebody set the clock: every date is looked at again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.clockWasSet, at: now)
+        lookAtDates(now: now, &effects)
+    }
+
+    mutating func lookAtDates(now: Moment, _ effects: inout [SchedulerEffect]) {
         parking.clockWasSet(now: now.unix)
         refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {

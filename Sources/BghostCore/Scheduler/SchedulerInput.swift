@@ -15,6 +15,7 @@ package enum SchedulerInput: Codable, Sendable {
     case dispatch
     case datesCame
     case clockWasSet
+    case clockLooked(ClockDoubt?)
     case accept(Submission, isSimulated: Bool, by: Submitter)
     case arrived(RunID, isStored: Bool)
     case ended(RunTicket, RunFinish)

@@ -32,6 +32,7 @@ package struct SchedulerReplay: Sendable {
         case .dispatch: scheduler.dispatch(now: now, &effects)
         case .datesCame: scheduler.datesCame(now: now, &effects)
         case .clockWasSet: scheduler.clockWasSet(now: now, &effects)
+        case .clockLooked(let doubt): scheduler.clockLooked(doubt, now: now, &effects)
         case .factsChanged(let probes, let facts, let changed):
             scheduler.factsChanged(
                 FactSheet(probes: probes, facts: facts),

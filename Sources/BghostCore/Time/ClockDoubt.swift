@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why the wall clock is not believed yet.
-package enum ClockDoubt: Equatable, Sendable {
+package enum ClockDoubt: Equatable, Codable, Sendable {
     /// It shows a time before this bghost was made, as machines without a battery for it do.
     case implausible
     /// The machine has just started, and nobody has told its kernel the time.

@@ -30,6 +30,7 @@ extension Host {
         case .cancelFetch(let number):
             carrier.fetches[number]?.task.cancel()
             answer(call, carrier, CallStatus.ok)
+        case .situation(let run): answerSituation(call, carrier, run)
         }
     }
 
@@ -261,6 +262,7 @@ enum CallStatus {
     static let argument: Int32 = -12
     static let permission: Int32 = -13
     static let limit: Int32 = -14
+    static let stale: Int32 = -10
     static let absent: Int32 = -16
 }
 

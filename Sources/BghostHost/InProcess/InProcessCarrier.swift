@@ -69,6 +69,8 @@ final class InProcessCarrier: Carrier {
 extension HostAnswer {
     fileprivate init(_ reply: Reply) {
         switch reply.body {
+        case .situation(let situation):
+            self.init(status: reply.status, body: .situation(situation))
         case .pending(let entries):
             self.init(
                 status: reply.status,

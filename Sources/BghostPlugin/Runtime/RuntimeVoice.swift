@@ -45,6 +45,7 @@ package struct HostAnswer: Sendable {
         case none
         case pending([(task: String, kind: UInt32, earliestUnixMilliseconds: Int64)])
         case fetched(httpStatus: Int32, headers: String, message: String, body: [UInt8])
+        case situation(Situation)
     }
 
     /// A `BG_OK` or `BG_E_*`.

@@ -10,6 +10,7 @@ private struct ExtensionTables: @unchecked Sendable {
     // @unchecked: written once, before the first reader.
     let schedule: UnsafeMutablePointer<bg_schedule>
     let fetches: UnsafeMutablePointer<bg_fetches>
+    let statuses: UnsafeMutablePointer<bg_statuses>
 
     static let shared = ExtensionTables()
 
@@ -18,8 +19,11 @@ private struct ExtensionTables: @unchecked Sendable {
         schedule.initialize(to: bg_schedule())
         fetches = .allocate(capacity: 1)
         fetches.initialize(to: bg_fetches())
+        statuses = .allocate(capacity: 1)
+        statuses.initialize(to: bg_statuses())
         PluginRuntime.fill(schedule)
         PluginRuntime.fill(fetches)
+        PluginRuntime.fill(statuses)
     }
 }
 
@@ -30,6 +34,9 @@ extension PluginRuntime {
         }
         if strcmp(name, BG_EXT_FETCH) == 0 {
             return UnsafeRawPointer(ExtensionTables.shared.fetches)
+        }
+        if strcmp(name, BG_EXT_STATUS) == 0 {
+            return UnsafeRawPointer(ExtensionTables.shared.statuses)
         }
         return nil
     }

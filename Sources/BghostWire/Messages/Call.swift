@@ -22,6 +22,8 @@ package struct Call: Equatable, Sendable {
         case fetch(FetchCall)
         /// Ends the fetch that was begun by the call of this number.
         case cancelFetch(call: UInt64)
+        /// How things stand, for the plugin and, unless it is 0, for one of its runs.
+        case situation(run: UInt64)
     }
 
     package var number: UInt64
@@ -49,6 +51,7 @@ package struct Call: Equatable, Sendable {
             case .cancelAllPending, .pending: break
             case .fetch(let fetch): fetch.write(to: &fields)
             case .cancelFetch(let call): fields.integer(call)
+            case .situation(let run): fields.integer(run)
             }
         }
     }
@@ -71,6 +74,7 @@ package struct Call: Equatable, Sendable {
         case 4: operation = .pending
         case 5: operation = .fetch(try FetchCall(&fields))
         case 6: operation = .cancelFetch(call: try fields.integer())
+        case 7: operation = .situation(run: try fields.integer())
         default: throw .valueOutOfRange
         }
         try fields.end()
@@ -86,6 +90,7 @@ extension Call.Operation {
         case .pending: 4
         case .fetch: 5
         case .cancelFetch: 6
+        case .situation: 7
         }
     }
 }

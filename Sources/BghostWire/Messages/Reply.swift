@@ -11,6 +11,8 @@ package struct Reply: Equatable, Sendable {
         case pending([PendingEntry])
         /// The end of a fetch.
         case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
+        /// How things stand.
+        case situation(Situation)
     }
 
     /// Where a fetched body is.
@@ -62,6 +64,12 @@ package struct Reply: Equatable, Sendable {
                     fields.integer(UInt8(1))
                     fields.integer(count)
                 }
+            case .situation(let situation):
+                fields.integer(UInt8(3))
+                fields.integer(situation.refresh)
+                fields.integer(situation.reasons)
+                fields.integer(situation.missedCount)
+                fields.integer(situation.missedFromUnixMilliseconds)
             }
         }
     }
@@ -97,9 +105,41 @@ package struct Reply: Equatable, Sendable {
                 default: throw .valueOutOfRange
                 }
             body = .fetched(httpStatus: http, headers: headers, message: message, body: fetched)
+        case 3:
+            body = .situation(
+                Situation(
+                    refresh: try fields.integer(),
+                    reasons: try fields.integer(),
+                    missedCount: try fields.integer(),
+                    missedFromUnixMilliseconds: try fields.integer()
+                )
+            )
         default: throw .valueOutOfRange
         }
         try fields.end()
+    }
+}
+
+/// How things stand for a plugin and a run of it.
+package struct Situation: Equatable, Sendable {
+    /// A `BG_REFRESH_*`.
+    package var refresh: UInt32
+    /// `BG_RESTRICTED_*`.
+    package var reasons: UInt32
+    /// How many times of its schedule the run stands for besides its own.
+    package var missedCount: UInt64
+    package var missedFromUnixMilliseconds: Int64
+
+    package init(
+        refresh: UInt32,
+        reasons: UInt32 = 0,
+        missedCount: UInt64 = 0,
+        missedFromUnixMilliseconds: Int64 = 0
+    ) {
+        self.refresh = refresh
+        self.reasons = reasons
+        self.missedCount = missedCount
+        self.missedFromUnixMilliseconds = missedFromUnixMilliseconds
     }
 }
 

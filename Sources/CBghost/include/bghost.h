@@ -285,6 +285,43 @@ typedef struct bg_schedule {
       BG_NOEXCEPT;
 } bg_schedule;
 
+/* How things stand: whether background work may start, and what a run stands for. */
+#define BG_EXT_STATUS "bghost.status/1"
+
+#define BG_REFRESH_AVAILABLE  1u
+#define BG_REFRESH_DENIED     2u /* an operator has said no: a submission is refused                  */
+#define BG_REFRESH_RESTRICTED 3u /* not now: a submission is accepted and waits                       */
+
+/* Why not now; bits of bg_refresh.reasons. An unknown one is a reason all the same. */
+#define BG_RESTRICTED_BATTERY     1u
+#define BG_RESTRICTED_DRAIN       2u /* the daemon stops                                              */
+#define BG_RESTRICTED_MAINTENANCE 4u
+#define BG_RESTRICTED_BUDGET      8u /* the plugin's runs took too long within a day                  */
+#define BG_RESTRICTED_PRESSURE    16u
+
+typedef struct bg_refresh {
+  uint32_t size;
+  uint32_t status;            /* BG_REFRESH_*                                                         */
+  uint32_t reasons;           /* BG_RESTRICTED_*, with BG_REFRESH_RESTRICTED                          */
+  uint32_t reserved;
+} bg_refresh;
+
+/* Times of the task's schedule that nobody could serve, and that this run stands for. */
+typedef struct bg_missed {
+  uint32_t size, reserved;
+  uint64_t count;             /* 0: it stands for itself alone                                        */
+  int64_t  from_unix_ms;      /* the first of them; 0 if there are none                               */
+} bg_missed;
+
+typedef struct bg_statuses {
+  uint32_t size, reserved;
+  /* [any] [waits] Whether background work of this plugin may start. Set out->size to your sizeof. */
+  bg_status (*refresh)(const bg_host *, bg_refresh *out) BG_NOEXCEPT;
+  /* [any] [waits] What a run of this plugin stands for; BG_E_STALE once it is over. Set out->size to
+   * your sizeof. */
+  bg_status (*missed)(const bg_host *, bg_run, bg_missed *out) BG_NOEXCEPT;
+} bg_statuses;
+
 /* HTTP that the host carries out for a run, on the run's behalf and within the plugin's network
  * permissions. A fetch ends with its run. */
 #define BG_EXT_FETCH "bghost.fetch/1"

@@ -7,10 +7,15 @@ import Testing
 ///
 /// `layout-1.0.c` holds the same numbers for C and C++; none of them may ever change.
 @Suite struct LayoutTests {
-    private func expect<T>(_: T.Type, size: Int, _ fields: [(PartialKeyPath<T>, Int)]) {
+    private func expect<T>(
+        _: T.Type,
+        size: Int,
+        alignment: Int = 8,
+        _ fields: [(PartialKeyPath<T>, Int)]
+    ) {
         #expect(MemoryLayout<T>.size == size)
         #expect(MemoryLayout<T>.stride == size)
-        #expect(MemoryLayout<T>.alignment == 8)
+        #expect(MemoryLayout<T>.alignment == alignment)
         for (field, offset) in fields {
             #expect(MemoryLayout<T>.offset(of: field) == offset, "\(field)")
         }
@@ -97,6 +102,31 @@ import Testing
             [
                 (\.size, 0), (\.reserved, 4), (\.submit, 8), (\.cancel, 16), (\.cancel_all, 24),
                 (\.pending, 32),
+            ]
+        )
+    }
+
+    @Test func status() {
+        expect(
+            bg_refresh.self,
+            size: 16,
+            alignment: 4,
+            [
+                (\.size, 0), (\.status, 4), (\.reasons, 8), (\.reserved, 12),
+            ]
+        )
+        expect(
+            bg_missed.self,
+            size: 24,
+            [
+                (\.size, 0), (\.reserved, 4), (\.count, 8), (\.from_unix_ms, 16),
+            ]
+        )
+        expect(
+            bg_statuses.self,
+            size: 24,
+            [
+                (\.size, 0), (\.reserved, 4), (\.refresh, 8), (\.missed, 16),
             ]
         )
     }

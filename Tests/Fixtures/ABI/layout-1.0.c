@@ -123,6 +123,24 @@ FIELD(bg_fetches, reserved, 4);
 FIELD(bg_fetches, begin, 8);
 FIELD(bg_fetches, cancel, 16);
 
+HOLDS(sizeof(bg_refresh) == 16);
+FIELD(bg_refresh, size, 0);
+FIELD(bg_refresh, status, 4);
+FIELD(bg_refresh, reasons, 8);
+FIELD(bg_refresh, reserved, 12);
+
+HOLDS(sizeof(bg_missed) == 24);
+FIELD(bg_missed, size, 0);
+FIELD(bg_missed, reserved, 4);
+FIELD(bg_missed, count, 8);
+FIELD(bg_missed, from_unix_ms, 16);
+
+HOLDS(sizeof(bg_statuses) == 24);
+FIELD(bg_statuses, size, 0);
+FIELD(bg_statuses, reserved, 4);
+FIELD(bg_statuses, refresh, 8);
+FIELD(bg_statuses, missed, 16);
+
 HOLDS(BG_ABI_MAJOR == 1);
 HOLDS(BG_PENDING == 1);
 HOLDS(BG_OK == 0);
@@ -151,3 +169,11 @@ HOLDS(BG_NEEDS_NETWORK == 1u);
 HOLDS(BG_NEEDS_POWER == 2u);
 HOLDS(BG_NEEDS_UNMETERED == 4u);
 HOLDS(BG_FETCH_DIGEST == 1u);
+HOLDS(BG_REFRESH_AVAILABLE == 1u);
+HOLDS(BG_REFRESH_DENIED == 2u);
+HOLDS(BG_REFRESH_RESTRICTED == 3u);
+HOLDS(BG_RESTRICTED_BATTERY == 1u);
+HOLDS(BG_RESTRICTED_DRAIN == 2u);
+HOLDS(BG_RESTRICTED_MAINTENANCE == 4u);
+HOLDS(BG_RESTRICTED_BUDGET == 8u);
+HOLDS(BG_RESTRICTED_PRESSURE == 16u);

@@ -87,6 +87,25 @@ HANDLER(submit) {
   return status == BG_OK ? BG_OK : BG_E_FAILED;
 }
 
+/* succeeded; logs how things stand, what the run stands for, and what an invented run is told */
+HANDLER(situation) {
+  (void)plugin;
+  bg_refresh refresh = { sizeof refresh, 0, 0, 0 };
+  bg_missed  missed = { sizeof missed, 0, 0, 0 }, short_one = { sizeof missed - 1, 0, 0, 0 };
+  const bg_statuses *statuses = host->extension(host, BG_EXT_STATUS);
+  if (statuses == 0) return BG_E_FAILED;
+  bg_status asked = statuses->refresh(host, &refresh);
+  bg_status told = statuses->missed(host, info->run, &missed);
+  bg_status invented = statuses->missed(host, info->run + 1024, &missed);
+  bg_status refused = statuses->missed(host, info->run, &short_one);
+  char line[160];
+  snprintf(line, sizeof line, "refresh %d %u %u, missed %d %llu %lld, invented %d, short %d", asked,
+           refresh.status, refresh.reasons, told, (unsigned long long)missed.count,
+           (long long)missed.from_unix_ms, invented, refused);
+  say(info->run, line);
+  return BG_OK;
+}
+
 /* succeeded; release() is given the state, logs "released 42", and comes last */
 static int state_of_42 = 42;
 

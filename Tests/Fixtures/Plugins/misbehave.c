@@ -24,6 +24,7 @@ static const bg_task *const tasks[] = {
   TASK("stdout-lines", 0, stdout_lines, 0, 0),
   TASK("params", 0, params, 0, 0),
   TASK("submit", BG_TASK_MAY_BLOCK, submit, 0, 0),
+  TASK("situation", BG_TASK_MAY_BLOCK, situation, 0, 0),
   TASK("state-and-release", 0, state_and_release, 0, log_release),
   TASK("honour-cancel", 0, honour_cancel, complete_cancelled, 0),
   TASK("honour-cancel-poll", BG_TASK_MAY_BLOCK, honour_cancel_poll, 0, 0),

@@ -9,6 +9,7 @@ enum TestManifest {
     /// All handlers of the fixture `misbehave`.
     static let misbehaviours = [
         "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
+        "situation",
         "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "serial",
         "needs-worker", "ignore-cancel", "never-complete", "block-in-cancel", "spin", "cpu-burn",
         "sleep-forever", "complete-twice", "complete-after-cancel", "complete-late",
