@@ -122,6 +122,16 @@ struct StoreOpening: Sendable {
         }
         try checkThatNothingVanished(reader, lock)
         try checkPages(reader)
+        if version == Int64(Schema.version) { try checkThatAllCanBeSaid(reader) }
+    }
+
+    /// Prepares every statement that it will be used with.
+    ///
+    /// A column whose name was damaged is then seen before anything is written. To prepare is not to
+    /// run, so a reader can do it.
+    private func checkThatAllCanBeSaid(_ reader: Connection) throws(SQLiteFailure) {
+        _ = try WriterStatements(reader.handle)
+        _ = try StoreReader(reader)
     }
 
     /// A transaction that was answered is in the database or in the WAL.
