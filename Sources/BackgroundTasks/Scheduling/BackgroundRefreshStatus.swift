@@ -28,8 +28,8 @@ public enum BackgroundRefreshStatus: Equatable, Sendable {
     }
 }
 
-/// Times of a task's schedule that nobody could serve, because the machine or the daemon was down, and
-/// that one run stands for.
+/// Times of a task's schedule that nobody could serve, as the machine or the daemon was down, and that
+/// one run stands for.
 public struct MissedTimes: Equatable, Sendable {
     /// How many there are, at least 1.
     public let count: Int
@@ -77,8 +77,8 @@ extension BGTaskScheduler {
 }
 
 extension TaskContext {
-    /// The times of its schedule that this run stands for besides its own; `nil` if there are none, or
-    /// the run is over.
+    /// The times of its schedule that this run stands for besides its own; `nil` if there are none,
+    /// or the run is over.
     public var missed: MissedTimes? {
         get async { await missedTimes() }
     }
