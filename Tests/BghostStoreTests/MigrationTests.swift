@@ -57,7 +57,7 @@ import Testing
         again.close()
     }
 
-    @Test(arguments: ["parked_since = 1", "parked_since = NULL"])
+    @Test(arguments: ["parked_since = 1", "parked_since = NULL", "served = '1/2'"])
     func `A flipped value of a later column is seen`(change: String) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
@@ -67,7 +67,10 @@ import Testing
         store.store.close()
         let flip = try Command.run(["sqlite3", path, "UPDATE task SET \(change)"])
         try #require(flip.exitCode == 0, "\(flip)")
-        let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        let damaged = try SQLiteStore(path: path)
+        defer { damaged.close() }
+        // It is read as it is recovered, and written to only after that.
+        let error = #expect(throws: StoreError.self) { try damaged.recover() }
         #expect(error?.kind == .corrupt)
     }
 }

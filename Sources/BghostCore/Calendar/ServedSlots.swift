@@ -28,6 +28,26 @@ package struct ServedSlots: Equatable, Codable, Sendable {
         self.ranges = Array(ranges.suffix(Self.rangesMax))
     }
 
+    /// All of it as text, such as `1795219200000000000/1795305600000000000`, times apart by a
+    /// space.
+    package var text: String {
+        ranges.map { "\($0.from)/\($0.through)" }.joined(separator: " ")
+    }
+
+    /// Reads what `text` wrote; `nil` for anything else.
+    package init?(text: String) {
+        var ranges: [Range] = []
+        for part in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "/", omittingEmptySubsequences: false)
+            guard ends.count == 2, let from = Int64(ends[0]), let through = Int64(ends[1]),
+                from <= through
+            else { return nil }
+            ranges.append(Range(from: from, through: through))
+        }
+        guard ranges.count <= Self.rangesMax else { return nil }
+        self.init(ranges)
+    }
+
     package func contains(_ slot: Int64) -> Bool {
         ranges.contains { $0.from <= slot && slot <= $0.through }
     }

@@ -111,6 +111,7 @@ enum Schema {
     /// Columns that came later are NULL in the rows of before, see `Arguments.addLater`.
     private static let second = """
         ALTER TABLE task ADD COLUMN parked_since INTEGER;
+        ALTER TABLE task ADD COLUMN served TEXT;
         ALTER TABLE request ADD COLUMN tolerance INTEGER;
         CREATE TABLE runtime (
             minute INTEGER NOT NULL,

@@ -131,6 +131,12 @@ struct Arguments {
         note(sqlite3_bind_null(handle, index))
     }
 
+    mutating func addLater(_ text: String?) {
+        if let text { return add(text) }
+        index += 1
+        note(sqlite3_bind_null(handle, index))
+    }
+
     mutating func add(_ text: String) {
         index += 1
         var text = text
@@ -243,6 +249,12 @@ struct Row {
     /// The counterpart of `addLater`.
     mutating func laterInt() -> Int64? {
         guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return int() }
+        index += 1
+        return nil
+    }
+
+    mutating func laterText() -> String? {
+        guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return text() }
         index += 1
         return nil
     }

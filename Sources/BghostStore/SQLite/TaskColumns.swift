@@ -5,13 +5,13 @@ internal import BghostCore
 /// How what is remembered of a task is laid out in a row.
 enum TaskColumns {
     static let names = names(version: Schema.version)
-    static let count = 9
+    static let count = 10
 
     /// The same of a file that has not been migrated yet.
     static func names(version: Int32) -> String {
         """
         identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
-        scheduled_since, \(version < 2 ? "NULL" : "parked_since"), sum
+        scheduled_since, \(version < 2 ? "NULL, NULL" : "parked_since, served"), sum
         """
     }
 
@@ -24,11 +24,12 @@ enum TaskColumns {
         row.add(memory.schedule)
         row.add(memory.scheduledSince)
         row.addLater(memory.parkedSince)
+        row.addLater(memory.served.ranges.isEmpty ? nil : memory.served.text)
         row.addSum()
     }
 
     static func read(_ row: inout Row) throws(SQLiteFailure) -> TaskMemory {
-        let memory = TaskMemory(
+        var memory = TaskMemory(
             identifier: row.text(),
             debt: ExpiryDebt(
                 points: Int(row.int()),
@@ -40,6 +41,12 @@ enum TaskColumns {
             scheduledSince: row.optionalInt(),
             parkedSince: row.laterInt()
         )
+        if let served = row.laterText() {
+            guard let slots = ServedSlots(text: served) else {
+                throw .damaged("the times that a schedule has served make no sense")
+            }
+            memory.served = slots
+        }
         try row.checkSum("the tasks")
         return memory
     }
