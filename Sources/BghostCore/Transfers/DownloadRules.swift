@@ -88,6 +88,17 @@ package enum DownloadRules {
         }
     }
 
+    /// Whether a file is all of it, once the body of an answer has come to its end.
+    ///
+    /// The end of a part of a file whose length nobody has said is only the end of that part.
+    package static func isComplete(
+        _ head: AnswerHead,
+        point: TransferPoint,
+        length: Int64
+    ) -> Bool {
+        point.total.map { $0 == length } ?? (head.status != 206)
+    }
+
     private static func whole(
         _ head: AnswerHead,
         boot: String,

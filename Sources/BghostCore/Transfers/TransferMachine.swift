@@ -103,6 +103,7 @@ package struct TransferMachine: Equatable, Sendable {
     /// When the time for all attempts is over.
     private let deadline: UInt64
     private var isMet: Bool
+    private var begunAt: UInt64 = 0
     /// Since when, and at which count, the bytes of an idle timeout are counted.
     private var windowStart: UInt64 = 0
     private var windowBytes: UInt64 = 0
@@ -240,6 +241,7 @@ package struct TransferMachine: Equatable, Sendable {
         }
         status.state = .active
         attempt += 1
+        begunAt = now
         windowStart = now
         windowBytes = 0
         effects += [.arm(min(deadline, later(now, idleTimeout))), .begin]
@@ -257,7 +259,7 @@ package struct TransferMachine: Equatable, Sendable {
     ) {
         switch state {
         case .active:
-            let silentSince = max(lastMove, windowStart)
+            let silentSince = max(lastMove, begunAt)
             let isSilent = now >= later(silentSince, idleTimeout)
             let isOver = now >= later(windowStart, idleTimeout)
             guard isSilent || isOver && bytes &- windowBytes < policy.idleBytesMin else {

@@ -40,13 +40,21 @@ package struct TransferAnswer: Equatable, Sendable {
         bytes: Int64 = 0
     ) {
         self.status = status
-        self.headers = headers
-        self.body = body
+        self.body = Array(body.prefix(Self.bodyBytesMax))
         self.bytes = bytes
+        var room = Self.headerBytesMax
+        self.headers = headers.filter { header in
+            let count = header.name.utf8.count + header.value.utf8.count
+            guard count <= room else { return false }
+            room -= count
+            return true
+        }
     }
 
-    /// The most bytes of `body` that are kept.
-    package static let bodyBytesMax = 64 << 10
+    /// The most bytes of `body` that are kept: thousands of ends may wait to be dealt with.
+    package static let bodyBytesMax = 16 << 10
+    /// The most bytes of `headers`; those that do not fit are left out.
+    package static let headerBytesMax = 8 << 10
 }
 
 /// How a transfer stands, apart from what it is.

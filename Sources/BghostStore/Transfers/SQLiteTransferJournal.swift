@@ -151,6 +151,10 @@ package final class SQLiteTransferJournal: TransferJournal {
                 TransferRecord(request: request, key: key, point: point, status: status)
             )
         }
+        // A row that vanished with a damaged page has left its parts in other tables.
+        guard records.count == points.count, records.count == statuses.count else {
+            throw SQLiteFailure.damaged("a transfer is missing")
+        }
         return records
     }
 

@@ -18,7 +18,7 @@ struct TransferRowWriter {
 
     mutating func add(_ value: Bool) { add(value ? Int64(1) : 0) }
 
-    mutating func add(_ value: String?) { values.append(value.databaseValue) }
+    mutating func add(_ value: String?) { add(value.map { Array($0.utf8) }) }
 
     mutating func add(_ value: [UInt8]?) {
         values.append(value.map { Data($0).databaseValue } ?? .null)
@@ -80,10 +80,7 @@ struct TransferRowReader {
     mutating func bool() throws -> Bool { try int() != 0 }
 
     mutating func optionalText() throws -> String? {
-        let value = next()
-        guard !value.isNull else { return nil }
-        guard case .string(let text) = value.storage else { throw Self.damaged }
-        return text
+        try optionalBytes().map { String(decoding: $0, as: UTF8.self) }
     }
 
     mutating func text() throws -> String {

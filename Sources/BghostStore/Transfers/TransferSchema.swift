@@ -17,23 +17,24 @@ enum TransferSchema {
         try migrator.migrate(queue)
     }
 
-    /// What a transfer is never changes and may be large, how far it is changes every second and is
-    /// small: so they are rows of tables of their own.
+    // What a transfer is never changes and may be large, how far it is changes every second and is
+    // small: so they are rows of tables of their own. Texts are bytes, since some are a plugin's, and
+    // SQLite ends a text at the first zero in it.
     private static let first = """
         CREATE TABLE transfer (
             id BLOB PRIMARY KEY NOT NULL,
-            plugin TEXT NOT NULL,
-            session TEXT NOT NULL,
-            key TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            form_field TEXT,
-            form_file_name TEXT,
-            form_content_type TEXT,
-            url TEXT NOT NULL,
-            method TEXT NOT NULL,
-            headers TEXT NOT NULL,
+            plugin BLOB NOT NULL,
+            session BLOB NOT NULL,
+            key BLOB NOT NULL,
+            kind BLOB NOT NULL,
+            form_field BLOB,
+            form_file_name BLOB,
+            form_content_type BLOB,
+            url BLOB NOT NULL,
+            method BLOB NOT NULL,
+            headers BLOB NOT NULL,
             body BLOB NOT NULL,
-            file TEXT NOT NULL,
+            file BLOB NOT NULL,
             digest BLOB,
             bytes_max INTEGER NOT NULL,
             idle_timeout INTEGER NOT NULL,
@@ -46,13 +47,13 @@ enum TransferSchema {
 
         CREATE TABLE transfer_point (
             id BLOB PRIMARY KEY NOT NULL,
-            validator TEXT,
+            validator BLOB,
             total INTEGER,
             bytes INTEGER NOT NULL,
-            boot TEXT NOT NULL,
-            digest TEXT,
-            upload_url TEXT,
-            dialect TEXT,
+            boot BLOB NOT NULL,
+            digest BLOB,
+            upload_url BLOB,
+            dialect BLOB,
             source_size INTEGER,
             source_seconds INTEGER,
             source_nanoseconds INTEGER,
@@ -62,15 +63,15 @@ enum TransferSchema {
 
         CREATE TABLE transfer_status (
             id BLOB PRIMARY KEY NOT NULL,
-            state TEXT NOT NULL,
+            state BLOB NOT NULL,
             failures INTEGER NOT NULL,
             restarts INTEGER NOT NULL,
             detached INTEGER NOT NULL,
-            fault_code TEXT,
-            fault_detail TEXT,
+            fault_code BLOB,
+            fault_detail BLOB,
             fault_status INTEGER,
             answer_status INTEGER,
-            answer_headers TEXT,
+            answer_headers BLOB,
             answer_body BLOB,
             answer_bytes INTEGER,
             ended_at INTEGER,

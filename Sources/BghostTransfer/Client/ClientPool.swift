@@ -31,11 +31,14 @@ final class ClientPool: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Whether the bodies may be long: they are unpacked, and what has come of them is kept when the
+    /// connection breaks.
     private let unpacks: Bool
     private let connectionsMax: Int
 
     /// - Parameters:
-    ///   - unpacks: whether bodies that come packed are unpacked on their way.
+    ///   - unpacks: whether bodies that come packed are unpacked on their way, and whether what has come of
+    ///     one is kept when the connection breaks.
     ///   - connectionsMax: how many connections to one server are kept open.
     init(unpacks: Bool = false, connectionsMax: Int = 8) {
         self.unpacks = unpacks
@@ -116,6 +119,9 @@ final class ClientPool: Sendable {
         // Shorter than the 5 s after which common servers hang up: a request on a connection that
         // the server is closing would fail.
         configuration.connectionPool.idleTimeout = .seconds(4)
+        if unpacks {
+            configuration.http1_1ConnectionDebugInitializer = { TailKeeper.add(to: $0) }
+        }
         if let pin { configuration.dnsOverride = [pin.host: pin.address] }
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup,

@@ -16,7 +16,7 @@ struct AttemptFailure: NotOfTheNetwork {
     }
 
     /// Reads any error that an attempt ends with.
-    init(_ error: any Error) {
+    init(reading error: any Error) {
         switch error {
         case let failure as AttemptFailure: self = failure
         case let fault as TransferFault: self.init(fault)

@@ -35,7 +35,7 @@ struct DownloadCarrier: Sendable {
             let end = try await finish(part, reached.point, answer)
             return AttemptResult(end: .done(end), point: reached.point)
         } catch {
-            let failure = AttemptFailure(error)
+            let failure = AttemptFailure(reading: error)
             let end = TransferMachine.AttemptEnd.failed(
                 failure.fault,
                 failure.answer,
@@ -81,6 +81,10 @@ struct DownloadCarrier: Sendable {
             extra.append(TransferHeader("Range", "bytes=\(from)-"))
             extra.append(TransferHeader("If-Range", validator))
         }
+        if request.effectiveMethod != "GET" {
+            // Who has seen it before need not do it twice.
+            extra.append(TransferHeader("Idempotency-Key", request.id.description))
+        }
         let outgoing = try attempt.outgoing(
             to: request.url,
             method: request.effectiveMethod,
@@ -108,10 +112,23 @@ struct DownloadCarrier: Sendable {
                 try await start(part, from, next)
                 reached = Reached(point: next, end: from)
                 try await take(response, into: part, length, &reached)
+                try check(head, reached)
             }
             // Of the whole file, of which this may have been the rest.
             return TransferAnswer(status: 200, headers: head.headers)
         }
+    }
+
+    private func check(_ head: AnswerHead, _ reached: Reached) throws(AttemptFailure) {
+        let (point, length) = (reached.point, reached.end)
+        if DownloadRules.isComplete(head, point: point, length: length) { return }
+        let total = point.total.map { "\($0)" } ?? "an unknown number of"
+        throw AttemptFailure(
+            TransferFault(
+                .incomplete,
+                "the server sent a part: \(length) of \(total) bytes are there"
+            )
+        )
     }
 
     /// Makes the file ready for the bytes from an offset on.
@@ -128,7 +145,7 @@ struct DownloadCarrier: Sendable {
             }
             try await onDisk { try part.truncate(to: from) }
         } catch {
-            throw AttemptFailure(error)
+            throw AttemptFailure(reading: error)
         }
         attempt.moved(next)
     }
@@ -156,7 +173,7 @@ struct DownloadCarrier: Sendable {
                 do {
                     try await writer.add(buffer)
                 } catch {
-                    throw AttemptFailure(error)
+                    throw AttemptFailure(reading: error)
                 }
             }
         } catch {
@@ -167,7 +184,7 @@ struct DownloadCarrier: Sendable {
             try await writer.flush()
             reached.end = writer.end
         } catch {
-            cause = cause ?? AttemptFailure(error)
+            cause = cause ?? AttemptFailure(reading: error)
         }
         if let cause { throw cause }
         let received = writer.end - start

@@ -10,8 +10,11 @@ internal import Synchronization
 /// written, so a slow disk slows the sender down and never fills the memory. Now and then what was
 /// written is made durable in the background, and reported.
 struct PartWriter {
-    /// How much is written at once.
+    /// How much may wait for the disk.
     static let stretchBytes = 512 << 10
+    /// How much is worth a write when the disk is idle, unless `syncInterval` has passed: what is
+    /// not written is lost with the process, and a thousand slow transfers have it in memory.
+    static let pieceBytes = 64 << 10
     /// How much is made durable at once, at the least, unless `syncInterval` has passed.
     static let syncBytes: Int64 = 8 << 20
     static let syncInterval: UInt64 = 1_000_000_000
@@ -22,6 +25,7 @@ struct PartWriter {
     private let clock: any TransferClock
     private let synced: @Sendable (Int64) -> Void
     private let isSyncing = Flag()
+    private let isWriting = Flag()
     private var waiting: [ByteBuffer] = []
     private var waitingBytes = 0
     private var underway: EventLoopFuture<Void>?
@@ -29,6 +33,7 @@ struct PartWriter {
     private(set) var end: Int64
     /// Up to where all is written.
     private var written: Int64
+    private var begunAt: UInt64
     private var syncedTo: Int64
     private var syncedAt: UInt64
 
@@ -44,6 +49,7 @@ struct PartWriter {
         self.synced = synced
         end = offset
         written = offset
+        begunAt = clock.now
         syncedTo = offset
         syncedAt = clock.now
     }
@@ -52,9 +58,15 @@ struct PartWriter {
         waiting.append(buffer)
         waitingBytes += buffer.readableBytes
         end += Int64(buffer.readableBytes)
-        guard waitingBytes >= Self.stretchBytes else { return }
+        guard isDue else { return }
         try await begin()
         syncIfDue()
+    }
+
+    private var isDue: Bool {
+        if waitingBytes >= Self.stretchBytes { return true }
+        guard !isWriting.isUp else { return false }
+        return waitingBytes >= Self.pieceBytes || clock.now &- begunAt >= Self.syncInterval
     }
 
     /// Returns when all is written that was added.
@@ -70,7 +82,12 @@ struct PartWriter {
         let (part, buffers, offset) = (part, waiting, end - Int64(waitingBytes))
         waiting = []
         waitingBytes = 0
-        underway = DiskThreads.begin { try part.write(buffers, at: offset) }
+        begunAt = clock.now
+        _ = isWriting.raise()
+        underway = DiskThreads.begin { [isWriting] in
+            defer { isWriting.lower() }
+            try part.write(buffers, at: offset)
+        }
     }
 
     private mutating func settle() async throws {
@@ -103,6 +120,8 @@ final class Flag: Sendable {
 
     /// - Returns: whether it was down.
     func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiring) }
+
+    var isUp: Bool { isRaised.load(ordering: .relaxed) }
 
     func lower() { isRaised.store(false, ordering: .releasing) }
 }

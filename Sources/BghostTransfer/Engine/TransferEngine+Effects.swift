@@ -188,7 +188,7 @@ extension TransferEngine {
         if isTaken {
             // Its files stay; the rest is with those who waited.
             keep([.removed(id)])
-            uncount(record)
+            letGo(record.request)
             if entry.waiters.isEmpty { taken[id] = record }
         } else {
             ended[id] = record
@@ -219,11 +219,6 @@ extension TransferEngine {
         guard let waiters = live[id]?.waiters else { return }
         live[id]?.waiters = [:]
         for waiter in waiters.values { waiter.resume(returning: record) }
-    }
-
-    func uncount(_ record: TransferRecord) {
-        let count = counts[record.request.plugin, default: 0] - 1
-        counts[record.request.plugin] = count > 0 ? count : nil
     }
 }
 

@@ -23,8 +23,8 @@ extension TransferEngine {
     ///
     /// Returns when it is written down: from then on it survives everything.
     ///
-    /// - Parameter isAttached: whether somebody waits for its end, who says so by `detach` when he
-    ///   does no more. A transfer that ends attached is not told to its session.
+    /// - Parameter isAttached: whether somebody waits for its end, who asks for it by `end(of:)` or
+    ///   says by `detach` that he does no more. What ends attached is not told to its session.
     /// - Throws: `TransferFault` if it cannot be or must not be, `TransferJournalError` if it could
     ///   not be written down.
     package func create(_ request: TransferRequest, isAttached: Bool = false) async throws
@@ -37,16 +37,26 @@ extension TransferEngine {
         let session = SessionKey(plugin: request.plugin, session: request.session)
         if let id = sessions.existing(key, in: session) {
             if isAttached { handle(id, .attach) }
+            // It may not be written down yet: what is committed after it is kept after it.
+            if live[id]?.machine.state == .queued {
+                try await written([])
+                guard live[id] != nil || ended[id] != nil || taken[id] != nil else {
+                    throw TransferFault(.noSpace, "what asks for the same cannot be written down")
+                }
+            }
             return Created(id: id, isNew: false)
         }
         guard live[request.id] == nil, ended[request.id] == nil else {
             throw TransferFault(.badRequest, "its id has been used")
         }
-        guard counts[request.plugin, default: 0] < limits.perPluginMax else {
+        let holding = holdings[request.plugin] ?? Holding()
+        guard holding.count < limits.perPluginMax,
+            holding.bytes + request.memoryBytes <= limits.perPluginBytesMax
+        else {
             throw TransferFault(
                 .tooLarge,
-                "this plugin has \(limits.perPluginMax) transfers that have not been dealt with:"
-                    + " wait until some have ended"
+                "this plugin has \(holding.count) transfers that have not been dealt with, with"
+                    + " \(holding.bytes) bytes: wait until some have ended"
             )
         }
         let record = TransferRecord(
@@ -55,23 +65,28 @@ extension TransferEngine {
             point: TransferPoint(boot: boot),
             status: TransferStatus(isDetached: !isAttached)
         )
-        counts[request.plugin, default: 0] += 1
+        hold(request)
         enter(record, deadline: later(clock.now, request.resourceTimeout))
-        let result = await withCheckedContinuation { continuation in
-            journal.commit([.created(record)]) { continuation.resume(returning: $0) }
-        }
         do {
-            try result.get()
+            try await written([.created(record)])
         } catch {
             guard let entry = live.removeValue(forKey: request.id) else { throw error }
             byToken[entry.token] = nil
             sessions.end(request.id, key: key, in: session, isTaken: true)
-            uncount(record)
+            letGo(request)
             for waiter in entry.waiters.values { waiter.resume(returning: nil) }
             throw error
         }
         handle(request.id, .stored)
         return Created(id: request.id, isNew: true)
+    }
+
+    /// Returns when changes are written down.
+    private func written(_ changes: [TransferChange]) async throws {
+        let result = await withCheckedContinuation { continuation in
+            journal.commit(changes) { continuation.resume(returning: $0) }
+        }
+        try result.get()
     }
 
     /// Carries a transfer through, and returns how it ended.
@@ -141,7 +156,7 @@ extension TransferEngine {
         let known = sessions.acknowledge(ids, in: session)
         guard !known.isEmpty else { return }
         for id in known {
-            if let record = ended.removeValue(forKey: id) { uncount(record) }
+            if let record = ended.removeValue(forKey: id) { letGo(record.request) }
         }
         keep(known.map { .removed($0) })
         tell(session)
@@ -173,6 +188,9 @@ extension TransferEngine {
         }
         guard request.digest?.count ?? 32 == 32 else {
             throw TransferFault(.badRequest, "a SHA-256 has 32 bytes")
+        }
+        guard request.effectiveMethod != "HEAD" else {
+            throw TransferFault(.badRequest, "the answer to HEAD has no body that could be a file")
         }
         let address: WebAddress
         do throws(FetchFailure) {

@@ -30,6 +30,12 @@ package actor TransferEngine {
         var waiters: [UInt64: CheckedContinuation<TransferRecord?, Never>] = [:]
     }
 
+    /// What the transfers of a plugin take.
+    struct Holding {
+        var count = 0
+        var bytes = 0
+    }
+
     /// An attempt that waits for a connection to another server.
     struct Mover {
         let id: RunID
@@ -54,7 +60,8 @@ package actor TransferEngine {
     var taken: [RunID: TransferRecord] = [:]
     /// What is still being cleaned up.
     var chores: [RunID: Task<Void, Never>] = [:]
-    var counts: [String: Int] = [:]
+    /// What each plugin has, as `TransferLimits` bounds it.
+    var holdings: [String: Holding] = [:]
     var sessions = SessionBook()
     var slots: SlotTable
     var movers: [Mover] = []
@@ -107,7 +114,7 @@ package actor TransferEngine {
         var keys: Set<SessionKey> = []
         for record in records {
             keys.insert(record.sessionKey)
-            counts[record.request.plugin, default: 0] += 1
+            hold(record.request)
             guard record.status.state.isTerminal else {
                 takeOver(record)
                 continue
@@ -135,6 +142,20 @@ package actor TransferEngine {
     private func goOn(_ id: RunID) {
         guard let state = live[id]?.machine.state else { return }
         handle(id, state == .paused ? .deadline(bytes: 0, lastMove: 0) : .stored)
+    }
+
+    func hold(_ request: TransferRequest) {
+        var holding = holdings[request.plugin] ?? Holding()
+        holding.count += 1
+        holding.bytes += request.memoryBytes
+        holdings[request.plugin] = holding
+    }
+
+    func letGo(_ request: TransferRequest) {
+        guard var holding = holdings[request.plugin] else { return }
+        holding.count -= 1
+        holding.bytes -= request.memoryBytes
+        holdings[request.plugin] = holding.count > 0 ? holding : nil
     }
 
     /// Puts a transfer among those under way.
@@ -186,6 +207,15 @@ package actor TransferEngine {
     func later(_ time: UInt64, _ delay: UInt64) -> UInt64 {
         let (sum, overflow) = time.addingReportingOverflow(delay)
         return overflow ? .max : sum
+    }
+}
+
+extension TransferRequest {
+    /// What it takes of the memory besides what all take.
+    var memoryBytes: Int {
+        headers.reduce(body.count + continuation.count + url.utf8.count + file.utf8.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
     }
 }
 

@@ -10,6 +10,8 @@ package struct TransferLimits: Sendable {
     package var perServerMax = 6
     /// Transfers of one plugin that have not been dealt with, whatever their state.
     package var perPluginMax = 10_000
+    /// What they may take of the memory with their bodies, headers and continuations, bytes.
+    package var perPluginBytesMax = 64 << 20
     /// How often at most progress is written down, nanoseconds.
     package var progressInterval: UInt64 = 1_000_000_000
     package var policy = TransferMachine.Policy()
@@ -38,6 +40,6 @@ package protocol TransferObserver: AnyObject, Sendable {
     func sessionEnded(_ end: SessionEnd)
 
     /// A change could not be written down. The transfer goes on; after a restart it may begin from
-    /// further back, or be told of once more.
+    /// further back, or be told of once more. Called on the journal's thread.
     func journalFailed(_ error: TransferJournalError)
 }

@@ -23,7 +23,7 @@ struct UploadCarrier: Sendable {
             let answer = try await carry(&plan, file)
             return AttemptResult(end: .done(answer), point: plan.point)
         } catch {
-            let failure = AttemptFailure(error)
+            let failure = AttemptFailure(reading: error)
             let end = TransferMachine.AttemptEnd.failed(
                 failure.fault,
                 failure.answer,
@@ -56,7 +56,7 @@ struct UploadCarrier: Sendable {
 
     private func carry(_ plan: inout UploadPlan, _ file: UploadFile) async throws -> TransferAnswer
     {
-        while true {
+        for _ in 0..<Self.stepsMax {
             let step = plan.next
             let before = plan.point
             let outgoing = try outgoing(step, plan, file)
@@ -88,7 +88,11 @@ struct UploadCarrier: Sendable {
                 attempt.moved(plan.point)
             }
         }
+        throw TransferFault(.incomplete, "the server takes the file in small pieces")
     }
+
+    /// Requests of one attempt: a server that takes a byte at a time is made to wait in between.
+    private static let stepsMax = 64
 
     private func outgoing(
         _ step: UploadStep,

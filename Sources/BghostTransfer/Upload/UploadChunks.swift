@@ -25,6 +25,8 @@ struct UploadChunks: AsyncSequence, Sendable {
         private let body: UploadBody
         private var offset: Int
         private var place = Place.prefix
+        /// The next chunk, which is read while the connection takes the one before.
+        private var ahead: EventLoopFuture<ByteBuffer>?
 
         init(body: UploadBody) {
             self.body = body
@@ -51,8 +53,9 @@ struct UploadChunks: AsyncSequence, Sendable {
                     place = .suffix
                     return ByteBuffer()
                 }
-                let chunk = try await body.file.chunk(at: offset)
+                let chunk = try await (ahead ?? body.file.chunk(at: offset)).get()
                 offset += chunk.readableBytes
+                ahead = offset < body.file.size ? body.file.chunk(at: offset) : nil
                 // Before the last bytes leave: without them the server has no whole body, so it
                 // cannot mistake a mixture of two versions for a file.
                 if offset == body.file.size { try body.file.checkUnchanged() }

@@ -3,7 +3,6 @@
 internal import BghostCore
 internal import Glibc
 internal import NIOCore
-internal import NIOPosix
 
 /// A regular file that is sent as the body of a request.
 ///
@@ -43,10 +42,10 @@ package final class UploadFile: Sendable {
         guard try FileStamp(of: descriptor) == stamp else { throw .fileChanged }
     }
 
-    /// At most `chunkBytes` from a position before the end, and at least one byte.
-    func chunk(at offset: Int) async throws -> ByteBuffer {
+    /// Begins to read at most `chunkBytes` from a position before the end, and at least one byte.
+    func chunk(at offset: Int) -> EventLoopFuture<ByteBuffer> {
         // Disks may block for long, which no thread of the cooperative pool should.
-        try await NIOThreadPool.singleton.runIfActive { try self.readChunk(at: offset) }
+        DiskThreads.begin { try self.readChunk(at: offset) }
     }
 
     static let chunkBytes = 256 << 10
