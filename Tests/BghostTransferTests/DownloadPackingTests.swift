@@ -45,7 +45,7 @@ struct DownloadPackingTests {
             #expect(record.status.state == .done, "\(record.status)")
             let lines = (1...100_000).map { "\($0)\n" }.joined()
             let content = try bench.content()
-            #expect(content == Array(lines.utf8))
+            #expect(content == Bytes(Array(lines.utf8)))
         }
     }
 

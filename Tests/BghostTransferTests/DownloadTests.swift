@@ -25,7 +25,7 @@ struct DownloadTests {
                 #expect(record.status.state == .done, "\(record.status)")
                 #expect(record.status.answer?.bytes == Int64(size))
                 #expect(record.status.answer?.status == 200)
-                #expect(try bench.content() == sample(size))
+                #expect(try bench.content() == Bytes(sample(size)))
                 #expect(bench.files == ["file"])
             }
         }
@@ -53,7 +53,7 @@ struct DownloadTests {
                     bench.download("http://127.0.0.1:\(port)/x")
                 )
                 #expect(record.status.state == .done, "\(record.status)")
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
                 #expect(bench.files == ["file"])
                 let isCut = sixteenth < 16 || isChunked
                 #expect(bench.witness.faults == (isCut ? [.connection] : []))
@@ -79,7 +79,7 @@ struct DownloadTests {
                     bench.download("http://127.0.0.1:\(port)/x")
                 )
                 #expect(record.status.state == .done)
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(host.requests.count == Self.content.count / part + 1)
@@ -126,7 +126,7 @@ struct DownloadTests {
                     bench.download("http://127.0.0.1:\(port)/x")
                 )
                 #expect(record.status.state == .done, "\(record.status)")
-                #expect(try bench.content() == second)
+                #expect(try bench.content() == Bytes(second))
                 #expect(bench.files == ["file"])
                 let expected: [TransferFault.Code] =
                     switch change {
@@ -152,7 +152,7 @@ struct DownloadTests {
                     bench.download("http://127.0.0.1:\(port)/x")
                 )
                 #expect(record.status.state == .done)
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(host.requests[1].rangeStart == 700_000)
@@ -167,7 +167,7 @@ struct DownloadTests {
         } test: { port in
             try await withBench(TransferBench()) { bench in
                 _ = try await bench.engine.carry(bench.download("http://127.0.0.1:\(port)/x"))
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(host.requests.map(\.rangeStart) == [nil, nil])
@@ -188,7 +188,7 @@ struct DownloadTests {
             try await withBench(TransferBench()) { bench in
                 _ = try await bench.engine.carry(bench.download("http://127.0.0.1:\(port)/x"))
                 #expect(bench.witness.faults == [.connection, .contradiction])
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(host.requests.map(\.rangeStart) == [nil, 500_000, nil])
@@ -217,7 +217,7 @@ struct DownloadTests {
         } test: { port in
             try await withBench(TransferBench()) { bench in
                 _ = try await bench.engine.carry(bench.download("http://127.0.0.1:\(port)/x"))
-                #expect(try bench.content() == content)
+                #expect(try bench.content() == Bytes(content))
             }
         }
         let starts = host.requests.map(\.rangeStart)
@@ -257,7 +257,7 @@ struct DownloadTests {
                 let record = try await bench.engine.carry(request)
                 #expect(record.status.state == .failed)
                 #expect(bench.witness.faults == [.digest, .digest, .digest, .digest])
-                #expect(try bench.content() == Array("old".utf8))
+                #expect(try bench.content() == Bytes(Array("old".utf8)))
             }
         }
         // Each time from the beginning.

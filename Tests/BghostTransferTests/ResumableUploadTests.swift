@@ -130,6 +130,6 @@ struct ResumableUploadTests {
                 #expect(bench.witness.faults == (cut == nil ? [] : [.connection]))
             }
         }
-        #expect(inbox.uploads.withLock { $0 } == [Self.content])
+        #expect(inbox.uploads.withLock { $0.map { Bytes($0) } } == [Bytes(Self.content)])
     }
 }

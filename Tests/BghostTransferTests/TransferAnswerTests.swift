@@ -53,7 +53,7 @@ struct TransferAnswerTests {
                 )
                 #expect(record.status.state == .done)
                 #expect(bench.witness.faults == [.status, .status, .status])
-                #expect(try bench.content() == sample(1000))
+                #expect(try bench.content() == Bytes(sample(1000)))
             }
         }
     }
@@ -139,7 +139,7 @@ struct TransferAnswerTests {
                 bench.clock.advance(by: .seconds(60))
                 #expect(await bench.engine.end(of: id)?.status.state == .done)
                 #expect(bench.witness.faults == [.idle])
-                #expect(try bench.content() == sample(100_000))
+                #expect(try bench.content() == Bytes(sample(100_000)))
             }
         }
     }

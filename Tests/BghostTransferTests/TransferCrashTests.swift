@@ -53,7 +53,7 @@ struct TransferCrashTests {
             )
             #expect(kills > 0)
         }
-        #expect(try File.read(folder.file("file")) == Self.content)
+        #expect(try Bytes(File.read(folder.file("file"))) == Bytes(Self.content))
         let names = try File.list(folder.path).filter { !$0.hasPrefix("journal") }
         #expect(names == ["file"])
         // What was there is built upon.
@@ -71,7 +71,7 @@ struct TransferCrashTests {
         } test: { port in
             _ = try await carry("tus", folder, "http://127.0.0.1:\(port)/files", seed: seed)
         }
-        #expect(server.state.withLock { $0.received } == Self.content)
+        #expect(Bytes(server.state.withLock { $0.received }) == Bytes(Self.content))
     }
 }
 
@@ -116,7 +116,7 @@ struct TransferRestartTests {
                 #expect(ends.first?.transfers.map(\.request) == [request].compactMap(\.self))
                 #expect(ends.first?.transfers.first?.status.state == .done)
                 let content = try bench.content()
-                #expect(content == Self.content)
+                #expect(content == Bytes(Self.content))
             }
             second.close()
             #expect(host.requests.map(\.rangeStart) == [nil, 600_000])
@@ -177,7 +177,7 @@ struct TransferRestartTests {
             try await withBench(TransferBench(folder: folder, journal: journal)) { bench in
                 _ = await bench.witness.ends(count: 1)
                 let content = try bench.content()
-                #expect(content == Self.content)
+                #expect(content == Bytes(Self.content))
             }
         }
         #expect(host.requests.map(\.rangeStart) == [300_000])
@@ -242,7 +242,7 @@ struct TransferRestartTests {
                 let ends = await bench.witness.ends(count: 1)
                 #expect(ends.first?.transfers.first?.status.state == .done)
                 let content = try bench.content()
-                #expect(content == Self.content)
+                #expect(content == Bytes(Self.content))
             }
         }
         #expect(host.requests.count == (isIt ? 0 : 1))

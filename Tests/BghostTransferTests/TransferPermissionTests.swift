@@ -159,7 +159,7 @@ struct TransferPermissionTests {
                 await bench.engine.settleFiles()
                 #expect(try File.list(outside.path) == [])
                 #expect(bench.files == ["file", "link", "sub"])
-                #expect(try bench.content() == Array("old".utf8))
+                #expect(try bench.content() == Bytes(Array("old".utf8)))
             }
         }
     }

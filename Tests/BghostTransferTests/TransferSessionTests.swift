@@ -51,7 +51,7 @@ struct TransferSessionTests {
                 slow.go.occur()
                 let ends = await bench.witness.ends(count: 1)
                 #expect(ends.first?.transfers.map(\.request.id) == [request.id])
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(slow.host.requests.count == 1)
@@ -160,7 +160,7 @@ struct TransferSessionTests {
                 #expect(await bench.engine.list().first?.record.status.state == .paused)
                 await bench.engine.resume(id)
                 #expect(await bench.engine.end(of: id)?.status.state == .done)
-                #expect(try bench.content() == Self.content)
+                #expect(try bench.content() == Bytes(Self.content))
             }
         }
         #expect(slow.host.requests.last?.rangeStart == 150_000)

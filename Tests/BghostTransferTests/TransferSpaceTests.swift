@@ -102,7 +102,7 @@ struct TransferSpaceTests {
             #expect(unlink(ballast) == 0)
             clock.advance(by: .seconds(1))
             _ = await witness.ends(count: 1)
-            #expect(try File.read("\(disk.path)/file") == content)
+            #expect(try Bytes(File.read("\(disk.path)/file")) == Bytes(content))
             await engine.shutDown()
         }
     }

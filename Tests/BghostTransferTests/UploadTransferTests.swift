@@ -33,7 +33,7 @@ struct UploadTransferTests {
         }
         let request = try #require(host.requests.first)
         #expect(request.method == "PUT")
-        #expect(request.body == sample(size))
+        #expect(Bytes(request.body) == Bytes(sample(size)))
         #expect(request["content-type"] == "image/jpeg")
         #expect(request["idempotency-key"] != nil)
     }
@@ -65,7 +65,8 @@ struct UploadTransferTests {
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"photo\"; "
             + "filename=\"a%22b%0D%0Ac.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n"
         #expect(
-            request.body == Array(head.utf8) + Self.content + Array("\r\n--\(boundary)--\r\n".utf8)
+            Bytes(request.body)
+                == Bytes(Array(head.utf8) + Self.content + Array("\r\n--\(boundary)--\r\n".utf8))
         )
     }
 
@@ -92,7 +93,7 @@ struct UploadTransferTests {
             }
         )
         server.state.withLock { state in
-            #expect(state.received == Self.content)
+            #expect(Bytes(state.received) == Bytes(Self.content))
             #expect(state.creations == 1)
             #expect(state.sent == size)
             let start = form == .tus ? ["POST", "PATCH"] : ["OPTIONS", "POST", "PATCH"]
@@ -120,7 +121,7 @@ struct UploadTransferTests {
                 }
             }
         )
-        #expect(server.state.withLock { $0.received } == Self.content)
+        #expect(Bytes(server.state.withLock { $0.received }) == Bytes(Self.content))
         #expect(server.state.withLock { $0.creations } == 2)
     }
 
@@ -138,7 +139,7 @@ struct UploadTransferTests {
             }
         }
         #expect(host.requests.map(\.method) == ["OPTIONS", "POST"])
-        #expect(host.requests.last?.body == Self.content)
+        #expect(Bytes(host.requests.last?.body ?? []) == Bytes(Self.content))
     }
 
     @Test(arguments: [500, 503, 408, 429, 0])
@@ -156,7 +157,10 @@ struct UploadTransferTests {
                 #expect(try await bench.engine.carry(request).status.state == .done)
             }
         }
-        #expect(host.requests.map(\.body) == [Self.content, Self.content, Self.content])
+        #expect(
+            host.requests.map { Bytes($0.body) }
+                == [Bytes](repeating: Bytes(Self.content), count: 3)
+        )
         let keys = Set(host.requests.compactMap { $0["idempotency-key"] })
         #expect(keys.count == 1)
     }

@@ -84,7 +84,9 @@ final class TransferBench: Sendable {
     /// What lies in the folder, hidden files too.
     var files: [String] { ((try? File.list(folder.path)) ?? []).sorted() }
 
-    func content(_ name: String = "file") throws -> [UInt8] { try File.read(folder.file(name)) }
+    func content(_ name: String = "file") throws -> Bytes {
+        Bytes(try File.read(folder.file(name)))
+    }
 }
 
 /// Runs a test with an engine, which is shut down after.
@@ -204,4 +206,16 @@ final class Counter: Sendable {
             return count
         }
     }
+}
+
+/// Many bytes, which a failed expectation neither prints nor looks for the differences of: that
+/// would take it hours.
+struct Bytes: Equatable, CustomStringConvertible {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var description: String { "\(bytes.count) bytes" }
 }
