@@ -47,6 +47,7 @@ let package = Package(
     name: "bghost",
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "WeatherCheck", type: .dynamic, targets: ["WeatherCheck"]),
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
@@ -159,6 +160,13 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: swift
+        ),
+
+        // The host for tests of handlers: public, as the SDK is.
+        .target(
+            name: "BackgroundTasksTesting",
+            dependencies: ["BackgroundTasks", "BghostCore", "BghostLinux", "CBghost"],
             swiftSettings: swift
         ),
 
@@ -284,7 +292,16 @@ let package = Package(
         ),
         .testTarget(
             name: "BackgroundTasksTests",
-            dependencies: ["BackgroundTasks", "CBghost", "BghostTestSupport"],
+            dependencies: [
+                "BackgroundTasks", "BackgroundTasksTesting", "CBghost", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BackgroundTasksTestingTests",
+            dependencies: [
+                "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "WeatherCheck",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
