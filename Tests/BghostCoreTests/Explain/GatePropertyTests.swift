@@ -66,7 +66,13 @@ private struct GateFate {
             task.handler = .plugin(name: "q", handler: "shared")
             return task
         }
-        scheduler = Scheduler(World.settings(seed: seed, tasks: World.everyRule + shared))
+        scheduler = Scheduler(
+            World.settings(
+                seed: seed,
+                tasks: World.everyRule + shared,
+                runtimePerDay: RuntimePerDay(refresh: .seconds(600), processing: .seconds(900))
+            )
+        )
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
     }
 
@@ -74,7 +80,7 @@ private struct GateFate {
 
     mutating func next() throws {
         steps += 1
-        switch below(16) {
+        switch below(17) {
         case 0..<4: submit(isSimulated: false)
         case 4: submit(isSimulated: true)
         case 5, 6: arrive()
@@ -85,6 +91,7 @@ private struct GateFate {
         case 12: withdraw()
         case 13: setClock()
         case 14: forgive()
+        case 15: lookAtClock()
         default: pass()
         }
     }
@@ -175,7 +182,7 @@ private struct GateFate {
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
         // A debt is looked at anew, so what it delays may be over.
-        happen(opening: [.throttle, .notBefore, .coalescing]) { $0.clockWasSet(now: $1, &$2) }
+        happen(opening: [.throttle, .notBefore, .coalescing, .budget]) { $0.clockWasSet(now: $1, &$2) }
     }
 
     private mutating func submit(isSimulated: Bool) {
@@ -214,6 +221,7 @@ private struct GateFate {
         var record = start.record
         record.state = .ended
         record.outcome = outcome
+        record.duration = .seconds(below(60))
         if case .killed = outcome { record.stopReason = .expired }
         let finish = RunFinish(record: record, outcome: outcome)
         happen(opening: [.overlap, .handler, .slot, .throttle]) {
@@ -256,6 +264,14 @@ private struct GateFate {
     private mutating func withdraw() {
         let task = someTask()
         happen(opening: []) { _ = $0.withdraw(task, now: $1, &$2) }
+    }
+
+    /// Calendars wait while it is doubted; when it is believed again, all dates are looked at.
+    private mutating func lookAtClock() {
+        let doubt: ClockDoubt? = below(2) == 0 ? .unsynchronised : nil
+        happen(opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .budget]) {
+            $0.clockLooked(doubt, now: $1, &$2)
+        }
     }
 
     private mutating func forgive() {
