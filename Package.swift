@@ -47,6 +47,7 @@ let package = Package(
     name: "bghost",
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "WeatherCheck", type: .dynamic, targets: ["WeatherCheck"]),
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
@@ -64,6 +65,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Exact: its own word is that Linux is not maintained officially, so each step is looked at.
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(
@@ -113,11 +115,12 @@ let package = Package(
         .target(
             name: "BghostTransfer",
             dependencies: [
-                "BghostCore",
+                "BghostCore", "BghostLinux",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: swift
@@ -157,6 +160,13 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: swift
+        ),
+
+        // The host for tests of handlers: public, as the SDK is.
+        .target(
+            name: "BackgroundTasksTesting",
+            dependencies: ["BackgroundTasks", "BghostCore", "BghostLinux", "CBghost"],
             swiftSettings: swift
         ),
 
@@ -241,6 +251,13 @@ let package = Package(
             path: "Tests/StoreWriter",
             swiftSettings: swift
         ),
+        // A program that carries a transfer until it is killed.
+        .executableTarget(
+            name: "transfer-carrier",
+            dependencies: ["BghostCore", "BghostStore", "BghostTransfer"],
+            path: "Tests/TransferCarrier",
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostCoreTests",
             dependencies: ["BghostCore", "BghostTestSupport"],
@@ -275,18 +292,34 @@ let package = Package(
         ),
         .testTarget(
             name: "BackgroundTasksTests",
-            dependencies: ["BackgroundTasks", "CBghost", "BghostTestSupport"],
+            dependencies: [
+                "BackgroundTasks", "BackgroundTasksTesting", "CBghost", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BackgroundTasksTestingTests",
+            dependencies: [
+                "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "WeatherCheck",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostTransferTests",
             dependencies: [
-                "BghostTransfer", "BghostTestSupport",
+                "BghostCore", "BghostStore", "BghostTransfer", "BghostTestSupport",
+                "transfer-carrier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOResumableUpload", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift

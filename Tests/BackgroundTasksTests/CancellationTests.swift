@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import Testing
 

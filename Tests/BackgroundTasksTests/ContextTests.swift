@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Synchronization
@@ -71,9 +72,9 @@ struct ContextTests {
         }
         _ = try await plugin.end()
         let expected = [
-            TestHost.Progress(done: 1, total: 3, phase: "fetch"),
-            TestHost.Progress(done: 2, total: 0, phase: ""),
-            TestHost.Progress(done: 0, total: 0, phase: ""),
+            ScriptedHost.Progress(done: 1, total: 3, phase: "fetch"),
+            ScriptedHost.Progress(done: 2, total: 0, phase: ""),
+            ScriptedHost.Progress(done: 0, total: 0, phase: ""),
         ]
         #expect(plugin.host.state.withLock { $0.progress } == expected)
     }
@@ -91,9 +92,9 @@ struct ContextTests {
         _ = await run.ended.value
         run.release()
         let expected = [
-            TestHost.Log(run: run.number, level: 2, message: "100 %s ✓\u{0}"),
-            TestHost.Log(run: run.number, level: 3, message: "w"),
-            TestHost.Log(run: run.number, level: 4, message: "e"),
+            ScriptedHost.Log(run: run.number, level: 2, message: "100 %s ✓\u{0}"),
+            ScriptedHost.Log(run: run.number, level: 3, message: "w"),
+            ScriptedHost.Log(run: run.number, level: 4, message: "e"),
         ]
         #expect(plugin.host.logs == expected)
     }

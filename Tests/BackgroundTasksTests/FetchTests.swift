@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Synchronization
@@ -125,7 +126,7 @@ struct FetchTests {
         code: FetchError.Code,
         reason: String
     ) async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.state.withLock { $0.fetchAnswer = answer }
         let error = try await failure(on: host)
         #expect(error.code == code)
@@ -134,7 +135,7 @@ struct FetchTests {
     }
 
     @Test func `A fetch that fails says why in the host's words`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(status: BG_E_FAILED, message: "refused") } }
         let error = try await failure(on: host)
         #expect(error.code == .failed)
@@ -142,14 +143,14 @@ struct FetchTests {
     }
 
     @Test func `A host that cannot fetch says so`() async throws {
-        let error = try await failure(on: TestHost(extensions: [BG_EXT_SCHEDULE]))
+        let error = try await failure(on: ScriptedHost(extensions: [BG_EXT_SCHEDULE]))
         #expect(error.code == .unavailable)
         #expect(error.description == "\(url): this host cannot fetch")
     }
 
     @Test(arguments: [("A", "1\nB: 2"), ("A\r", "1"), ("", "1"), ("A:B", "1"), ("A", "\u{7F}")])
     func `A header field cannot bring another along`(name: String, value: String) async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         let error = try await failure(on: host, headers: [(name, value)])
         #expect(error.code == .invalidRequest)
         #expect(host.state.withLock { $0.fetches }.isEmpty)
@@ -178,7 +179,7 @@ struct FetchTests {
     }
 
     private func failure(
-        on host: TestHost,
+        on host: ScriptedHost,
         headers: [(name: String, value: String)] = []
     ) async throws -> FetchError {
         let failure = Signal<any Error>()

@@ -19,7 +19,7 @@ struct PluginFile {
         )
     }
 
-    func open(on host: TestHost = TestHost(), config: String = "{}") throws -> TestPlugin {
+    func open(on host: ScriptedHost = ScriptedHost(), config: String = "{}") throws -> TestPlugin {
         try TestPlugin(host, entry(host.opaque), config: config)
     }
 }

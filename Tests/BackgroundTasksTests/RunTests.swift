@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Glibc
@@ -108,7 +109,7 @@ struct RunTests {
     func `A run is completed once, and nothing of it stays`(way: Way) async throws {
         let url = try #require(URL(string: "http://example.org/"))
         let context = Mutex(WeakContext())
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end() } }
         host.state.withLock { $0.fetchAnswer = way == .isRefusedAFetch ? BG_E_LIMIT : BG_OK }
         let plugin = try TestPlugin(on: host) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import BghostTestSupport
 import CBghost
 import FoundationEssentials
@@ -28,7 +29,7 @@ struct SamplePluginTests {
 
     // It goes on for as long as the test process does, asleep for the most part.
     @Test func `Overrun says that it is asked to stop, and goes on`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         let run = try PluginFile(Artifact.path("libOverrun.so")).open(on: host).run()
         #expect(run.start() == BG_PENDING)
         run.cancel(BG_WHY_EXPIRED)
@@ -38,84 +39,10 @@ struct SamplePluginTests {
         #expect(run.ended.now == nil)
     }
 
-    // MARK: WeatherCheck
-
-    private static let place = #"{"latitude":52.5,"longitude":13.25,"notify":"tell"}"#
-    private static let storm = #"{"hourly":{"time":[100,200,300],"weather_code":[3,null,96]}}"#
-
-    @Test func `A storm is found and the notifier is asked`() async throws {
-        let host = TestHost()
-        host.onFetch.withLock { $0 = { $0.end(body: Self.storm) } }
-        let ending = try await weather(on: host, config: #"{"storm codes":[96]}"#)
-        #expect(ending.status == BG_OK)
-        #expect(ending.payload.contains(#""at":300,"#))
-        #expect(ending.payload.contains(#""code":96,"storm":true}"#))
-        #expect(ending.payload.contains("Weather data by Open-Meteo.com (CC BY 4.0)"))
-
-        let fetch = try #require(host.state.withLock { $0.fetches }.first)
-        let query =
-            "?latitude=52.5&longitude=13.25&hourly=weather_code&forecast_hours=12"
-            + "&timeformat=unixtime"
-        #expect(fetch.url == "https://api.open-meteo.com/v1/forecast" + query)
-        #expect(fetch.headers.contains("User-Agent: bghost/1.0"))
-
-        let submission = try #require(host.state.withLock { $0.submissions }.first)
-        #expect(submission.identifier == "tell")
-        #expect(submission.parameters.contains(#""id":"storm-52.5-13.25-300""#))
-        #expect(submission.parameters.contains("Thunderstorm from 1970-01-01T00:05:00Z"))
-    }
-
-    @Test func `Without a storm nobody is told`() async throws {
-        let host = TestHost()
-        host.onFetch.withLock { $0 = { $0.end(body: Self.storm) } }
-        let ending = try await weather(on: host, config: #"{"storm codes":[95]}"#)
-        #expect(ending.payload.contains(#""storm":false"#))
-        #expect(host.state.withLock { $0.submissions }.isEmpty)
-    }
-
-    @Test(
-        arguments: [
-            (400, #"{"error":true,"reason":"bad latitude"}"#, BG_E_FAILED, "bad latitude"),
-            (404, "nothing", BG_E_FAILED, "HTTP status 404"),
-            (200, "<html>", BG_E_FAILED, "not Open-Meteo's"),
-            (429, "", BG_E_RETRY, "429"), (503, "", BG_E_RETRY, "503"),
-        ] as [(Int32, String, bg_status, String)]
-    )
-    func `A forecast that does not come ends the run as it should`(
-        http: Int32,
-        body: String,
-        status: bg_status,
-        reason: String
-    ) async throws {
-        let host = TestHost()
-        host.onFetch.withLock {
-            $0 = { $0.end(http: http, headers: "retry-after: 7\n", body: body) }
-        }
-        let ending = try await weather(on: host)
-        #expect(ending.status == status)
-        #expect(ending.message.contains(reason))
-        #expect(ending.retryAfter == (status == BG_E_RETRY ? 7000 : 0))
-    }
-
-    @Test func `A network that fails is tried again, one that is not permitted is not`()
-        async throws
-    {
-        for (answer, status) in [(BG_E_FAILED, BG_E_RETRY), (BG_E_PERM, BG_E_FAILED)] {
-            let host = TestHost()
-            host.onFetch.withLock { $0 = { $0.end(status: answer, message: "no") } }
-            #expect(try await weather(on: host).status == status)
-        }
-    }
-
-    private func weather(on host: TestHost, config: String = "{}") async throws -> Ending {
-        let file = try PluginFile(Artifact.path("libWeatherCheck.so"))
-        return try await file.open(on: host, config: config).end(.init(parameters: Self.place))
-    }
-
     // MARK: Notifier
 
     @Test func `A notification is published as ntfy's JSON`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(body: #"{"id":"xyz","time":1}"#) } }
         let plugin = try PluginFile(Artifact.path("libNotifier.so")).open(on: host)
         let parameters = """
@@ -146,7 +73,7 @@ struct SamplePluginTests {
         http: Int32,
         status: bg_status
     ) async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(http: http, headers: "retry-after: 3\n") } }
         let plugin = try PluginFile(Artifact.path("libNotifier.so")).open(on: host)
         let parameters = #"{"server":"http://127.0.0.1:1/","topic":"t","message":"M"}"#
@@ -161,7 +88,7 @@ struct SamplePluginTests {
         let spool = try TemporaryDirectory()
         let data = try TemporaryDirectory()
         for name in ["b.jpg", "a.PNG", "note.txt"] { try spool.write("12345", to: name) }
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(http: 201, body: #"{"sha256":"00","bytes":5}"#) } }
         let plugin = try PluginFile(Artifact.path("libPhotoUpload.so")).open(on: host)
         let setting = TestRun.Setting(
@@ -187,7 +114,7 @@ struct SamplePluginTests {
         let spool = try TemporaryDirectory()
         let data = try TemporaryDirectory()
         for name in ["a.jpg", "b.jpg"] { try spool.write("12345", to: name) }
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock {
             $0 = { call in
                 // The second of the three fails.
@@ -212,7 +139,7 @@ struct SamplePluginTests {
         let spool = try TemporaryDirectory()
         let data = try TemporaryDirectory()
         try spool.write("12345", to: "a.jpg")
-        let host = TestHost()
+        let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(http: 201, body: #"{"sha256":"00","bytes":4}"#) } }
         let plugin = try PluginFile(Artifact.path("libPhotoUpload.so")).open(on: host)
         let parameters = #"{"spool":"\#(spool.path)","server":"http://h"}"#

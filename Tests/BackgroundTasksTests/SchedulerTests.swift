@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Synchronization
@@ -30,28 +31,34 @@ struct SchedulerTests {
         }
         #expect(try await plugin.end().status == BG_OK)
         let expected = [
-            TestHost.Submission(
+            ScriptedHost.Submission(
                 kind: 1,
                 identifier: "r",
                 parameters: "",
                 earliest: 1_700_000_000_250,
                 needs: 0
             ),
-            TestHost.Submission(
+            ScriptedHost.Submission(
                 kind: 2,
                 identifier: "p",
                 parameters: #"{"title":"x"}"#,
                 earliest: 0,
                 needs: 3
             ),
-            TestHost.Submission(
+            ScriptedHost.Submission(
                 kind: 0,
                 identifier: "n",
                 parameters: #"{"a":"b"}"#,
                 earliest: 0,
                 needs: 0
             ),
-            TestHost.Submission(kind: 0, identifier: "m", parameters: "", earliest: 0, needs: 0),
+            ScriptedHost.Submission(
+                kind: 0,
+                identifier: "m",
+                parameters: "",
+                earliest: 0,
+                needs: 0
+            ),
         ]
         #expect(plugin.host.state.withLock { $0.submissions } == expected)
     }
@@ -67,7 +74,7 @@ struct SchedulerTests {
         code: Int,
         reason: String
     ) async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.state.withLock { $0.answer = answer }
         let plugin = try TestPlugin(on: host) {
             Handler("a") { _ in
@@ -89,7 +96,7 @@ struct SchedulerTests {
     }
 
     @Test func `A request that is not permitted says how to permit it`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.state.withLock { $0.answer = BG_E_PERM }
         let plugin = try TestPlugin(on: host) { Handler("a") { try await $0.submit("x.y") } }
         let ending = try await plugin.end()
@@ -98,7 +105,7 @@ struct SchedulerTests {
     }
 
     @Test func `A host without a scheduler is unavailable`() async throws {
-        let plugin = try TestPlugin(on: TestHost(extensions: [])) {
+        let plugin = try TestPlugin(on: ScriptedHost(extensions: [])) {
             Handler("a") { context in
                 let pending = await BGTaskScheduler.shared.pendingTaskRequests()
                 BGTaskScheduler.shared.cancelAllTaskRequests()
@@ -122,7 +129,7 @@ struct SchedulerTests {
     }
 
     @Test func `Pending requests are listed, also many`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.state.withLock { state in
             state.pending = (0..<150).map { index in
                 pending("com.example.\(index)", kind: UInt32(index % 3), earliest: Int64(index))
@@ -147,7 +154,7 @@ struct SchedulerTests {
     }
 
     @Test func `Cancelling asks the host, and what is wrong is logged`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         let plugin = try TestPlugin(on: host) {
             Handler("a") { _ in
                 BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: "x")

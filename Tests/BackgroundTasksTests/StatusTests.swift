@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Synchronization
@@ -12,7 +13,7 @@ struct StatusTests {
     private func status(
         _ status: UInt32,
         _ reasons: UInt32 = 0,
-        on host: TestHost = TestHost()
+        on host: ScriptedHost = ScriptedHost()
     ) async throws -> String {
         host.state.withLock {
             $0.refresh = bg_refresh(size: 16, status: status, reasons: reasons, reserved: 0)
@@ -50,8 +51,8 @@ struct StatusTests {
     }
 
     @Test func `A host that cannot tell has nothing against it`() async throws {
-        #expect(try await status(2, on: TestHost(extensions: [])) == #"["available"]"#)
-        let failing = TestHost()
+        #expect(try await status(2, on: ScriptedHost(extensions: [])) == #"["available"]"#)
+        let failing = ScriptedHost()
         failing.state.withLock { $0.answer = BG_E_FAILED }
         #expect(try await status(2, on: failing) == #"["available"]"#)
     }
@@ -60,7 +61,7 @@ struct StatusTests {
         (0, "none"), (3, "3 1700000000.25"), (UInt64.max, "\(Int.max) 1700000000.25"),
     ])
     func `A run knows the times that it stands for`(count: UInt64, expected: String) async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         host.state.withLock {
             $0.missed = bg_missed(
                 size: 24,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import Synchronization
 import Testing
@@ -12,7 +13,7 @@ struct TableTests {
             Handler("first") { _ in }
             Handler("second", options: [.serial, .needsWorker]) { _ in }
         }
-        let raw = try #require(plugin.table(for: TestHost().opaque))
+        let raw = try #require(plugin.table(for: ScriptedHost().opaque))
         let table = raw.assumingMemoryBound(to: bg_plugin.self).pointee
         #expect(Int(table.size) == MemoryLayout<bg_plugin>.size)
         #expect([table.abi_major, table.min_host_minor] == [1, 0])
@@ -34,7 +35,7 @@ struct TableTests {
         let pointers = await withTaskGroup(of: UInt?.self) { group in
             for index in 0..<16 {
                 group.addTask {
-                    let host = index.isMultiple(of: 2) ? TestHost().opaque : nil
+                    let host = index.isMultiple(of: 2) ? ScriptedHost().opaque : nil
                     return plugin.table(for: host).map { UInt(bitPattern: $0) }
                 }
             }
@@ -46,13 +47,13 @@ struct TableTests {
 
     @Test func `A host of another major, or with a shorter table, is refused`() {
         let plugin = Plugin(id: "org.example.major", version: "1") { Handler("a") { _ in } }
-        let other = TestHost()
+        let other = ScriptedHost()
         other.table.pointee.abi_major = 2
         #expect(plugin.table(for: other.opaque) == nil)
-        let short = TestHost()
+        let short = ScriptedHost()
         short.table.pointee.size -= 1
         #expect(plugin.table(for: short.opaque) == nil)
-        let longer = TestHost()
+        let longer = ScriptedHost()
         longer.table.pointee.size += 64
         longer.table.pointee.abi_minor = 9
         #expect(plugin.table(for: longer.opaque) != nil)
@@ -60,7 +61,7 @@ struct TableTests {
 
     @Test(arguments: [0, 257])
     func `A plugin without handlers, or with too many, is refused with a reason`(count: Int) {
-        let host = TestHost()
+        let host = ScriptedHost()
         let plugin = Plugin(id: "org.example.count", version: "1") {
             for index in 0..<count { Handler("h\(index)") { _ in } }
         }
@@ -85,7 +86,7 @@ struct TableTests {
     }
 
     @Test func `A plugin can be opened again after it was closed`() async throws {
-        let host = TestHost()
+        let host = ScriptedHost()
         let plugin = Plugin(id: "org.example.again", version: "1") {
             Handler("a") { $0.rawConfiguration }
         }

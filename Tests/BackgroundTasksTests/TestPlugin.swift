@@ -1,34 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
+import BackgroundTasksTesting
 import CBghost
 import Testing
 
-/// A plugin that a host has opened.
-final class TestPlugin: @unchecked Sendable {
-    let host: TestHost
-    let table: bg_plugin
-    private let instance: UnsafeMutableRawPointer
+/// A plugin that a scripted host has opened.
+final class TestPlugin: Sendable {
+    let host: ScriptedHost
+    private let opened: OpenPlugin
 
     /// Opens a plugin by its table.
-    init(_ host: TestHost, _ table: PluginTable?, config: String = "{}") throws {
+    init(_ host: ScriptedHost, _ table: PluginTable?, config: String = "{}") throws {
         self.host = host
-        let pointer = try #require(table).assumingMemoryBound(to: bg_plugin.self)
-        let table = pointer.pointee
-        self.table = table
-        var instance: UnsafeMutableRawPointer?
-        var config = config
-        let status = config.withUTF8 { bytes in
-            let pointer = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            return table.open(host.table, bg_str(ptr: pointer, len: bytes.count), &instance)
-        }
-        try #require(status == BG_OK)
-        self.instance = try #require(instance)
+        opened = try #require(OpenPlugin(table, on: host.c, config: config))
     }
 
     /// Opens a plugin that has these handlers.
     convenience init(
-        on host: TestHost = TestHost(),
+        on host: ScriptedHost = ScriptedHost(),
         config: String = "{}",
         @HandlerBuilder _ handlers: () -> [Handler]
     ) throws {
@@ -36,12 +26,14 @@ final class TestPlugin: @unchecked Sendable {
         try self.init(host, plugin.table(for: host.opaque), config: config)
     }
 
-    func close() { table.close(instance) }
+    var table: bg_plugin { opened.table }
+
+    func close() { opened.close() }
 
     /// A run of a handler that has not been started.
     func run(_ index: Int = 0, _ setting: TestRun.Setting = .init()) throws -> TestRun {
         let task = try #require(table.tasks[index])
-        let run = TestRun(task, instance, setting)
+        let run = TestRun(task, opened, setting)
         host.add(run)
         return run
     }

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundTasksTesting
 import CBghost
 import Glibc
 import Synchronization
 import Testing
 
 /// How a run ended.
-struct Ending: Equatable, Sendable {
-    var status: bg_status
-    var message = ""
-    var payload = ""
-    var retryAfter: Int64 = 0
-}
+typealias Ending = RunEndCall
 
 /// One run, as a host carries it out.
-final class TestRun: @unchecked Sendable {
+final class TestRun: Sendable {
     struct Setting {
         var parameters = "{}"
         var attempt: UInt32 = 1
@@ -35,60 +31,42 @@ final class TestRun: @unchecked Sendable {
     let number: bg_run
     let ended = Signal<Ending>()
     private let state = Mutex(State())
-    private let task: UnsafePointer<bg_task>
-    private let instance: UnsafeMutableRawPointer
+    private let plugin: OpenPlugin
+    private let memory: RunMemory
     private let resultBytesMax: Int
-    /// What the handler is told; overwritten at the end, as memory of the host may be.
-    let info = UnsafeMutablePointer<bg_run_info>.allocate(capacity: 1)
-    private let texts: UnsafeMutableRawBufferPointer
 
     private static let numbers = Atomic<UInt64>(0)
 
-    init(_ task: UnsafePointer<bg_task>, _ instance: UnsafeMutableRawPointer, _ setting: Setting) {
+    init(_ task: UnsafePointer<bg_task>, _ plugin: OpenPlugin, _ setting: Setting) {
         number = Self.numbers.add(1, ordering: .relaxed).newValue
-        self.task = task
-        self.instance = instance
+        self.plugin = plugin
         resultBytesMax = Int(setting.resultBytesMax)
-        let parts = ["com.example.test", setting.parameters, setting.directory].map {
-            Array($0.utf8)
-        }
-        texts = .allocate(byteCount: parts.joined().count, alignment: 1)
-        texts.copyBytes(from: parts.joined())
-        var offset = 0
-        let strings = parts.map { part in
-            defer { offset += part.count }
-            return bg_str(
-                ptr: texts.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self),
-                len: part.count
-            )
-        }
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        info.initialize(
-            to: bg_run_info(
-                size: UInt32(MemoryLayout<bg_run_info>.size),
+        memory = RunMemory(
+            number,
+            of: task,
+            RunMemory.Setting(
+                identifier: "com.example.test",
+                parameters: setting.parameters,
                 attempt: setting.attempt,
-                run: number,
-                task_id: strings[0],
-                params: strings[1],
-                data_dir: strings[2],
-                deadline_mono_ns: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+                directory: setting.directory,
+                deadline: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
                     + setting.runtimeNanoseconds,
-                grace_ms: 5000,
-                max_result: setting.resultBytesMax,
-                cancel_fd: -1,
-                flags: UInt32(BG_RUN_WORKER),
-                task: task
+                graceMilliseconds: 5000,
+                resultBytesMax: setting.resultBytesMax
             )
         )
     }
 
+    /// What the handler is told; overwritten at the end, as memory of the host may be.
+    var info: UnsafeMutablePointer<bg_run_info> { memory.info }
     var why: bg_status { state.withLock { $0.why } }
     var completions: Int { state.withLock { $0.completions } }
 
     /// A final status ends the run, as for every host.
     @discardableResult func start() -> bg_status {
-        let status = task.pointee.start(instance, info)
+        let status = plugin.start(memory)
         if status <= 0 { _ = end(Ending(status: status)) }
         return status
     }
@@ -98,29 +76,20 @@ final class TestRun: @unchecked Sendable {
             state.why = bg_status(bitPattern: why)
             return state.pointer
         }
-        task.pointee.cancel(instance, number, UnsafeMutableRawPointer(bitPattern: pointer), why)
+        plugin.cancel(memory, state: UnsafeMutableRawPointer(bitPattern: pointer), why: why)
     }
 
     /// What a host may do once a run is complete and its calls have returned: whatever the handler
     /// was told is gone.
-    func release() {
-        texts.initializeMemory(as: UInt8.self, repeating: 0xAA)
-        memset(info, 0xAA, MemoryLayout<bg_run_info>.size)
-    }
+    func release() { memory.overwrite() }
 
     func setState(_ pointer: UnsafeMutableRawPointer?) {
         let bits = UInt(bitPattern: pointer)
         state.withLock { $0.pointer = bits }
     }
 
-    func complete(_ result: bg_result) -> bg_status {
-        guard result.payload.len <= resultBytesMax else { return BG_E_LIMIT }
-        let ending = Ending(
-            status: result.status,
-            message: text(result.message),
-            payload: text(result.payload),
-            retryAfter: result.retry_after_ms
-        )
+    func complete(_ ending: Ending) -> bg_status {
+        guard ending.payload.utf8.count <= resultBytesMax else { return BG_E_LIMIT }
         return end(ending)
     }
 

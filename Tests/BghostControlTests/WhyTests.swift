@@ -108,8 +108,8 @@ struct WhyTests {
         try await Serving.with { serving in
             var running = Self.full()
             running.running = [await serving.host.begin("com.acme.storm")]
-            let bare = TaskExplanation(task: "a b/c?", at: 0)
-            for (id, answer) in [("x", Self.full()), ("y", running), ("a b/c?", bare)] {
+            let bare = TaskExplanation(task: "a b/c?&+%2A.*", at: 0)
+            for (id, answer) in [("x", Self.full()), ("y", running), (bare.task, bare)] {
                 await serving.host.say(answer, to: id)
                 let arrived = try await serving.ask { try await $0.explain(id).value }
                 #expect(arrived == answer)
@@ -189,6 +189,13 @@ struct WhyTests {
             #expect(result.exitCode == 77)
             #expect(result.error.contains("BG4003"))
             #expect(result.error.contains("did you mean `com.acme.storm`?"))
+        }
+    }
+
+    @Test func nothingIsNoQuestion() async throws {
+        try await Serving.with { serving in
+            let refusal = await fault { _ = try await serving.ask { try await $0.explain("") } }
+            #expect(refusal?.code == .badRequest)
         }
     }
 

@@ -10,6 +10,7 @@ import Testing
     /// Takes away what later versions brought.
     private static let first = """
         ALTER TABLE task DROP COLUMN parked_since;
+        ALTER TABLE task DROP COLUMN served;
         ALTER TABLE request DROP COLUMN tolerance;
         DROP TABLE runtime;
         DELETE FROM grdb_migrations WHERE identifier <> '1';

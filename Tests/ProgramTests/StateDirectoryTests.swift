@@ -131,8 +131,10 @@ import Testing
         func bghost(_ arguments: [String]) throws -> Command.Result {
             try Command.run([Artifact.path("bghost")] + arguments + ["--control", control])
         }
+        // Large, so that few of them fill what the database had in reserve.
+        let note = #"{"note":"\#(String(repeating: "x", count: 60_000))"}"#
         func submit(_ number: Int) throws -> Command.Result {
-            try bghost(["submit", "later.\(number)", "--earliest", "+1h"])
+            try bghost(["submit", "later.\(number)", "--earliest", "+1h", "--parameters", note])
         }
 
         let first = try daemon()

@@ -24,45 +24,6 @@ import Testing
         )
     }
 
-    private static let mayMount =
-        (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
-
-    /// Requests that find no room are refused with a reason, those that were accepted stay, and with
-    /// room all goes on without a new start.
-    @Test(.timeLimit(.minutes(1)), .enabled(if: mayMount, "mounting needs root"))
-    func `A full disk refuses requests and loses none`() throws {
-        let state = folder.file("state")
-        try #require(mkdir(state, 0o700) == 0)
-        let note = #"{"note":"\#(String(repeating: "x", count: 3000))"}"#
-        // All in the mount namespace that has the disk; the shell waits for the daemon's word.
-        let result = try Command.run([
-            "unshare", "--mount", "sh", "-ec",
-            """
-            mount -t tmpfs -o size=4m none \(state)
-            \(bghost) --config \(try manifest()) --state-dir \(state) --log-format text \
-                2> \(folder.file("log")) &
-            daemon=$!
-            until grep -q 'listening on' \(folder.file("log")); do kill -0 $daemon; done
-            submit() { \(bghost) submit a --earliest +1h --state-dir \(state) "$@"; }
-            submit > /dev/null
-            cat /dev/zero > \(state)/ballast || true
-            submit --parameters '\(note)' > /dev/null 2> \(folder.file("refused")) \
-                && echo accepted || echo refused
-            \(bghost) pending --json --state-dir \(state) > \(folder.file("kept"))
-            rm \(state)/ballast
-            submit --parameters '\(note)' > /dev/null && echo accepted || echo refused
-            kill -TERM $daemon
-            wait $daemon && echo ended
-            """,
-        ])
-        #expect(result.output == "refused\naccepted\nended\n", "\(result)")
-        let refused = String(decoding: try File.read(folder.file("refused")), as: UTF8.self)
-        #expect(refused.contains("could not be stored"), "\(refused)")
-        #expect(refused.contains("free some room"), "\(refused)")
-        let kept = String(decoding: try File.read(folder.file("kept")), as: UTF8.self)
-        #expect(kept.contains(#""a""#) && !kept.contains("xxx"), "\(kept)")
-    }
-
     /// A daemon does not begin with nothing where there was something.
     @Test(.timeLimit(.minutes(1)), arguments: ["bghost.sqlite", "bghost.sqlite-wal"])
     func `A damaged store is named and left as it is`(file: String) throws {

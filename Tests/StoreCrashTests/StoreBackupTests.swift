@@ -84,6 +84,7 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func aCopyUnderLoadIsOneMoment() async throws {
         let store = try SQLiteStore(path: path)
         let progress = Progress()
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let writing = Task.detached {
             var number = 0
             while !progress.isOver {
@@ -97,8 +98,10 @@ import Testing
                 await withCheckedContinuation { continuation in
                     store.commit([]) { _ in continuation.resume() }
                 }
+                beginning.yield()
             }
         }
+        for await _ in begun { break }
         for round in 0..<5 {
             let before = progress.answered
             let copy = folder.file("copy\(round).db")

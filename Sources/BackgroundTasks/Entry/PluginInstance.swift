@@ -8,12 +8,15 @@ final class PluginInstance: Sendable {
     let host: Host
     /// The plugin's `config` of `tasks.json`, a JSON object.
     let config: String
+    /// What handlers run on, if the host has something of its own for that.
+    let executors: (@Sendable (_ run: UInt64) -> (any TaskExecutor)?)?
     /// Those that the host may still cancel.
     private let runs = Mutex<[bg_run: Run]>([:])
 
     private init(host: Host, config: String) {
         self.host = host
         self.config = config
+        executors = HandlerExecutors.source
     }
 
     static func open(

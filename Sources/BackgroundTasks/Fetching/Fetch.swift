@@ -2,7 +2,6 @@
 
 internal import CBghost
 internal import FoundationEssentials
-internal import Synchronization
 
 extension TaskContext {
     /// Has the host carry out an HTTP request.
@@ -17,49 +16,39 @@ extension TaskContext {
         guard let table = host.extension(BG_EXT_FETCH, as: bg_fetches.self) else {
             throw FetchError(BG_E_ABSENT, url: request.url.absoluteString)
         }
-        let fetch = Fetch(table, of: self, url: request.url.absoluteString)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { fetch.begin(request, $0) }
-        } onCancel: {
-            fetch.cancel()
-        }
+        return try await Fetch(table, of: self, url: request.url.absoluteString).answer(to: request)
     }
 }
 
 /// One fetch under way.
-///
-/// The host may call back before `begin` has returned its number, and the task may be cancelled
-/// before that too; the lock decides, and whoever takes the continuation resumes it.
 private final class Fetch: @unchecked Sendable {
     // Never changed or freed by the host, like its main table.
     private let table: UnsafePointer<bg_fetches>
     private let context: TaskContext
     private let url: String
-    private let state = Mutex(State())
-
-    private struct State: Sendable {
-        var continuation: CheckedContinuation<FetchResponse, any Error>?
-        var number: bg_fetch?
-        var isCancelled = false
-    }
+    private let wait: HostWait<FetchResponse>
 
     init(_ table: UnsafePointer<bg_fetches>, of context: TaskContext, url: String) {
         self.table = table
         self.context = context
         self.url = url
+        let canceller = Canceller(table: table, host: context.host)
+        wait = HostWait { canceller.cancel($0) }
     }
 
-    func begin(
-        _ request: FetchRequest,
-        _ continuation: CheckedContinuation<FetchResponse, any Error>
-    ) {
-        state.withLock { $0.continuation = continuation }
-        let headers: String
-        do {
-            headers = try request.headerLines()
-        } catch {
-            return finish(.failure(error))
-        }
+    /// Asks the host to end a fetch.
+    private struct Canceller: @unchecked Sendable {
+        let table: UnsafePointer<bg_fetches>
+        let host: Host
+
+        func cancel(_ number: bg_fetch) { _ = table.pointee.cancel?(host.pointer, number) }
+    }
+
+    func answer(to request: FetchRequest) async throws -> FetchResponse {
+        try await wait.value { try begin(request, headers: request.headerLines()) }
+    }
+
+    private func begin(_ request: FetchRequest, headers: String) throws -> bg_fetch {
         // The host's reference, given back by `done`, or here if the host does not take the fetch.
         let held = Unmanaged.passRetained(self)
         var number: bg_fetch = 0
@@ -75,27 +64,9 @@ private final class Fetch: @unchecked Sendable {
         }
         guard status == BG_OK else {
             held.release()
-            return finish(.failure(FetchError(status, url: url)))
+            throw FetchError(status, url: url)
         }
-        let isCancelled = state.withLock { state in
-            state.number = number
-            return state.isCancelled
-        }
-        // Cancelled while the number was not known yet.
-        if isCancelled { cancel(number) }
-    }
-
-    func cancel() {
-        let number = state.withLock { state in
-            state.isCancelled = true
-            return state.number
-        }
-        if let number { cancel(number) }
-    }
-
-    /// The answer comes through `done` all the same; a fetch that is over is stale, and that is fine.
-    private func cancel(_ number: bg_fetch) {
-        _ = table.pointee.cancel?(context.host.pointer, number)
+        return number
     }
 
     private static func done(
@@ -104,7 +75,7 @@ private final class Fetch: @unchecked Sendable {
     ) {
         guard let held else { return }
         let fetch = Unmanaged<Fetch>.fromOpaque(held).takeRetainedValue()
-        fetch.finish(fetch.outcome(result))
+        fetch.wait.finish(fetch.outcome(result))
     }
 
     private func outcome(_ result: UnsafePointer<bg_fetch_result>?)
@@ -120,14 +91,6 @@ private final class Fetch: @unchecked Sendable {
             let message = String(result.pointee.message)
             return .failure(FetchError(status, url: url, message: message))
         }
-    }
-
-    private func finish(_ result: sending Result<FetchResponse, any Error>) {
-        let continuation = state.withLock { state in
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(with: result)
     }
 }
 

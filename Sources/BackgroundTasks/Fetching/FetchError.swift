@@ -23,12 +23,15 @@ public struct FetchError: Error, Hashable, CustomStringConvertible {
     /// What is wrong and what to do about it, in one line.
     public let description: String
 
-    init(_ code: Code, _ description: String) {
+    /// Makes an error, for tests of handlers.
+    ///
+    /// - Parameter description: what is wrong and what to do about it, in one line.
+    public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }
 
-    /// An error from what the host answered; its own words are better where it has any.
+    /// Makes an error of what the host answered; its own words are better where it has any.
     init(_ status: bg_status, url: String, message: String = "") {
         let (code, usual): (Code, String) =
             switch status {

@@ -35,7 +35,8 @@ public struct FetchResponse: Sendable {
         guard let field = header("retry-after") else { return nil }
         if let seconds = Int64(field) { return .seconds(max(0, seconds)) }
         guard let date = Self.date(field) else { return nil }
-        return .seconds(max(0, date.timeIntervalSinceNow))
+        let now = TaskContext.current?.now ?? Date()
+        return .seconds(max(0, date.timeIntervalSince(now)))
     }
 
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers may send.

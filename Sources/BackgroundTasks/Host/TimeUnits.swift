@@ -14,6 +14,19 @@ extension Duration {
     }
 }
 
+extension Duration {
+    /// Whole nanoseconds, rounded up, within what the ABI can say.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let isUneven = attoseconds > 0 && attoseconds % 1_000_000_000 != 0
+        let fraction = attoseconds / 1_000_000_000 + (isUneven ? 1 : 0)
+        let (sum, overflowsToo) = scaled.addingReportingOverflow(fraction)
+        guard overflow || overflowsToo else { return sum }
+        return seconds < 0 ? .min : .max
+    }
+}
+
 extension Date {
     /// Whole milliseconds since 1970, from 0, which is "at once", to what the ABI can say.
     var unixMilliseconds: Int64 {

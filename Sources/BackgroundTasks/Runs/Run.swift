@@ -50,7 +50,9 @@ final class Run: Sendable {
             return BG_E_FAILED
         }
         if why > 0 { run.context.willStop(UInt32(why)) }
-        Task.immediateDetached { await run.carryOut(handler) }
+        Task.immediateDetached(executorPreference: instance.executors?(info.run)) {
+            await run.carryOut(handler)
+        }
         return run.state.withLock { state in
             state.isInStart = false
             return state.answer ?? BG_PENDING

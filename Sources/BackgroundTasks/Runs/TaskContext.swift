@@ -18,7 +18,7 @@ public final class TaskContext: Sendable {
     public let attempt: Int
     /// The plugin's own folder: writable, and kept from run to run.
     public let dataDirectory: URL
-    /// When the run is asked to stop.
+    /// When the run is asked to stop, on `clock`.
     public let deadline: SuspendingClock.Instant
     /// From the time a run is asked to stop to the time it is killed.
     public let grace: Duration
@@ -55,7 +55,26 @@ public final class TaskContext: Sendable {
 
     /// The time left until the run is asked to stop, from zero.
     public var remainingTime: Duration {
-        max(.zero, SuspendingClock.now.duration(to: deadline))
+        max(.zero, clock.now.duration(to: deadline))
+    }
+
+    /// The clock of the run's limits.
+    ///
+    /// Sleep on it rather than by `Task.sleep`, and tests of the handler need not wait.
+    public var clock: TaskClock { TaskClock(self) }
+
+    /// The time now, which somebody may set; in a test, the test's.
+    public var now: Date {
+        guard let clock = HostClock(host) else { return Date() }
+        return Date(timeIntervalSince1970: Double(clock.now.unix) / 1_000_000_000)
+    }
+
+    /// Sleeps on the clock of the run's limits; returns at once if there is nothing to wait for.
+    ///
+    /// - Throws: `CancellationError` once the task is cancelled, or the run is over.
+    public func sleep(for duration: Duration) async throws {
+        let clock = clock
+        try await clock.sleep(until: clock.now.advanced(by: duration))
     }
 
     /// Why the run was asked to stop; `nil` as long as it was not.

@@ -37,7 +37,9 @@ extension BGTaskScheduler {
         /// The code of an identifier that is not permitted.
         public static var notPermitted: Code { .notPermitted }
 
-        init(_ code: Code, of identifier: String, _ reason: String) {
+        /// Makes an error, for hosts of tests.
+        @_spi(Testing)
+        public init(_ code: Code, of identifier: String, _ reason: String) {
             self.code = code
             self.identifier = identifier
             self.reason = reason

@@ -6,7 +6,7 @@ internal import NIOHTTP1
 extension ControlClient {
     /// Why a task does not run, or why the request does not whose id begins like this.
     package func explain(_ id: String) async throws -> Answer<TaskExplanation> {
-        try await call(.GET, ControlPath("why", id), read: TaskExplanation.init(json:))
+        try await call(.GET, ControlPath("why").with("id", id), read: TaskExplanation.init(json:))
     }
 
     /// Has a requirement be what somebody says, as in `network=off`.

@@ -8,14 +8,16 @@ struct SimulationRoutes: Sendable {
     let host: any HostControl
 
     func add(to router: Router<ControlRoutes.Context>) {
-        router.get("v1/why/:id") { _, context in
-            try await why(context.parameters.require("id"))
-        }
+        // In the query, which is decoded: a family's pattern ends in a star.
+        router.get("v1/why") { request, _ in try await why(request) }
         router.post("v1/simulate/fact") { request, _ in try await fact(request) }
         router.post("v1/simulate/clock") { request, _ in try await clock(request) }
     }
 
-    private func why(_ id: String) async throws -> Response {
+    private func why(_ request: Request) async throws -> Response {
+        guard let id = Query(request).text("id") else {
+            throw ControlFault.badRequest("`id` is missing")
+        }
         let answer = try await ask { () throws(OperatorRefusal) in try await host.explain(id) }
         return Answer.json(Schema.why) { $0.members(answer) }
     }

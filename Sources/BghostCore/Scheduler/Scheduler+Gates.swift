@@ -22,7 +22,7 @@ extension Scheduler {
             gates += dateGates(place, now: now)
             if let clock = clockGate(request, task: task, now: now) { gates.append(clock) }
             gates.append(throttleGate(request, index, now: now))
-            if let budget = budgetGate(task) { gates.append(budget) }
+            if let budget = budgetGate(task, now: now) { gates.append(budget) }
             gates += requirementGates(request, task: task)
         }
         gates.append(predecessorGate(request, index, now: now))
@@ -182,10 +182,11 @@ extension Scheduler {
         )
     }
 
-    private func budgetGate(_ task: Int) -> Gate? {
+    private func budgetGate(_ task: Int, now: Moment) -> Gate? {
         let quota = quota(of: task)
         guard let (used, limit) = gates.budgets.use(quota) else { return nil }
-        let until = gates.budgets.spentUntil(quota)
+        // One that is over is refilled as soon as somebody looks.
+        let until = gates.budgets.spentUntil(quota).flatMap { $0 > now.unix ? $0 : nil }
         let plugin = catalog.plugin(ofTask: task).name
         let kind = catalog.tasks[task].kind.rawValue
         let limitText = DurationText.of(nanoseconds: UInt64(max(0, limit)))

@@ -49,7 +49,11 @@ final class StoreLock: Sendable {
         accept(acceptedBefore)
     }
 
-    deinit { close(fd) }
+    deinit {
+        // A process that is about to be started may have a copy of the descriptor for a moment.
+        flock(fd, LOCK_UN)
+        close(fd)
+    }
 
     /// Writes that all lines of the journal up to this one are on the disk.
     ///

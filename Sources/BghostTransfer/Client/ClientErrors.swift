@@ -26,6 +26,13 @@ enum ClientErrors {
         }
     }
 
+    /// Whether the server could not prove who it is.
+    static func isUntrusted(_ error: any Error) -> Bool {
+        tlsWord(error) == untrusted
+    }
+
+    private static let untrusted = "CERTIFICATE_VERIFY_FAILED"
+
     private static func reason(_ error: any Error) -> String {
         switch error {
         case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -44,15 +51,21 @@ enum ClientErrors {
     }
 
     /// What went wrong between us and the server's TLS.
+    private static func tlsReason(_ error: any Error) -> String? {
+        guard let word = tlsWord(error) else { return nil }
+        return word == untrusted
+            ? "its certificate is not trusted by this machine"
+            : "no TLS connection could be made (\(Printable.text(word, limit: 200)))"
+    }
+
+    /// The word for it; `nil` if it is about something else.
     ///
     /// The whole text of such an error has the paths of the machine that built the library; the word
     /// behind `OPENSSL_internal:` is the same everywhere.
-    private static func tlsReason(_ error: any Error) -> String? {
+    private static func tlsWord(_ error: any Error) -> String? {
         guard String(reflecting: type(of: error)).hasPrefix("NIOSSL.") else { return nil }
         let parts = "\(error)".split(separator: "OPENSSL_internal:", maxSplits: 1)
-        let word = parts.count == 2 ? parts[1].prefix { $0.isLetter || $0 == "_" } : parts[0]
-        return word == "CERTIFICATE_VERIFY_FAILED"
-            ? "its certificate is not trusted by this machine"
-            : "no TLS connection could be made (\(Printable.text(String(word), limit: 200)))"
+        guard let last = parts.last else { return "" }
+        return String(parts.count == 2 ? last.prefix { $0.isLetter || $0 == "_" } : last)
     }
 }

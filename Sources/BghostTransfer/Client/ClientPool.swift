@@ -2,6 +2,7 @@
 
 internal import AsyncHTTPClient
 internal import NIOCore
+internal import NIOHTTPCompression
 internal import Synchronization
 
 /// The HTTP clients in use, one for each pair of name and address.
@@ -30,6 +31,25 @@ final class ClientPool: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Whether the bodies may be long: they are unpacked, and what has come of them is kept when the
+    /// connection breaks.
+    private let unpacks: Bool
+    private let connectionsMax: Int
+
+    /// - Parameters:
+    ///   - unpacks: whether bodies that come packed are unpacked on their way, and whether what has come of
+    ///     one is kept when the connection breaks.
+    ///   - connectionsMax: how many connections to one server are kept open.
+    init(unpacks: Bool = false, connectionsMax: Int = 8) {
+        self.unpacks = unpacks
+        self.connectionsMax = connectionsMax
+    }
+
+    /// How much larger than its packed form a body may be.
+    ///
+    /// One read from the network can bring a thousand times its size, all at once; text rarely
+    /// packs to less than a fiftieth.
+    static let unpackedRatioMax = 128
 
     /// How many clients are kept; more only while more are in use.
     private static let entriesMax = 16
@@ -39,7 +59,7 @@ final class ClientPool: Sendable {
         let client: HTTPClient? = state.withLock { state in
             guard !state.isShutDown else { return nil }
             state.uses += 1
-            var entry = state.entries[pin] ?? Entry(client: Self.makeClient(pin))
+            var entry = state.entries[pin] ?? Entry(client: makeClient(pin))
             entry.users += 1
             entry.lastUse = state.uses
             state.entries[pin] = entry
@@ -85,18 +105,23 @@ final class ClientPool: Sendable {
         }
     }
 
-    private static func makeClient(_ pin: Pin?) -> HTTPClient {
+    private func makeClient(_ pin: Pin?) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         // Ours: each target has to be permitted and looked up first.
         configuration.redirectConfiguration = .disallow
-        configuration.decompression = .disabled
+        configuration.decompression =
+            unpacks ? .enabled(limit: .ratio(Self.unpackedRatioMax)) : .disabled
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)
         // The plugin's own retry policy decides, not a loop behind its back.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsMax
         // Shorter than the 5 s after which common servers hang up: a request on a connection that
         // the server is closing would fail.
         configuration.connectionPool.idleTimeout = .seconds(4)
+        if unpacks {
+            configuration.http1_1ConnectionDebugInitializer = { TailKeeper.add(to: $0) }
+        }
         if let pin { configuration.dnsOverride = [pin.host: pin.address] }
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup,

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AsyncHTTPClient
+internal import BghostCore
+internal import NIOCore
+internal import NIOHTTP1
 
 /// Fetches over HTTP/1.1, with TLS where the URL says so.
 ///
 /// Nothing is started before the first fetch. One is enough for a whole daemon: fetches run side by
 /// side and share connections. Call `shutDown()` when it is no longer needed.
 package final class HTTPFetcher: Fetching {
-    private let clients = ClientPool()
-    private let names: NameLookup
+    private let route: Route
 
     /// How many redirects are followed.
-    package static let redirectsMax = 5
+    package static let redirectsMax = Route.redirectsMax
 
     /// Looks names up as the system does.
     package convenience init() {
@@ -20,7 +22,7 @@ package final class HTTPFetcher: Fetching {
 
     /// With another way to look names up.
     package init(names: NameLookup) {
-        self.names = names
+        route = Route(clients: ClientPool(), names: names)
     }
 
     /// Sends one request, follows its redirects and collects the answer.
@@ -43,7 +45,7 @@ package final class HTTPFetcher: Fetching {
     ///
     /// Later fetches fail with `shutDown`.
     package func shutDown() async {
-        await clients.shutDown()
+        await route.clients.shutDown()
     }
 
     private func follow(
@@ -51,62 +53,51 @@ package final class HTTPFetcher: Fetching {
         of request: FetchRequest,
         permits: @Sendable (String, UInt16) -> Bool
     ) async throws(FetchFailure) -> FetchResponse {
-        try Self.check(first.address, permits)
-        var outgoing = first
-        if request.sendsDigest {
-            do {
+        guard permits(first.address.host, first.address.port) else {
+            throw .permissionDenied(host: first.address.host, port: first.address.port)
+        }
+        let bytesMax = max(0, request.bytesMax)
+        do {
+            var outgoing = first
+            if request.sendsDigest {
                 outgoing = outgoing.adding(
                     "Repr-Digest",
-                    try await ReprDigest.value(of: first.body)
+                    try await ReprDigest.value(of: request.body)
                 )
-            } catch {
-                throw ClientErrors.failure(error, target: first.address.server)
             }
-        }
-        for _ in 0...Self.redirectsMax {
-            try Self.check(outgoing.address, permits)
-            switch try await send(outgoing, bytesMax: max(0, request.bytesMax)) {
-            case .answered(let response): return response
-            case .redirected(let next): outgoing = next
+            return try await route.send(outgoing, permits: permits) { head, response, request in
+                let body = try await Self.collect(response, of: request, bytesMax: bytesMax)
+                let headers = head.headers.map { ($0.name, $0.value) }
+                return FetchResponse(status: head.status, headers: headers, body: body)
             }
-        }
-        throw .tooManyRedirects(limit: Self.redirectsMax)
-    }
-
-    private static func check(
-        _ address: WebAddress,
-        _ permits: @Sendable (String, UInt16) -> Bool
-    ) throws(FetchFailure) {
-        guard permits(address.host, address.port) else {
-            throw .permissionDenied(host: address.host, port: address.port)
+        } catch let error as UntrustedServer {
+            throw error.failure
+        } catch {
+            throw ClientErrors.failure(error, target: first.address.server)
         }
     }
 
-    /// Sends one request to the first of its server's addresses that can be connected to.
-    private func send(_ outgoing: OutgoingRequest, bytesMax: Int)
-        async throws(FetchFailure) -> Exchange.Step
-    {
-        var pins: [ClientPool.Pin?] = [nil]
-        let address = outgoing.address
-        if address.literal == nil {
-            pins = try await names(address.host).map {
-                ClientPool.Pin(host: address.host, address: $0.text)
-            }
+    /// Reads the body.
+    ///
+    /// To throw is to drop the connection, so no more than one buffer beyond the limit is ever taken
+    /// from the network.
+    private static func collect(
+        _ response: HTTPClientResponse,
+        of request: OutgoingRequest,
+        bytesMax: Int
+    ) async throws -> [UInt8] {
+        let declared = response.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        // The answer to HEAD declares the length of a body that does not come.
+        guard request.method == "HEAD" || declared <= bytesMax else {
+            throw FetchFailure.tooLarge(limit: bytesMax)
         }
-        let exchange = Exchange(request: outgoing, bytesMax: bytesMax)
-        var failure = FetchFailure.unresolved(host: address.host, reason: "it has no address")
-        for pin in pins {
-            let client = try clients.borrow(pin)
-            defer { clients.giveBack(pin) }
-            do {
-                return try await exchange.run(on: client)
-            } catch {
-                failure = ClientErrors.failure(error, target: address.server)
-                // A client that is shut down says that it cancelled what it was doing.
-                if failure == .cancelled, clients.isShutDown { throw .shutDown }
-                guard ClientErrors.precedesRequest(error) else { throw failure }
+        var body: [UInt8] = []
+        for try await buffer in response.body {
+            guard buffer.readableBytes <= bytesMax - body.count else {
+                throw FetchFailure.tooLarge(limit: bytesMax)
             }
+            body.append(contentsOf: buffer.readableBytesView)
         }
-        throw failure
+        return body
     }
 }

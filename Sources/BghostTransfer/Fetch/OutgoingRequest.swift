@@ -5,22 +5,41 @@ struct OutgoingRequest: Sendable {
     let address: WebAddress
     let method: String
     let headers: [(String, String)]
-    let body: FetchBody
+    let body: OutgoingBody
 
     init(_ request: FetchRequest) throws(FetchFailure) {
         address = try WebAddress(request.url)
         method = try RequestHeaders.method(request.method)
         try RequestHeaders.check(request.headers, sendsDigest: request.sendsDigest)
-        let hasAgent = request.headers.contains { $0.0.lowercased() == "user-agent" }
-        headers = request.headers + (hasAgent ? [] : [("User-Agent", "bghost/1.0")])
-        body = request.body
+        headers = Self.signed(request.headers)
+        body =
+            switch request.body {
+            case .none: .none
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let file): .file(UploadBody(file: file))
+            }
+    }
+
+    /// A request of a transfer, whose parts have been checked.
+    init(
+        to address: WebAddress,
+        method: String,
+        signing headers: [(String, String)],
+        body: OutgoingBody
+    ) {
+        self.init(address: address, method: method, headers: Self.signed(headers), body: body)
+    }
+
+    private static func signed(_ headers: [(String, String)]) -> [(String, String)] {
+        let hasAgent = headers.contains { $0.0.lowercased() == "user-agent" }
+        return headers + (hasAgent ? [] : [("User-Agent", "bghost/1.0")])
     }
 
     private init(
         address: WebAddress,
         method: String,
         headers: [(String, String)],
-        body: FetchBody
+        body: OutgoingBody
     ) {
         self.address = address
         self.method = method
@@ -62,4 +81,11 @@ struct OutgoingRequest: Sendable {
             body: becomesGet ? .none : body
         )
     }
+}
+
+/// What is sent behind the head.
+enum OutgoingBody: Sendable {
+    case none
+    case bytes([UInt8])
+    case file(UploadBody)
 }

@@ -2,29 +2,69 @@
 
 internal import NIOCore
 
-/// The content of a file, read as fast as the connection takes it.
+/// The bytes of a body, read as fast as the connection takes them.
 struct UploadChunks: AsyncSequence, Sendable {
-    let file: UploadFile
+    let body: UploadBody
 
-    func makeAsyncIterator() -> Iterator { Iterator(file: file) }
+    init(body: UploadBody) {
+        self.body = body
+    }
+
+    /// The whole of a file.
+    init(file: UploadFile) {
+        body = UploadBody(file: file)
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(body: body) }
 
     struct Iterator: AsyncIteratorProtocol {
-        let file: UploadFile
-        private var offset = 0
+        private enum Place {
+            case prefix, file, suffix, end
+        }
 
-        init(file: UploadFile) {
-            self.file = file
+        private let body: UploadBody
+        private var offset: Int
+        private var place = Place.prefix
+        /// The next chunk, which is read while the connection takes the one before.
+        private var ahead: EventLoopFuture<ByteBuffer>?
+
+        init(body: UploadBody) {
+            self.body = body
+            offset = body.from
         }
 
         mutating func next() async throws -> ByteBuffer? {
-            guard offset < file.size else { return nil }
-            try Task.checkCancellation()
-            let chunk = try await file.chunk(at: offset)
-            offset += chunk.readableBytes
-            // Before the last bytes leave: without them the server has no whole body, so it cannot
-            // mistake a mixture of two versions for a file.
-            if offset == file.size { try file.checkUnchanged() }
-            return chunk
+            while true {
+                try Task.checkCancellation()
+                guard let chunk = try await part() else { return nil }
+                guard chunk.readableBytes > 0 else { continue }
+                body.meter?.add(chunk.readableBytes)
+                return chunk
+            }
+        }
+
+        private mutating func part() async throws -> ByteBuffer? {
+            switch place {
+            case .prefix:
+                place = .file
+                return ByteBuffer(bytes: body.prefix)
+            case .file:
+                guard offset < body.file.size else {
+                    place = .suffix
+                    return ByteBuffer()
+                }
+                let chunk = try await (ahead ?? body.file.chunk(at: offset)).get()
+                offset += chunk.readableBytes
+                ahead = offset < body.file.size ? body.file.chunk(at: offset) : nil
+                // Before the last bytes leave: without them the server has no whole body, so it
+                // cannot mistake a mixture of two versions for a file.
+                if offset == body.file.size { try body.file.checkUnchanged() }
+                return chunk
+            case .suffix:
+                place = .end
+                return ByteBuffer(bytes: body.suffix)
+            case .end: return nil
+            }
         }
     }
 }

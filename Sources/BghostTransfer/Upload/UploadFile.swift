@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import Glibc
 internal import NIOCore
-internal import NIOPosix
 
 /// A regular file that is sent as the body of a request.
 ///
@@ -13,20 +13,21 @@ package final class UploadFile: Sendable {
     /// The length of the body, bytes.
     package let size: Int
     private let descriptor: Int32
-    private let stamp: Stamp
+    /// What it looked like when it was taken over.
+    let stamp: FileStamp
 
     /// Takes over a descriptor that is open for reading.
     ///
     /// The descriptor is closed with this object, and also if this fails.
     package init(owning descriptor: Int32) throws(FetchFailure) {
         do {
-            stamp = try Stamp(of: descriptor)
+            stamp = try FileStamp(of: descriptor)
         } catch {
             close(descriptor)
             throw error
         }
         self.descriptor = descriptor
-        size = stamp.size
+        size = Int(stamp.size)
     }
 
     deinit {
@@ -38,13 +39,13 @@ package final class UploadFile: Sendable {
     /// The kernel stamps files by its clock tick: a write within the same few milliseconds as the
     /// opening that also keeps the size is not seen. A server that checks the digest sees it.
     func checkUnchanged() throws(FetchFailure) {
-        guard try Stamp(of: descriptor) == stamp else { throw .fileChanged }
+        guard try FileStamp(of: descriptor) == stamp else { throw .fileChanged }
     }
 
-    /// At most `chunkBytes` from a position before the end, and at least one byte.
-    func chunk(at offset: Int) async throws -> ByteBuffer {
+    /// Begins to read at most `chunkBytes` from a position before the end, and at least one byte.
+    func chunk(at offset: Int) -> EventLoopFuture<ByteBuffer> {
         // Disks may block for long, which no thread of the cooperative pool should.
-        try await NIOThreadPool.singleton.runIfActive { try self.readChunk(at: offset) }
+        DiskThreads.begin { try self.readChunk(at: offset) }
     }
 
     static let chunkBytes = 256 << 10
@@ -67,14 +68,10 @@ package final class UploadFile: Sendable {
     }
 }
 
-/// What changes when a file is written to.
-///
-/// Not the change time: renaming a file, as spoolers do, changes that too.
-private struct Stamp: Equatable, Sendable {
-    let size: Int
-    private let modified: Int
-    private let modifiedNanoseconds: Int
-
+extension FileStamp {
+    /// What a regular file looks like now.
+    ///
+    /// Not the change time: renaming a file, as spoolers do, changes that too.
     init(of descriptor: Int32) throws(FetchFailure) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -84,8 +81,11 @@ private struct Stamp: Equatable, Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .badFile(reason: "it is not a regular file")
         }
-        size = status.st_size
-        modified = status.st_mtim.tv_sec
-        modifiedNanoseconds = status.st_mtim.tv_nsec
+        self.init(
+            size: Int64(status.st_size),
+            seconds: Int64(status.st_mtim.tv_sec),
+            nanoseconds: Int64(status.st_mtim.tv_nsec),
+            inode: UInt64(status.st_ino)
+        )
     }
 }

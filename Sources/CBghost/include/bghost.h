@@ -365,6 +365,28 @@ typedef struct bg_fetches {
   bg_status (*cancel)(const bg_host *, bg_fetch) BG_NOEXCEPT;
 } bg_fetches;
 
+/* The host's clock. Offered by hosts whose time is not the machine's, such as those of tests: where
+ * it is, bg_run_info.deadline_mono_ns is on it; where it is not, ask the machine. */
+#define BG_EXT_CLOCK "bghost.clock/1"
+
+typedef uint64_t bg_sleep; /* 0 is no sleep */
+
+typedef struct bg_clock {
+  uint32_t size, reserved;
+  /* [any] Unix nanoseconds, which may be set to any time, and nanoseconds that only grow. Either
+   * pointer may be 0. */
+  bg_status (*now)(const bg_host *, int64_t *unix_ns, int64_t *mono_ns) BG_NOEXCEPT;
+  /* [any] Begins a sleep and returns at once. If the answer is BG_OK, `done` is called exactly once,
+   * in the ways of bg_fetches.begin: with BG_OK once that time has come, or with BG_E_CANCELLED if
+   * the sleep was ended before, by wake() or with its run. out may be 0; *out is set before `done` is
+   * called. */
+  bg_status (*sleep)(const bg_host *, bg_run, int64_t until_mono_ns,
+                     void (*done)(void *context, bg_sleep, bg_status), void *context,
+                     bg_sleep *out) BG_NOEXCEPT;
+  /* [any] Ends a sleep; its `done` still comes, with BG_E_CANCELLED unless it was over. */
+  bg_status (*wake)(const bg_host *, bg_sleep) BG_NOEXCEPT;
+} bg_clock;
+
 #ifdef __cplusplus
 }
 #endif

@@ -37,7 +37,8 @@ struct World {
     static func settings(
         seed: UInt64,
         tasks: [TaskDefinition] = World.everyRule,
-        slots: Int = 3
+        slots: Int = 3,
+        runtimePerDay: RuntimePerDay = RuntimePerDay()
     ) -> Scheduler.Settings {
         var names: [String] = []
         for task in tasks where !names.contains(task.handler.plugin) {
@@ -47,7 +48,12 @@ struct World {
         return Scheduler.Settings(
             manifest: Manifest(
                 plugins: names.map {
-                    PluginDefinition(name: $0, library: "\($0).so", maxPending: limits)
+                    PluginDefinition(
+                        name: $0,
+                        library: "\($0).so",
+                        maxPending: limits,
+                        runtimePerDay: runtimePerDay
+                    )
                 },
                 tasks: tasks
             ),

@@ -156,4 +156,14 @@ import Testing
             ]
         )
     }
+
+    @Test func clock() {
+        expect(
+            bg_clock.self,
+            size: 32,
+            [
+                (\.size, 0), (\.reserved, 4), (\.now, 8), (\.sleep, 16), (\.wake, 24),
+            ]
+        )
+    }
 }

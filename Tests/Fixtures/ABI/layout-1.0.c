@@ -141,6 +141,13 @@ FIELD(bg_statuses, reserved, 4);
 FIELD(bg_statuses, refresh, 8);
 FIELD(bg_statuses, missed, 16);
 
+HOLDS(sizeof(bg_clock) == 32);
+FIELD(bg_clock, size, 0);
+FIELD(bg_clock, reserved, 4);
+FIELD(bg_clock, now, 8);
+FIELD(bg_clock, sleep, 16);
+FIELD(bg_clock, wake, 24);
+
 HOLDS(BG_ABI_MAJOR == 1);
 HOLDS(BG_PENDING == 1);
 HOLDS(BG_OK == 0);

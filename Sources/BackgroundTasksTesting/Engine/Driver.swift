@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BackgroundTasks
+internal import BghostCore
+internal import BghostLinux
+internal import CBghost
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Carries out what the engine decides: calls the plugin, waits until its runs wait, moves time.
+final class Driver: Sendable {
+    typealias Responder = @Sendable (FetchRequest) throws -> FetchResponse?
+
+    let core: HostCore
+    /// The longest that a run is waited for, in real time.
+    let patience: Duration
+    private let responder = Mutex<Responder?>(nil)
+    private let host: CHost
+    private let plugin: OpenPlugin
+    private let directory: String
+    /// Requests to stop come from here, so that they arrive while a handler has its thread.
+    private let control = WorkThread()
+    private let turn = Turn()
+
+    init(
+        _ core: HostCore,
+        _ host: CHost,
+        _ plugin: OpenPlugin,
+        directory: String,
+        patience: Duration
+    ) {
+        self.core = core
+        self.host = host
+        self.plugin = plugin
+        self.directory = directory
+        self.patience = patience
+    }
+
+    /// Lets nobody else drive meanwhile.
+    func exclusively<Answer: Sendable>(
+        _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        await turn.take()
+        defer { turn.give() }
+        return try await body()
+    }
+
+    /// Has each fetch answered, those that wait included.
+    func answerAll(_ answer: @escaping Responder) {
+        responder.withLock { $0 = answer }
+        core.change { $0.askAgain() }
+    }
+
+    // MARK: Until all wait
+
+    /// Does all there is to do, until every run waits for the clock or an answer, or has ended.
+    ///
+    /// - Parameters:
+    ///   - lenient: a run that is given up once it has been waited for, instead of failing.
+    ///   - isQuietEnough: whether that run may also wait for something real.
+    func settle(lenient: UInt64? = nil, isQuietEnough: Bool = false) async throws {
+        var deadline = ContinuousClock.now + patience
+        while true {
+            let rung = core.bell.count
+            let hasResponder = responder.withLock { $0 != nil }
+            let step = core.look {
+                $0.nextStep(hasResponder: hasResponder, restless: isQuietEnough ? lenient : nil)
+            }
+            switch step {
+            case .settled: return
+            case .perform(let action):
+                perform(action)
+                try checkProgress()
+                deadline = ContinuousClock.now + patience
+            case .ask(let fetch):
+                ask(fetch)
+                deadline = ContinuousClock.now + patience
+            case .wait(let run):
+                if try await core.bell.wait(after: rung, until: deadline) { continue }
+                try ranOutOfPatience(with: run, isLenient: run == lenient)
+                deadline = ContinuousClock.now + patience
+            }
+        }
+    }
+
+    private func ranOutOfPatience(with run: UInt64, isLenient: Bool) throws {
+        // What it waits for may be to be asked to stop.
+        if let cancel = core.look({ $0.takeCancel(of: run) }) { return perform(cancel) }
+        let (handler, task) = core.look { engine in
+            if isLenient { engine.runs[run]?.isGivenUp = true }
+            guard let run = engine.runs[run] else { return ("", "") }
+            let past = engine.history[run.place]
+            return (past.handler, past.record.task)
+        }
+        guard !isLenient, !handler.isEmpty else { return }
+        throw TestHostError(
+            .stuck,
+            "handler `\(handler)` (of task \(task)) has waited for \(patience) of real time for"
+                + " something that is neither the host's clock nor an answer to a fetch, or it"
+                + " computes all the time: sleep by `context.sleep(for:)`, or make the host with"
+                + " more `patience`"
+        )
+    }
+
+    /// A task that submits itself at once, again and again, would never let time pass.
+    private func checkProgress() throws {
+        guard core.look({ $0.begunNow }) > Self.runsAtOnceMax else { return }
+        let task = core.look { $0.history.last?.record.task ?? "" }
+        throw TestHostError(
+            .endless,
+            "\(Self.runsAtOnceMax) runs have begun at one moment, the last of task \(task): does it"
+                + " submit itself again without an earliestBeginDate?"
+        )
+    }
+
+    private static var runsAtOnceMax: Int { 10_000 }
+
+    private func perform(_ action: Engine.Action) {
+        switch action {
+        case .start(let run): start(run)
+        case .cancel(let run, let reason): cancel(run, reason)
+        case .endSleep(let sleep, let isOver): sleep.end(isOver ? BG_OK : BG_E_CANCELLED)
+        case .endFetch(let fetch, let end): fetch.end(end)
+        }
+    }
+
+    private func start(_ number: UInt64) {
+        let thread = RunThread(number, core)
+        let memory = core.look { engine -> RunMemory? in
+            guard let run = engine.runs[number],
+                let task = task(named: engine.history[run.place].handler)
+            else { return nil }
+            let memory = RunMemory(number, of: task, engine.setting(of: run, directory: directory))
+            engine.runs[number]?.memory = memory
+            engine.runs[number]?.thread = thread
+            return memory
+        }
+        guard let memory else { return }
+        thread.perform { [core, plugin] in
+            let status = plugin.start(memory)
+            core.change { $0.started(number, status) }
+        }
+    }
+
+    private func task(named name: String) -> UnsafePointer<bg_task>? {
+        plugin.tasks.first { String(copying: $0.pointee.handler) == name }
+    }
+
+    private func cancel(_ number: UInt64, _ reason: BghostCore.StopReason) {
+        let (memory, state) = core.look { ($0.runs[number]?.memory, $0.runs[number]?.state ?? 0) }
+        guard let memory else { return }
+        core.became(busy: number)
+        control.perform { [core, plugin] in
+            let state = UnsafeMutableRawPointer(bitPattern: state)
+            plugin.cancel(memory, state: state, why: reason.rawValue)
+            core.became(idle: number)
+        }
+    }
+
+    private func ask(_ fetch: FetchCall) {
+        guard let respond = responder.withLock({ $0 }), let request = FetchRequest(fetch) else {
+            return
+        }
+        let end: FetchEnd?
+        do {
+            end = try respond(request).map(FetchEnd.init)
+        } catch let error as FetchError {
+            end = FetchEnd(error)
+        } catch {
+            end = .failed(BG_E_FAILED, "\(error)")
+        }
+        guard let end else { return }
+        _ = core.change { $0.answer(fetch.number, end) }
+    }
+
+    // MARK: Time
+
+    /// Lets time pass, through all that happens meanwhile.
+    func advance(by nanoseconds: UInt64) async throws {
+        try await settle()
+        let end = core.look { $0.now.monotonic.addingClamped(nanoseconds) }
+        while core.look({ $0.step(until: end) }) { try await settle() }
+        core.look { $0.move(to: end) }
+    }
+
+    /// Expires a run, and lets time pass until it has ended: its grace at the most.
+    func expire(_ number: UInt64) async throws {
+        try await settle(lenient: number, isQuietEnough: true)
+        core.look { $0.expire(number) }
+        // At once, also if it computes: that is what it may wait for.
+        if let cancel = core.look({ $0.takeCancel(of: number) }) { perform(cancel) }
+        try await settle(lenient: number)
+        while let limit = core.look({ $0.runs[number]?.limit }) {
+            guard core.look({ $0.step(until: limit) }) else { return }
+            try await settle(lenient: number)
+        }
+    }
+
+    // MARK: The end
+
+    /// Asks what is under way to stop, and lets go of the plugin.
+    func close() {
+        let (live, ends) = core.look { engine in
+            // What they know of the core, which knows them, goes with them.
+            defer { engine.runs = [:] }
+            return (Array(engine.runs.values), engine.takeEnds())
+        }
+        let isLeft = live.isEmpty && core.look { $0.abandoned.isEmpty }
+        control.perform { [self] in
+            for run in live {
+                guard let memory = run.memory else { continue }
+                let state = UnsafeMutableRawPointer(bitPattern: run.state)
+                plugin.cancel(memory, state: state, why: UInt32(BG_WHY_DRAIN))
+            }
+            // What they wait for comes no more.
+            for end in ends { perform(end) }
+            host.close()
+            // A handler that goes on may still use it.
+            if isLeft { plugin.close() }
+        }
+        control.end()
+    }
+}

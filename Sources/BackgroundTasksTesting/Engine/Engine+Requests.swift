@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+
+/// What handlers ask of the scheduler.
+extension Engine {
+    mutating func submit(_ call: SubmitCall) -> bg_status {
+        guard subject.maySubmit(call.identifier, scheduler.catalog) else { return BG_E_PERM }
+        guard call.kind <= 2, call.earliest >= 0, call.earliest <= Int64.max / 1_000_000,
+            let requirements = RequirementSet(needs: call.needs)
+        else { return BG_E_ARG }
+        do throws(SubmitError) {
+            try submit(
+                Submission(
+                    task: call.identifier,
+                    parameters: call.parameters.isEmpty ? "{}" : call.parameters,
+                    earliestBegin: call.earliest == 0 ? nil : call.earliest * 1_000_000,
+                    requirements: requirements
+                )
+            )
+            return BG_OK
+        } catch {
+            switch error.code {
+            case .notPermitted: return BG_E_PERM
+            case .tooManyPendingTaskRequests, .payloadTooLarge: return BG_E_LIMIT
+            case .badParameters, .pastLatestBegin: return BG_E_ARG
+            case .unavailable, .immediateRunIneligible, .storeFailed: return BG_E_FAILED
+            }
+        }
+    }
+
+    mutating func cancelPending(_ identifier: String) -> bg_status {
+        guard subject.maySubmit(identifier, scheduler.catalog) else { return BG_E_PERM }
+        return withdraw(identifier) ? BG_OK : BG_E_ABSENT
+    }
+
+    mutating func cancelAllPending() {
+        for (request, _) in scheduler.pending(ofPlugin: subject.plugin) {
+            _ = withdraw(request.task)
+        }
+    }
+
+    func refreshOfPlugin() -> bg_refresh {
+        let status = scheduler.backgroundRefreshStatus(ofPlugin: subject.plugin)
+        var refresh = bg_refresh()
+        refresh.status = status.code
+        refresh.reasons = status.reasons
+        return refresh
+    }
+
+    func missed(by run: UInt64) -> (status: bg_status, missed: bg_missed) {
+        var answer = bg_missed()
+        guard let run = runs[run] else { return (BG_E_STALE, answer) }
+        if let missed = scheduler.missed(by: run.ticket) {
+            answer.count = UInt64(max(0, missed.count))
+            answer.from_unix_ms = missed.from / 1_000_000
+        }
+        return (BG_OK, answer)
+    }
+
+    func pendingOfPlugin() -> [bg_pending] {
+        scheduler.pending(ofPlugin: subject.plugin).map { request, kind in
+            var pending = bg_pending()
+            pending.size = UInt32(MemoryLayout<bg_pending>.stride)
+            pending.kind = UInt32(kind == .refresh ? BG_KIND_REFRESH : BG_KIND_PROCESSING)
+            pending.earliest_unix_ms = (request.earliestBegin ?? 0) / 1_000_000
+            withUnsafeMutableBytes(of: &pending.task_id) { name in
+                // An identifier has at most 128 bytes, and the field 136.
+                name.copyBytes(from: request.task.utf8.prefix(name.count - 1))
+            }
+            return pending
+        }
+    }
+}
+
+extension RequirementSet {
+    /// Reads `BG_NEEDS_*`; `nil` if there is a bit that this host does not know.
+    fileprivate init?(needs: UInt32) {
+        self = []
+        var rest = needs
+        for (bit, requirement) in [
+            (UInt32(BG_NEEDS_NETWORK), Self.network), (UInt32(BG_NEEDS_POWER), .externalPower),
+            (UInt32(BG_NEEDS_UNMETERED), .unmetered),
+        ] where needs & bit != 0 {
+            formUnion(requirement)
+            rest &= ~bit
+        }
+        guard rest == 0 else { return nil }
+    }
+}

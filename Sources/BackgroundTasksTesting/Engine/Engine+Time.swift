@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+
+/// Time, which jumps from one event to the next.
+extension Engine {
+    /// What happens by itself, in the order in which it happens at one moment: a handler that wakes up
+    /// exactly at its deadline is in time.
+    private enum Event {
+        case sleep(UInt64)
+        case fetch(UInt64)
+        case limit(UInt64)
+        case date
+
+        var rank: (Int, UInt64) {
+            switch self {
+            case .sleep(let number): (0, number)
+            case .fetch(let number): (1, number)
+            case .limit(let number): (2, number)
+            case .date: (3, 0)
+            }
+        }
+    }
+
+    /// Lets time pass to what happens next, and has it happen.
+    ///
+    /// - Parameter end: monotonic nanoseconds.
+    /// - Returns: `false` if nothing happens until then; time has not moved.
+    mutating func step(until end: UInt64) -> Bool {
+        guard let (at, event) = next, at <= end else { return false }
+        move(to: at)
+        switch event {
+        case .sleep(let number):
+            guard let sleep = sleeps.removeValue(forKey: number) else { break }
+            actions.append(.endSleep(sleep.call, isOver: true))
+        case .fetch(let number):
+            guard let fetch = fetches.removeValue(forKey: number) else { break }
+            actions.append(.endFetch(fetch.call, .timedOut(fetch.timeout)))
+        case .limit(let number): handle(.deadline, of: number)
+        case .date: decide { $0.datesCame(now: $1, &$2) }
+        }
+        return true
+    }
+
+    /// Lets time pass.
+    ///
+    /// - Parameter monotonic: nanoseconds; what happens until then has happened.
+    mutating func move(to monotonic: UInt64) {
+        guard monotonic > now.monotonic else { return }
+        now.unix = now.unix.addingClamped(Int64(clamping: monotonic - now.monotonic))
+        now.monotonic = monotonic
+        begunNow = 0
+    }
+
+    private var next: (at: UInt64, event: Event)? {
+        var all: [(at: UInt64, event: Event)] = []
+        for (number, sleep) in sleeps { all.append((sleep.deadline, .sleep(number))) }
+        for (number, fetch) in fetches { all.append((fetch.deadline, .fetch(number))) }
+        for (number, run) in runs where run.limit != .max {
+            all.append((run.limit, .limit(number)))
+        }
+        if let date = scheduler.nextDate {
+            let wait = UInt64(max(0, date.subtractingClamped(now.unix)))
+            all.append((now.monotonic.addingClamped(wait), .date))
+        }
+        let first = all.min {
+            ($0.at, $0.event.rank.0, $0.event.rank.1)
+                < ($1.at, $1.event.rank.0, $1.event.rank.1)
+        }
+        return first.map { (max($0.at, now.monotonic), $0.event) }
+    }
+
+    // MARK: Sleeps
+
+    mutating func begin(_ sleep: SleepCall) -> bg_status {
+        guard runs[sleep.run] != nil else { return BG_E_STALE }
+        let deadline = UInt64(max(0, sleep.until))
+        guard deadline > now.monotonic else {
+            // Not on the stack of its own call.
+            actions.append(.endSleep(sleep, isOver: true))
+            return BG_OK
+        }
+        sleeps[sleep.number] = OpenSleep(call: sleep, deadline: deadline)
+        return BG_OK
+    }
+
+    mutating func wake(_ number: UInt64) -> bg_status {
+        guard let sleep = sleeps.removeValue(forKey: number) else { return BG_E_STALE }
+        actions.append(.endSleep(sleep.call, isOver: false))
+        return BG_OK
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+internal import FoundationEssentials
+internal import Synchronization
+
+/// The engine as plugins and tests reach it, from any thread.
+final class HostCore: HostCalls {
+    private let engine: Mutex<Engine>
+    /// Rung whenever the driver may have something new to do.
+    let bell = Bell()
+
+    init(_ engine: Engine) { self.engine = Mutex(engine) }
+
+    /// Looks at the engine, or changes what gives the driver nothing to do.
+    func look<Answer: Sendable, Failure>(
+        _ body: (inout Engine) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        try engine.withLock { engine throws(Failure) in try body(&engine) }
+    }
+
+    /// Changes the engine, which may give the driver something to do.
+    func change<Answer: Sendable, Failure>(
+        _ body: (inout Engine) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        defer { bell.ring() }
+        return try look(body)
+    }
+
+    func became(busy run: UInt64) { look { $0.runs[run]?.busy += 1 } }
+
+    func became(idle run: UInt64) { change { $0.runs[run]?.busy -= 1 } }
+
+    // MARK: What plugins ask
+
+    var time: (unix: Int64, monotonic: Int64) {
+        let now = look { $0.now }
+        return (now.unix, Int64(clamping: now.monotonic))
+    }
+
+    func complete(_ run: bg_run, _ end: RunEndCall) -> bg_status {
+        change { $0.complete(run, end) }
+    }
+
+    func cancelled(_ run: bg_run) -> bg_status {
+        look { engine in
+            guard let run = engine.runs[run] else { return BG_E_STALE }
+            return bg_status(bitPattern: run.machine.stopReason?.rawValue ?? 0)
+        }
+    }
+
+    func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
+        let bits = UInt(bitPattern: state)
+        return look { engine in
+            guard engine.runs[run] != nil else { return BG_E_STALE }
+            engine.runs[run]?.state = bits
+            return BG_OK
+        }
+    }
+
+    func progress(_ run: bg_run, _ progress: ProgressCall) -> bg_status {
+        look { engine in
+            guard let run = engine.runs[run] else { return BG_E_STALE }
+            engine.history[run.place].record.progress = RunProgress(
+                done: progress.done,
+                total: progress.total,
+                phase: progress.phase
+            )
+            return BG_OK
+        }
+    }
+
+    func log(_ line: LogCall) -> bg_status {
+        look { engine in
+            let place = engine.runs[line.run]?.place
+            engine.logs.append(
+                TestHost.LogLine(line, task: place.map { engine.history[$0].record.task })
+            )
+            return BG_OK
+        }
+    }
+
+    func submit(_ request: SubmitCall) -> bg_status { change { $0.submit(request) } }
+
+    func cancelPending(_ identifier: String) -> bg_status {
+        change { $0.cancelPending(identifier) }
+    }
+
+    func cancelAllPending() -> bg_status {
+        change { $0.cancelAllPending() }
+        return BG_OK
+    }
+
+    func pending() -> (status: bg_status, requests: [bg_pending]) {
+        (BG_OK, look { $0.pendingOfPlugin() })
+    }
+
+    func refreshStatus() -> (status: bg_status, refresh: bg_refresh) {
+        (BG_OK, look { $0.refreshOfPlugin() })
+    }
+
+    func missed(_ run: bg_run) -> (status: bg_status, missed: bg_missed) {
+        look { $0.missed(by: run) }
+    }
+
+    func beginFetch(_ fetch: FetchCall) -> bg_status {
+        let url = URL(string: fetch.url)
+        let isSecure = url?.scheme == "https"
+        guard isSecure || url?.scheme == "http" else { return BG_E_ARG }
+        let port = UInt16(exactly: url?.port ?? (isSecure ? 443 : 80)) ?? 0
+        return change { $0.begin(fetch, host: url?.host(), port: port) }
+    }
+
+    func cancelFetch(_ number: bg_fetch) -> bg_status { change { $0.cancelFetch(number) } }
+
+    func sleep(_ sleep: SleepCall) -> bg_status { change { $0.begin(sleep) } }
+
+    func wake(_ number: bg_sleep) -> bg_status { change { $0.wake(number) } }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import CBghost
+
+/// The plugin that is tested, and the manifest that it is tested under.
+struct Subject: Sendable {
+    let manifest: Manifest
+    /// Its index in the catalog.
+    let plugin: Int
+    let serialHandlers: Set<String>
+    /// `nil` if it may do all.
+    let permissions: Permissions?
+    /// Its own folder.
+    let dataDirectory: String
+    let resultBytesMax: Int
+    /// Its settings, a JSON object.
+    let config: String
+
+    /// A handler as the plugin's table says it.
+    struct Handler {
+        var name: String
+        var isSerial: Bool
+    }
+
+    /// Takes a manifest, or makes one with a task for each handler.
+    init(
+        id: String,
+        _ handlers: [Handler],
+        tasks: String?,
+        as name: String?,
+        dataDirectory: String
+    ) throws {
+        let manifest =
+            try tasks.map { try Self.read($0) } ?? Self.manifest(id: id, handlers)
+        let chosen = try Self.choose(name, of: manifest, handlers)
+        let definition = manifest.plugins[chosen]
+        for task in manifest.tasks where task.handler.plugin == definition.name {
+            guard handlers.contains(where: { $0.name == task.handler.handler }) else {
+                throw TestHostError(
+                    .invalidTasks,
+                    "task `\(task.identifier)`: the plugin has no handler"
+                        + " `\(task.handler.handler)`; it has \(Self.list(handlers.map(\.name)))"
+                )
+            }
+        }
+        self.manifest = manifest
+        plugin = chosen
+        serialHandlers = Set(handlers.filter(\.isSerial).map(\.name))
+        permissions = tasks == nil ? nil : definition.permissions
+        self.dataDirectory = dataDirectory
+        resultBytesMax = definition.limits.resultBytes
+        config = definition.config
+    }
+
+    private static let zones = SystemZones { try ZoneTable(name: $0, tzif: $1) }
+
+    private static func read(_ text: String) throws -> Manifest {
+        let reader = ManifestReader(
+            manifestDirectory: "/",
+            // A test has no secrets: references stay in their places.
+            unresolvedSecrets: .warning,
+            resolveSecret: { _ in .failure(SecretError("a test has no secrets")) },
+            zones: ZoneSource(find: zones.zone, names: zones.names)
+        )
+        let (manifest, diagnostics) = reader.read(
+            ManifestFile(name: "tasks.json", bytes: Array(text.utf8))
+        )
+        guard let manifest else {
+            let errors = diagnostics.filter { $0.severity == .error }
+            throw TestHostError(
+                .invalidTasks,
+                errors.map { $0.rendered(color: false) }.joined()
+            )
+        }
+        return manifest
+    }
+
+    private static func manifest(id: String, _ handlers: [Handler]) throws -> Manifest {
+        Manifest(
+            plugins: [PluginDefinition(name: id, library: "")],
+            tasks: try handlers.map { handler in
+                guard let identifier = IdentifierPattern(handler.name) else {
+                    throw TestHostError(
+                        .invalidTasks,
+                        "the handler `\(handler.name)` cannot also be the name of a task: give a"
+                            + " manifest that says which tasks there are"
+                    )
+                }
+                return TaskDefinition(
+                    identifier: identifier,
+                    handler: .plugin(name: id, handler: handler.name)
+                )
+            }
+        )
+    }
+
+    /// The manifest's entry that is tested: the one of this name, or else the only one that can be.
+    private static func choose(
+        _ name: String?,
+        of manifest: Manifest,
+        _ handlers: [Handler]
+    ) throws -> Int {
+        let names = manifest.plugins.map(\.name)
+        if let name {
+            guard let index = names.firstIndex(of: name) else {
+                throw TestHostError(
+                    .invalidTasks,
+                    "there is no plugin `\(name)` in the manifest; there are \(list(names))"
+                )
+            }
+            return index
+        }
+        if names.count == 1 { return 0 }
+        let own = Set(handlers.map(\.name))
+        let fitting = names.indices.filter { index in
+            let tasks = manifest.tasks.filter { $0.handler.plugin == names[index] }
+            return !tasks.isEmpty && tasks.allSatisfy { own.contains($0.handler.handler) }
+        }
+        guard let only = fitting.first, fitting.count == 1 else {
+            throw TestHostError(
+                .invalidTasks,
+                "the manifest has the plugins \(list(names)), of which"
+                    + " \(fitting.count) have tasks for these handlers only: say which is tested by"
+                    + " `as:`"
+            )
+        }
+        return only
+    }
+
+    static func list(_ names: [String]) -> String {
+        names.isEmpty ? "none" : names.map { "`\($0)`" }.joined(separator: ", ")
+    }
+
+    // MARK: What it may do
+
+    /// Why a fetch is not permitted; `nil` if it is.
+    func refusal(of fetch: FetchCall, host: String, port: UInt16) -> FetchEnd? {
+        guard let permissions else { return nil }
+        guard permissions.network.contains(where: { $0.allows(host: host, port: port) }) else {
+            let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            return .failed(
+                BG_E_PERM,
+                "this plugin may not reach \(target): add \"\(target)\" to"
+                    + " `permissions.network` of the plugin in the manifest"
+            )
+        }
+        let readable = permissions.read + permissions.write + [dataDirectory]
+        let mayRead =
+            fetch.file.isEmpty
+            || readable.contains { fetch.file == $0 || fetch.file.hasPrefix($0 + "/") }
+        return mayRead
+            ? nil
+            : .failed(
+                BG_E_ARG,
+                "this plugin may not read `\(fetch.file)`: grant its folder in `permissions.read`"
+            )
+    }
+
+    /// Whether it may submit a task: one that it handles itself, or one that it is granted.
+    func maySubmit(_ identifier: String, _ catalog: TaskCatalog) -> Bool {
+        guard let task = catalog.task(for: identifier) else { return false }
+        return catalog.pluginOfTask[task] == plugin
+            || permissions?.submit.contains { $0.matches(identifier) } == true
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@_spi(Testing) public import BackgroundTasks
+internal import BghostCore
+public import FoundationEssentials
+
+/// Requests, as an operator makes them.
+extension TestHost {
+    /// Submits a request, and carries out what can begin at once.
+    ///
+    /// As in the daemon, it replaces the pending request of its identifier.
+    ///
+    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as of `advance`.
+    public func submit(_ request: sending BGTaskRequest) async throws {
+        let processing = request as? BGProcessingTaskRequest
+        var requirements: RequirementSet = []
+        if processing?.requiresNetworkConnectivity == true { requirements.insert(.network) }
+        if processing?.requiresExternalPower == true { requirements.insert(.externalPower) }
+        let submission = Submission(
+            task: request.identifier,
+            parameters: try Self.text(request.parameters),
+            earliestBegin: request.earliestBeginDate?.unixNanoseconds,
+            requirements: requirements
+        )
+        try await driver.exclusively {
+            _ = try take(submission)
+            try await driver.settle()
+        }
+    }
+
+    /// Submits a request for a task, and carries out what can begin at once.
+    ///
+    /// - Parameters:
+    ///   - parameters: what encodes to a JSON object, laid over the task's own.
+    ///   - earliestBeginDate: the run does not begin before this time; `nil` is at once.
+    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as of `advance`.
+    public func submit(
+        _ identifier: String,
+        parameters: (any Encodable & Sendable)? = nil,
+        earliestBeginDate: Date? = nil
+    ) async throws {
+        let request = BGTaskRequest(identifier: identifier)
+        request.parameters = parameters
+        request.earliestBeginDate = earliestBeginDate
+        try await submit(request)
+    }
+
+    /// Withdraws the pending request of an identifier; a run is not touched.
+    ///
+    /// - Returns: `false` if there is none.
+    @discardableResult
+    public func cancel(taskRequestWithIdentifier identifier: String) -> Bool {
+        core.change { $0.withdraw(identifier) }
+    }
+
+    /// Launches a task at once, as `bghost trigger` does: past its dates, debts and
+    /// requirements.
+    ///
+    /// Apple's counterpart is `_simulateLaunchForTaskWithIdentifier`. Time does not move.
+    ///
+    /// - Parameter parameters: what encodes to a JSON object, laid over the task's own.
+    /// - Returns: the run, once it has ended, or waits for the clock or an answer.
+    /// - Throws: `BGTaskScheduler.Error`; `TestHostError` as of `advance`, and if the run cannot
+    ///   begin because others are under way.
+    @discardableResult
+    public func launch(
+        _ identifier: String,
+        parameters: (any Encodable & Sendable)? = nil
+    ) async throws -> Run {
+        let submission = try simulated(identifier, parameters)
+        return try await driver.exclusively {
+            let place = try begin(submission).place
+            try await driver.settle()
+            return core.look { Run($0.history[place]) }
+        }
+    }
+
+    /// Launches a task at once and expires it as soon as it waits, computes for longer than the
+    /// host's patience, or waits for something real.
+    ///
+    /// Apple's counterpart is `_simulateExpirationForTaskWithIdentifier`. Time passes if the run does
+    /// not stop at once: until it has, and as long as its grace at the most. One that does not wait
+    /// on the host's clock has the host's patience to stop.
+    ///
+    /// - Returns: the run, which has ended.
+    /// - Throws: as of `launch`.
+    @discardableResult
+    public func launchAndExpire(
+        _ identifier: String,
+        parameters: (any Encodable & Sendable)? = nil
+    ) async throws -> Run {
+        let submission = try simulated(identifier, parameters)
+        return try await driver.exclusively {
+            let run = try begin(submission)
+            try await driver.expire(run.number)
+            return core.look { Run($0.history[run.place]) }
+        }
+    }
+
+    // MARK: From a submission to its run
+
+    private func simulated(
+        _ identifier: String,
+        _ parameters: (any Encodable)?
+    ) throws -> Submission {
+        Submission(
+            task: identifier,
+            parameters: try Self.text(parameters),
+            ignoresRequirements: true
+        )
+    }
+
+    private static func text(_ parameters: (any Encodable)?) throws -> String {
+        guard let parameters else { return "{}" }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(parameters), as: UTF8.self)
+    }
+
+    private func take(_ submission: Submission, isSimulated: Bool = false) throws -> RunID? {
+        do throws(SubmitError) {
+            return try core.change { engine throws(SubmitError) in
+                try engine.submit(submission, isSimulated: isSimulated)
+            }
+        } catch {
+            let code = BGTaskScheduler.Error.Code(rawValue: error.code.rawValue) ?? .unavailable
+            throw BGTaskScheduler.Error(code, of: submission.task, error.message)
+        }
+    }
+
+    /// Begins a launch.
+    private func begin(_ submission: Submission) throws -> LiveRun {
+        let request = try take(submission, isSimulated: true)
+        let run = core.look { engine in
+            engine.runs.values.first { engine.history[$0.place].record.request == request }
+        }
+        if let run { return run }
+        let reasons = pending.last { $0.identifier == submission.task }?.waitingFor ?? []
+        throw TestHostError(
+            .notBegun,
+            "\(submission.task) does not begin now; it waits for "
+                + (reasons.isEmpty ? "its turn" : reasons.joined(separator: ", and for "))
+        )
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BackgroundTasks
+package import CBghost
+
+/// A plugin that a host has opened.
+package final class OpenPlugin: @unchecked Sendable {
+    // @unchecked: the table is never changed, and the instance is only handed back to the plugin.
+    package let table: bg_plugin
+    private let instance: UnsafeMutableRawPointer
+
+    /// Opens a plugin by its table; `nil` if there is no table, or the plugin does not open.
+    package init?(_ table: PluginTable?, on host: CHost, config: String) {
+        guard let table = table?.assumingMemoryBound(to: bg_plugin.self).pointee else { return nil }
+        var instance: UnsafeMutableRawPointer?
+        let status = config.lend { table.open?(host.table, $0, &instance) ?? BG_E_ABSENT }
+        guard status == BG_OK, let instance else { return nil }
+        self.table = table
+        self.instance = instance
+    }
+
+    /// The tables of its handlers.
+    package var tasks: [UnsafePointer<bg_task>] {
+        (0..<Int(table.n_tasks)).compactMap { table.tasks[$0] }
+    }
+
+    package func start(_ run: RunMemory) -> bg_status {
+        run.task.pointee.start?(instance, run.info) ?? BG_E_ABSENT
+    }
+
+    package func cancel(_ run: RunMemory, state: UnsafeMutableRawPointer?, why: UInt32) {
+        run.task.pointee.cancel?(instance, run.number, state, why)
+    }
+
+    /// No run may be under way.
+    package func close() { table.close?(instance) }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who may have a connection: so many in all, so many to one server, in the order of asking.
+///
+/// A server that is busy holds up only those who want that one.
+package struct SlotTable: Equatable, Sendable {
+    private struct Want: Equatable, Sendable {
+        let id: RunID
+        let ticket: UInt64
+    }
+
+    private struct Server: Equatable, Sendable {
+        var held = 0
+        /// In order, from `head` on; with some that are wanted no more.
+        var wants: [Want] = []
+        var head = 0
+
+        var isIdle: Bool { held == 0 && head == wants.count }
+    }
+
+    private let totalMax: Int
+    private let perServerMax: Int
+    private var servers: [String: Server] = [:]
+    /// Those who want one, each by the ticket of its place.
+    private var wanted: [RunID: UInt64] = [:]
+    private var held: [RunID: String] = [:]
+    private var tickets: UInt64 = 0
+
+    /// - Parameters:
+    ///   - totalMax: connections in all, 1 or more.
+    ///   - perServerMax: connections to one server, 1 or more.
+    package init(totalMax: Int, perServerMax: Int) {
+        self.totalMax = max(1, totalMax)
+        self.perServerMax = max(1, perServerMax)
+    }
+
+    /// How many slots are taken.
+    package var heldCount: Int { held.count }
+
+    /// Somebody wants a connection to a server.
+    package mutating func want(_ id: RunID, server: String) {
+        guard held[id] == nil, wanted[id] == nil else { return }
+        tickets += 1
+        wanted[id] = tickets
+        servers[server, default: Server()].wants.append(Want(id: id, ticket: tickets))
+    }
+
+    /// Somebody wants none any more.
+    package mutating func unwant(_ id: RunID) {
+        // Its place goes when it comes up.
+        wanted[id] = nil
+    }
+
+    /// Somebody gives a slot back.
+    package mutating func free(_ id: RunID) {
+        guard let server = held.removeValue(forKey: id) else { return }
+        leave(server)
+    }
+
+    /// Somebody with a slot goes on at another server, if that has one to give.
+    ///
+    /// - Returns: whether it has: if not, the slot stays where it was.
+    package mutating func move(_ id: RunID, to server: String) -> Bool {
+        guard let before = held[id] else { return false }
+        guard before != server else { return true }
+        guard servers[server]?.held ?? 0 < perServerMax else { return false }
+        leave(before)
+        held[id] = server
+        servers[server, default: Server()].held += 1
+        return true
+    }
+
+    /// Gives slots to those who can have them now.
+    package mutating func grant() -> [RunID] {
+        var granted: [RunID] = []
+        while held.count < totalMax, let server = nextServer() {
+            guard var entry = servers[server] else { break }
+            let want = entry.wants[entry.head]
+            entry.head += 1
+            entry.held += 1
+            // Only now and then, so that each want is moved a constant number of times.
+            if entry.head > 64, entry.head > entry.wants.count / 2 {
+                entry.wants.removeFirst(entry.head)
+                entry.head = 0
+            }
+            servers[server] = entry
+            wanted[want.id] = nil
+            held[want.id] = server
+            granted.append(want.id)
+        }
+        return granted
+    }
+
+    /// The server with the oldest want among those that have a slot to give.
+    private mutating func nextServer() -> String? {
+        var best: (server: String, ticket: UInt64)?
+        for name in servers.keys {
+            guard let ticket = firstTicket(name) else { continue }
+            if ticket < best?.ticket ?? .max { best = (name, ticket) }
+        }
+        return best?.server
+    }
+
+    private mutating func firstTicket(_ name: String) -> UInt64? {
+        guard let entry = servers[name], entry.held < perServerMax else { return nil }
+        var head = entry.head
+        while head < entry.wants.count {
+            let want = entry.wants[head]
+            if wanted[want.id] == want.ticket { break }
+            head += 1
+        }
+        if head != entry.head {
+            servers[name]?.head = head
+            if servers[name]?.isIdle ?? false { servers[name] = nil }
+        }
+        return head < entry.wants.count ? entry.wants[head].ticket : nil
+    }
+
+    private mutating func leave(_ server: String) {
+        guard var entry = servers[server] else { return }
+        entry.held -= 1
+        servers[server] = entry.isIdle ? nil : entry
+    }
+}

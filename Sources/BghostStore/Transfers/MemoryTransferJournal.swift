@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import Synchronization
+
+/// A journal that lasts as long as its process: for tests, and for a daemon that is told to keep
+/// nothing.
+package final class MemoryTransferJournal: TransferJournal {
+    private struct State {
+        var records: [RunID: TransferRecord] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func commit(
+        _ changes: [TransferChange],
+        completion: @escaping @Sendable (Result<Void, TransferJournalError>) -> Void
+    ) {
+        let isKept = state.withLock { state in
+            guard !state.isClosed else { return false }
+            for change in changes { state.records.apply(change) }
+            return true
+        }
+        completion(isKept ? .success(()) : .failure(TransferJournalError("the journal is closed")))
+    }
+
+    package func recover() throws(TransferJournalError) -> [TransferRecord] {
+        state.withLock { $0.records.values.sorted { $0.request.id < $1.request.id } }
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// The tables of the transfers' journal, and how older ones become them.
+enum TransferSchema {
+    /// In the header of the file: the letters `bght`.
+    static let applicationID: Int32 = 0x6267_6874
+    /// The number of the last migration, `user_version` in the header of the file.
+    ///
+    /// A file with a higher one is refused.
+    static let version: Int32 = 1
+
+    static func migrate(_ queue: DatabaseQueue) throws {
+        var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
+        migrator.registerMigration("1") { try $0.execute(sql: first) }
+        try migrator.migrate(queue)
+    }
+
+    // What a transfer is never changes and may be large, how far it is changes every second and is
+    // small: so they are rows of tables of their own. Texts are bytes, since some are a plugin's, and
+    // SQLite ends a text at the first zero in it.
+    private static let first = """
+        CREATE TABLE transfer (
+            id BLOB PRIMARY KEY NOT NULL,
+            plugin BLOB NOT NULL,
+            session BLOB NOT NULL,
+            key BLOB NOT NULL,
+            kind BLOB NOT NULL,
+            form_field BLOB,
+            form_file_name BLOB,
+            form_content_type BLOB,
+            url BLOB NOT NULL,
+            method BLOB NOT NULL,
+            headers BLOB NOT NULL,
+            body BLOB NOT NULL,
+            file BLOB NOT NULL,
+            digest BLOB,
+            bytes_max INTEGER NOT NULL,
+            idle_timeout INTEGER NOT NULL,
+            resource_timeout INTEGER NOT NULL,
+            continuation BLOB NOT NULL,
+            discretionary INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            sum INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE transfer_point (
+            id BLOB PRIMARY KEY NOT NULL,
+            validator BLOB,
+            total INTEGER,
+            bytes INTEGER NOT NULL,
+            boot BLOB NOT NULL,
+            digest BLOB,
+            upload_url BLOB,
+            dialect BLOB,
+            source_size INTEGER,
+            source_seconds INTEGER,
+            source_nanoseconds INTEGER,
+            source_inode INTEGER,
+            sum INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE transfer_status (
+            id BLOB PRIMARY KEY NOT NULL,
+            state BLOB NOT NULL,
+            failures INTEGER NOT NULL,
+            restarts INTEGER NOT NULL,
+            detached INTEGER NOT NULL,
+            fault_code BLOB,
+            fault_detail BLOB,
+            fault_status INTEGER,
+            answer_status INTEGER,
+            answer_headers BLOB,
+            answer_body BLOB,
+            answer_bytes INTEGER,
+            ended_at INTEGER,
+            sum INTEGER NOT NULL
+        ) STRICT;
+
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = 1;
+        """
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import BghostCore
+
+/// Sends requests along their redirects; the target of each is permitted, looked up and checked
+/// before a byte leaves for it.
+struct Route: Sendable {
+    let clients: ClientPool
+    let names: NameLookup
+
+    /// How many redirects are followed.
+    static let redirectsMax = 5
+
+    /// Sends a request and hands the answer that is no redirect to its receiver.
+    ///
+    /// The connection belongs to the receiver until it returns; what it leaves of the body is
+    /// dropped with the connection.
+    ///
+    /// - Parameters:
+    ///   - permits: whether a host and port may be reached.
+    ///   - enter: is called before each hop.
+    ///   - take: gets the head, the body's owner, and the request that was answered.
+    /// - Throws: `FetchFailure` for all that has to do with the network, and what `enter` and `take`
+    ///   throw of their own.
+    func send<Value>(
+        _ first: OutgoingRequest,
+        permits: @Sendable (String, UInt16) -> Bool,
+        enter: (WebAddress) async throws -> Void = { _ in },
+        take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
+    ) async throws -> Value {
+        var outgoing = first
+        for _ in 0...Self.redirectsMax {
+            let address = outgoing.address
+            guard permits(address.host, address.port) else {
+                throw FetchFailure.permissionDenied(host: address.host, port: address.port)
+            }
+            try await enter(address)
+            switch try await hop(outgoing, take: take) {
+            case .answered(let value): return value
+            case .redirected(let next): outgoing = next
+            }
+        }
+        throw FetchFailure.tooManyRedirects(limit: Self.redirectsMax)
+    }
+
+    private enum Step<Value> {
+        case answered(Value)
+        case redirected(OutgoingRequest)
+    }
+
+    /// Sends one request to the first of its server's addresses that can be connected to.
+    private func hop<Value>(
+        _ outgoing: OutgoingRequest,
+        take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
+    ) async throws -> Step<Value> {
+        var pins: [ClientPool.Pin?] = [nil]
+        let address = outgoing.address
+        if address.literal == nil {
+            pins = try await names(address.host).map {
+                ClientPool.Pin(host: address.host, address: $0.text)
+            }
+        }
+        var failure = FetchFailure.unresolved(host: address.host, reason: "it has no address")
+        for pin in pins {
+            let client = try clients.borrow(pin)
+            defer { clients.giveBack(pin) }
+            do {
+                let (head, response) = try await Exchange(request: outgoing).run(on: client)
+                let next = try outgoing.redirected(status: head.status, location: head["location"])
+                if let next { return .redirected(next) }
+                return .answered(try await take(head, response, outgoing))
+            } catch let error as any NotOfTheNetwork {
+                throw error
+            } catch {
+                if let fault = Self.fault(error, server: address.server) { throw fault }
+                failure = ClientErrors.failure(error, target: address.server)
+                // A client that is shut down says that it cancelled what it was doing.
+                if failure == .cancelled, clients.isShutDown { throw FetchFailure.shutDown }
+                guard ClientErrors.precedesRequest(error) else { throw failure }
+            }
+        }
+        throw failure
+    }
+
+    /// What only a transfer tells apart from a broken connection.
+    private static func fault(_ error: any Error, server: String) -> (any Error)? {
+        ClientErrors.isUntrusted(error)
+            ? UntrustedServer(failure: ClientErrors.failure(error, target: server)) : nil
+    }
+}
+
+/// An error that a receiver throws of its own, and that says nothing of the connection.
+protocol NotOfTheNetwork: Error {}
+
+/// A server that could not prove who it is.
+struct UntrustedServer: Error {
+    let failure: FetchFailure
+}

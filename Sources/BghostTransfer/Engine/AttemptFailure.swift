@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// Why an attempt ended without success, with what the server said.
+struct AttemptFailure: NotOfTheNetwork {
+    var fault: TransferFault
+    var answer: TransferAnswer?
+    /// What the server asks to wait, nanoseconds.
+    var retryAfter: UInt64?
+
+    init(_ fault: TransferFault, answer: TransferAnswer? = nil, retryAfter: UInt64? = nil) {
+        self.fault = fault
+        self.answer = answer
+        self.retryAfter = retryAfter
+    }
+
+    /// Reads any error that an attempt ends with.
+    init(reading error: any Error) {
+        switch error {
+        case let failure as AttemptFailure: self = failure
+        case let fault as TransferFault: self.init(fault)
+        case let failure as FetchFailure: self.init(TransferFault(failure))
+        case let error as UntrustedServer:
+            self.init(TransferFault(.untrusted, error.failure.description))
+        case is CancellationError: self.init(TransferFault(.shutDown, "it was interrupted"))
+        default: self.init(TransferFault(.connection, Printable.text("\(error)", limit: 300)))
+        }
+    }
+}
+
+extension TransferFault {
+    /// What a failure of the network means for a transfer.
+    init(_ failure: FetchFailure) {
+        let code: Code =
+            switch failure {
+            case .badURL, .badMethod, .badHeader: .badRequest
+            case .badFile: .file
+            case .fileChanged: .fileChanged
+            case .permissionDenied, .localAddress: .forbidden
+            case .unresolved: .unresolved
+            case .connection: .connection
+            case .badRedirect, .tooManyRedirects: .badRedirect
+            case .tooLarge, .headersTooLarge: .tooLarge
+            case .timedOut: .idle
+            case .cancelled, .shutDown: .shutDown
+            }
+        self.init(code, failure.description)
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+
+/// The unfinished file of a download, beside the place where it will be.
+///
+/// Whoever looks at that place sees nothing or the whole file. All calls block, and are made on
+/// threads that may: see `onDisk`.
+final class PartFile: Sendable {
+    static let prefix = ".bghost-"
+
+    private let folder: Int32
+    private let descriptor: Int32
+    private let partName: String
+    private let name: String
+    private let path: String
+    /// Which file it is, under whatever name.
+    let stamp: FileStamp
+
+    /// Opens what is there from an earlier attempt, or makes it.
+    init(of request: TransferRequest, within access: TransferAccess) throws(TransferFault) {
+        let (folder, name) = try access.openFolder(of: request.file)
+        let partName = Self.prefix + request.id.description + ".part"
+        // Not through a link: what is written must end in this folder.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = openat(folder, partName, flags, 0o600)
+        guard descriptor >= 0 else {
+            let code = errno
+            close(folder)
+            throw TransferAccess.fault(request.file, SystemError("open", code: code))
+        }
+        self.folder = folder
+        self.descriptor = descriptor
+        self.partName = partName
+        self.name = name
+        path = request.file
+        var status = stat()
+        let isThere = fstat(descriptor, &status) == 0
+        stamp = FileStamp(size: 0, seconds: 0, nanoseconds: 0, inode: UInt64(status.st_ino))
+        // A second name would let what is written appear elsewhere.
+        guard isThere, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+            throw TransferFault(
+                .file,
+                "`\(Printable.text(path, limit: 300))`: what lies in the place of its unfinished"
+                    + " file is not a plain file: remove \(partName)"
+            )
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        close(folder)
+    }
+
+    /// Removes what an unfinished download has left, if it may still be reached.
+    static func remove(of request: TransferRequest, within access: TransferAccess) {
+        guard let (folder, _) = try? access.openFolder(of: request.file) else { return }
+        unlinkat(folder, prefix + request.id.description + ".part", 0)
+        close(folder)
+    }
+
+    /// How long it is now, bytes.
+    func length() throws(TransferFault) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw fault("stat") }
+        return Int64(status.st_size)
+    }
+
+    /// Drops all behind so many bytes.
+    func truncate(to length: Int64) throws(TransferFault) {
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw fault("truncate") }
+    }
+
+    /// Writes buffers one behind the other.
+    func write(_ buffers: [ByteBuffer], at offset: Int64) throws(TransferFault) {
+        var offset = offset
+        for buffer in buffers {
+            let code = buffer.withUnsafeReadableBytes { bytes in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let part = UnsafeRawBufferPointer(rebasing: rest)
+                    let count = pwrite(descriptor, part.baseAddress, part.count, off_t(offset))
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return count < 0 ? errno : ENOSPC }
+                    rest = rest.dropFirst(count)
+                    offset += Int64(count)
+                }
+                return 0
+            }
+            guard code == 0 else { throw fault("write", code) }
+        }
+    }
+
+    /// Waits until all that was written is on the disk.
+    func sync() throws(TransferFault) {
+        guard fdatasync(descriptor) == 0 else { throw fault("sync") }
+    }
+
+    /// Reads the whole file back and hashes it: what counts is what the disk has.
+    func matches(_ digest: ContentDigest) throws(TransferFault) -> Bool {
+        guard let found = FileHash.bytes(of: descriptor, digest.algorithm) else {
+            throw fault("read")
+        }
+        return found == digest.bytes
+    }
+
+    /// Whether a download lies in its place already: its unfinished file is not there any more, and
+    /// what is there is the very file that it was.
+    static func isPlaced(
+        _ request: TransferRequest,
+        within access: TransferAccess,
+        inode: UInt64,
+        length: Int64,
+        digest: ContentDigest?
+    ) throws(TransferFault) -> Bool {
+        let (folder, name) = try access.openFolder(of: request.file)
+        defer { close(folder) }
+        var status = stat()
+        let partName = prefix + request.id.description + ".part"
+        guard fstatat(folder, partName, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT else {
+            return false
+        }
+        let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            UInt64(status.st_ino) == inode, Int64(status.st_size) == length
+        else { return false }
+        guard let digest else { return true }
+        return FileHash.bytes(of: descriptor, digest.algorithm) == digest.bytes
+    }
+
+    /// Puts the file, which is on the disk, in its place, and waits until that is on the disk too.
+    func place() throws(TransferFault) {
+        var named = stat()
+        var opened = stat()
+        // Somebody may have put another file under its name meanwhile.
+        guard fstatat(folder, partName, &named, AT_SYMLINK_NOFOLLOW) == 0,
+            fstat(descriptor, &opened) == 0, named.st_ino == opened.st_ino,
+            named.st_dev == opened.st_dev
+        else {
+            throw TransferFault(
+                .contradiction,
+                "`\(Printable.text(path, limit: 300))`: its unfinished file was taken away"
+            )
+        }
+        guard renameat(folder, partName, folder, name) == 0 else { throw fault("rename") }
+        guard fsync(folder) == 0 else { throw fault("sync the folder of") }
+    }
+
+    private func fault(_ operation: String, _ code: Int32 = errno) -> TransferFault {
+        TransferAccess.fault(path, SystemError(operation, code: code))
+    }
+}
+
+/// Threads that wait for disks, made by the first who needs one.
+///
+/// Of their own, so that a slow disk stalls neither lookups nor connections, and more than there are
+/// cores, since they wait most of the time: syncs of many files at once cost little more than one.
+enum DiskThreads {
+    private static let pool: NIOThreadPool = {
+        let pool = NIOThreadPool(numberOfThreads: 16)
+        pool.start()
+        return pool
+    }()
+
+    /// Begins work on such a thread; it is carried out even if nobody waits for it.
+    static func begin<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) -> EventLoopFuture<Value> {
+        pool.runIfActive(eventLoop: MultiThreadedEventLoopGroup.singleton.next(), work)
+    }
+}
+
+/// Carries out work that blocks, and returns when it is done, also when the task is cancelled:
+/// nobody else may touch the file before.
+func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await DiskThreads.begin(work).get()
+}

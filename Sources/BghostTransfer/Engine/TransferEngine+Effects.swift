@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// What follows from events, carried out.
+extension TransferEngine {
+    func handle(_ id: RunID, _ event: TransferMachine.Event) {
+        guard !isShutDown, var entry = live[id] else { return }
+        let before = entry.machine.status
+        var effects: [TransferMachine.Effect] = []
+        entry.machine.handle(
+            event,
+            now: clock.now,
+            unixNow: clock.unixNow,
+            random: random,
+            &effects
+        )
+        entry.record.status = entry.machine.status
+        live[id] = entry
+        for effect in effects { carryOut(effect, id) }
+        if entry.machine.status != before { observer?.transferChanged(entry.record) }
+        grantSlots()
+    }
+
+    private func carryOut(_ effect: TransferMachine.Effect, _ id: RunID) {
+        guard let entry = live[id] else { return }
+        switch effect {
+        case .arm(let moment): arm(id, moment)
+        case .want: slots.want(id, server: entry.server)
+        case .unwant: slots.unwant(id)
+        case .free: slots.free(id)
+        case .begin: begin(id)
+        case .forget:
+            board.drop(id)
+            live[id]?.record.point = TransferPoint(boot: boot)
+            keep([.moved(id, TransferPoint(boot: boot))])
+        case .abandon:
+            // The last that it will be heard of.
+            readBoard()
+            live[id]?.running = nil
+            entry.task?.cancel()
+            dropMovers(of: id)
+        case .save: keep([.changed(id, entry.record.status)])
+        case .end: end(id)
+        }
+    }
+
+    func keep(_ changes: [TransferChange]) {
+        journal.commit(changes) { [weak observer] result in
+            if case .failure(let error) = result { observer?.journalFailed(error) }
+        }
+    }
+
+    // MARK: Attempts
+
+    private func begin(_ id: RunID) {
+        guard let entry = live[id] else { return }
+        let meter = TransferMeter(clock: clock)
+        let number = entry.machine.attempt
+        let attempt = self.attempt(entry, number, meter)
+        let previous = entry.task
+        live[id]?.meter = meter
+        live[id]?.running = number
+        // `shutDown` waits for it; `abandon` cancels it. The one before may still be writing to the
+        // same file, and nobody is in a hurry.
+        live[id]?.task = Task {
+            await previous?.value
+            let result = await self.start(id, number, attempt)
+            self.finished(id, number, result)
+        }
+    }
+
+    private func start(_ id: RunID, _ number: Int, _ attempt: Attempt?) async -> AttemptResult? {
+        guard let entry = live[id], entry.running == number, !Task.isCancelled else { return nil }
+        guard let attempt else {
+            let fault = TransferFault(
+                .forbidden,
+                "there is no plugin \(Printable.text(entry.record.request.plugin)) any more"
+            )
+            return AttemptResult(end: .failed(fault), point: entry.record.point)
+        }
+        return await attempt.run(from: entry.record.point)
+    }
+
+    private func attempt(_ entry: Live, _ number: Int, _ meter: TransferMeter) -> Attempt? {
+        let request = entry.record.request
+        guard let access = access(request.plugin) else { return nil }
+        let id = request.id
+        return Attempt(
+            request: request,
+            route: route,
+            access: access,
+            meter: meter,
+            clock: clock,
+            boot: boot,
+            mustSettle: entry.hasVersion || entry.record.point.validator != nil,
+            moved: { [board, weak self] point in
+                let entry = ProgressBoard.Entry(attempt: number, point: point)
+                guard board.put(id, entry) else { return }
+                // Short, and nobody waits for it.
+                Task { await self?.progress() }
+            },
+            settle: { [weak self] in try await self?.settle(id, number, $0) },
+            enter: { [weak self] in try await self?.move(id, number, $0) }
+        )
+    }
+
+    private func finished(_ id: RunID, _ number: Int, _ result: AttemptResult?) {
+        // An attempt that was abandoned has nothing to say.
+        guard let result, live[id]?.running == number else { return }
+        readBoard()
+        live[id]?.running = nil
+        note(result.point, of: id, isDone: result.end.isDone)
+        handle(id, .ended(result.end))
+    }
+
+    /// Where a transfer stands after an attempt.
+    private func note(_ point: TransferPoint, of id: RunID, isDone: Bool) {
+        unsaved.remove(id)
+        guard var entry = live[id] else { return }
+        var point = point
+        if point.validator == entry.record.point.validator {
+            point.bytes = max(point.bytes, entry.record.point.bytes)
+        }
+        entry.record.point = point
+        entry.hasVersion = entry.hasVersion || point.validator != nil
+        live[id] = entry
+        if isShutDown {
+            unsaved.insert(id)
+        } else if !isDone {
+            // Before the status of the same moment, so that they share a sync.
+            keep([.moved(id, point)])
+        }
+    }
+
+    // MARK: Connections
+
+    private func grantSlots() {
+        guard !isShutDown else { return }
+        moveOn()
+        for id in slots.grant() { handle(id, .slot) }
+    }
+
+    /// An attempt goes on at another server, and so does its slot.
+    private func move(_ id: RunID, _ number: Int, _ address: WebAddress) async throws {
+        guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
+        if slots.move(id, to: address.server) {
+            grantSlots()
+            return
+        }
+        let isMoved = await withCheckedContinuation { continuation in
+            movers.append(
+                Mover(id: id, attempt: number, server: address.server, continuation: continuation)
+            )
+        }
+        guard isMoved else { throw CancellationError() }
+    }
+
+    private func moveOn() {
+        guard !movers.isEmpty else { return }
+        var rest: [Mover] = []
+        for mover in movers {
+            if slots.move(mover.id, to: mover.server) {
+                mover.continuation.resume(returning: true)
+            } else {
+                rest.append(mover)
+            }
+        }
+        movers = rest
+    }
+
+    private func dropMovers(of id: RunID) {
+        for mover in movers where mover.id == id { mover.continuation.resume(returning: false) }
+        movers.removeAll { $0.id == id }
+    }
+
+    // MARK: The end
+
+    private func end(_ id: RunID) {
+        guard let entry = live.removeValue(forKey: id) else { return }
+        let record = entry.record
+        let isTaken = entry.machine.attachments > 0
+        byToken[entry.token] = nil
+        board.drop(id)
+        unsaved.remove(id)
+        sessions.end(id, key: record.key, in: record.sessionKey, isTaken: isTaken)
+        if record.status.state != .done { removePart(record.request, after: entry.task) }
+        if isTaken {
+            // Its files stay; the rest is with those who waited.
+            keep([.removed(id)])
+            letGo(record.request)
+            if entry.waiters.isEmpty { taken[id] = record }
+        } else {
+            ended[id] = record
+        }
+        for waiter in entry.waiters.values { waiter.resume(returning: record) }
+        tell(record.sessionKey)
+    }
+
+    private func removePart(_ request: TransferRequest, after task: Task<Void, Never>?) {
+        guard case .download = request.kind, let access = access(request.plugin) else { return }
+        // `shutDown` waits for it.
+        chores[request.id] = Task {
+            await task?.value
+            // What it might leave is a hidden file.
+            try? await onDisk { PartFile.remove(of: request, within: access) }
+            self.chores[request.id] = nil
+        }
+    }
+
+    /// Tells a session's end, if it has ended.
+    func tell(_ key: SessionKey) {
+        guard !isShutDown, let ids = sessions.complete(key), let first = ids.first else { return }
+        let records = ids.compactMap { ended[$0] }
+        observer?.sessionEnded(SessionEnd(id: first, session: key, transfers: records))
+    }
+
+    func release(_ id: RunID, _ record: TransferRecord?) {
+        guard let waiters = live[id]?.waiters else { return }
+        live[id]?.waiters = [:]
+        for waiter in waiters.values { waiter.resume(returning: record) }
+    }
+}
+
+extension TransferMachine.AttemptEnd {
+    fileprivate var isDone: Bool {
+        if case .done = self { return true }
+        return false
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// Time, and what is written down as it passes.
+extension TransferEngine {
+    // MARK: Timers
+
+    /// The token of the engine's own timer, by which progress is written down.
+    private static let flushToken: UInt64 = 0
+
+    func arm(_ id: RunID, _ moment: UInt64) {
+        guard let token = live[id]?.token else { return }
+        let had = live[id]?.armed != nil
+        live[id]?.armed = moment
+        if had { timers.forget(isLive: isLive) }
+        timers.insert(deadline: moment, token: token)
+        schedule()
+    }
+
+    private func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
+        if token == Self.flushToken { return isFlushArmed }
+        return byToken[token].flatMap { live[$0]?.armed } == deadline
+    }
+
+    private func schedule() {
+        guard !isShutDown, let next = timers.first(isLive: isLive)?.deadline else { return }
+        if let wakeAt, wakeAt <= next { return }
+        wakeTask?.cancel()
+        wakeAt = next
+        // Cancelled when an earlier moment takes its place, and by `shutDown`.
+        wakeTask = Task { [clock] in
+            guard (try? await clock.sleep(until: next)) != nil else { return }
+            self.wake(next)
+        }
+    }
+
+    private func wake(_ moment: UInt64) {
+        guard wakeAt == moment else { return }
+        wakeAt = nil
+        while let token = timers.popDue(now: clock.now, isLive: isLive) {
+            if token == Self.flushToken {
+                isFlushArmed = false
+                flush()
+            } else if let id = byToken[token], let entry = live[id] {
+                live[id]?.armed = nil
+                let pulse = entry.meter?.pulse()
+                handle(id, .deadline(bytes: pulse?.bytes ?? 0, lastMove: pulse?.lastMove ?? 0))
+            }
+        }
+        schedule()
+    }
+
+    // MARK: Progress
+
+    func progress() {
+        readBoard()
+        guard !unsaved.isEmpty, !isFlushArmed, !isShutDown else { return }
+        let due = later(savedAt, limits.progressInterval)
+        guard clock.now < due, savedAt != 0 else { return flush() }
+        isFlushArmed = true
+        timers.insert(deadline: due, token: Self.flushToken)
+        schedule()
+    }
+
+    /// Takes what attempts have reported.
+    func readBoard() {
+        for (id, entry) in board.take() where live[id]?.running == entry.attempt {
+            live[id]?.record.point = entry.point
+            unsaved.insert(id)
+        }
+    }
+
+    /// Writes down how far all have come, in one step.
+    func flush() {
+        guard !unsaved.isEmpty else { return }
+        var changes: [TransferChange] = []
+        for id in unsaved {
+            guard let point = live[id]?.record.point else { continue }
+            if point.validator != nil { live[id]?.hasVersion = true }
+            changes.append(.moved(id, point))
+        }
+        unsaved = []
+        savedAt = clock.now
+        if !changes.isEmpty { keep(changes) }
+    }
+
+    /// Writes a point down, and returns when it is.
+    func settle(_ id: RunID, _ number: Int, _ point: TransferPoint) async throws {
+        guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
+        board.drop(id)
+        unsaved.remove(id)
+        live[id]?.record.point = point
+        let result = await withCheckedContinuation { continuation in
+            journal.commit([.moved(id, point)]) { continuation.resume(returning: $0) }
+        }
+        do {
+            try result.get()
+        } catch {
+            throw TransferFault(.noSpace, "its progress cannot be written down: \(error)")
+        }
+    }
+}

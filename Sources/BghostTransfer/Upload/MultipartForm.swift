@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// A form with one file in it (`multipart/form-data`, RFC 7578).
+struct MultipartForm {
+    let contentType: String
+    let head: [UInt8]
+    let tail: [UInt8]
+
+    /// - Parameter id: its characters end the file, and 80 bits of chance in it keep the file from
+    ///   having them.
+    init(_ id: RunID, _ field: String, _ fileName: String, _ type: String) {
+        let boundary = "bghost-\(id)"
+        contentType = "multipart/form-data; boundary=\(boundary)"
+        head = Array(
+            ("--\(boundary)\r\n"
+                + "Content-Disposition: form-data; name=\"\(Self.quoted(field))\"; "
+                + "filename=\"\(Self.quoted(fileName))\"\r\n"
+                + "Content-Type: \(Self.line(type))\r\n\r\n").utf8
+        )
+        tail = Array("\r\n--\(boundary)--\r\n".utf8)
+    }
+
+    /// As browsers do it: what would end the text or the line is percent-encoded.
+    private static func quoted(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "%22"
+            case "\r": result += "%0D"
+            case "\n": result += "%0A"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func line(_ text: String) -> String {
+        let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        return isPlain ? text : "application/octet-stream"
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasksTesting
+import CBghost
+import Synchronization
+
+/// A host that answers as a test says, and keeps what plugins called it for.
+final class ScriptedHost: HostCalls {
+    typealias Progress = ProgressCall
+    typealias Log = LogCall
+    typealias Submission = SubmitCall
+
+    struct State {
+        var progress: [Progress] = []
+        var logs: [Log] = []
+        var submissions: [Submission] = []
+        var cancelled: [String] = []
+        /// What `submit` and `cancel` answer.
+        var answer = BG_OK
+        var pending: [bg_pending] = []
+        var refresh = bg_refresh()
+        var missed = bg_missed()
+        var fetches: [FetchCall] = []
+        /// What `begin` of a fetch answers.
+        var fetchAnswer = BG_OK
+        var time: (unix: Int64, monotonic: Int64) = (0, 0)
+        /// What `sleep` answers.
+        var sleepAnswer = BG_OK
+        var runs: [bg_run: TestRun] = [:]
+    }
+
+    let state = Mutex(State())
+    /// Comes with the first fetch.
+    let fetchBegan = Signal<FetchCall>()
+    /// Comes with the first line of the log.
+    let logged = Signal<Log>()
+    let fetchCancelled = Signal<bg_fetch>()
+    /// Comes with the first sleep.
+    let sleepBegan = Signal<SleepCall>()
+    let woken = Signal<bg_sleep>()
+    /// What happens as a fetch begins, on the stack of the call; for what overtakes it.
+    let onFetch = Mutex<(@Sendable (FetchCall) -> Void)?>(nil)
+    private let extensions: Set<String>
+    private let made = Mutex<CHost?>(nil)
+
+    init(extensions: Set<String> = [BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS]) {
+        self.extensions = extensions
+    }
+
+    /// As plugins see it; it keeps this alive for ever.
+    var c: CHost {
+        made.withLock { made in
+            if let made { return made }
+            let host = CHost(self, extensions: extensions)
+            made = host
+            return host
+        }
+    }
+
+    var table: UnsafeMutablePointer<bg_host> { c.table }
+    var opaque: UnsafeRawPointer { c.opaque }
+    var logs: [Log] { state.withLock { $0.logs } }
+
+    func add(_ run: TestRun) { state.withLock { $0.runs[run.number] = run } }
+
+    private func run(_ number: bg_run) -> TestRun? { state.withLock { $0.runs[number] } }
+
+    // MARK: What plugins call
+
+    var time: (unix: Int64, monotonic: Int64) { state.withLock { $0.time } }
+
+    func complete(_ run: bg_run, _ end: RunEndCall) -> bg_status {
+        self.run(run)?.complete(end) ?? BG_E_STALE
+    }
+
+    func cancelled(_ run: bg_run) -> bg_status { self.run(run)?.why ?? BG_E_STALE }
+
+    func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
+        guard let run = self.run(run) else { return BG_E_STALE }
+        run.setState(state)
+        return BG_OK
+    }
+
+    func progress(_: bg_run, _ progress: ProgressCall) -> bg_status {
+        state.withLock { $0.progress.append(progress) }
+        return BG_OK
+    }
+
+    func log(_ line: LogCall) -> bg_status {
+        state.withLock { $0.logs.append(line) }
+        logged.send(line)
+        return BG_OK
+    }
+
+    func submit(_ request: SubmitCall) -> bg_status {
+        state.withLock { state in
+            state.submissions.append(request)
+            return state.answer
+        }
+    }
+
+    func cancelPending(_ identifier: String) -> bg_status {
+        state.withLock { state in
+            state.cancelled.append(identifier)
+            return state.answer
+        }
+    }
+
+    func cancelAllPending() -> bg_status { cancelPending("*") }
+
+    func pending() -> (status: bg_status, requests: [bg_pending]) {
+        state.withLock { ($0.answer, $0.pending) }
+    }
+
+    func refreshStatus() -> (status: bg_status, refresh: bg_refresh) {
+        state.withLock { ($0.answer, $0.refresh) }
+    }
+
+    func missed(_: bg_run) -> (status: bg_status, missed: bg_missed) {
+        state.withLock { ($0.answer, $0.missed) }
+    }
+
+    func beginFetch(_ fetch: FetchCall) -> bg_status {
+        let answer = state.withLock { state in
+            if state.fetchAnswer == BG_OK { state.fetches.append(fetch) }
+            return state.fetchAnswer
+        }
+        guard answer == BG_OK else { return answer }
+        onFetch.withLock { $0 }?(fetch)
+        fetchBegan.send(fetch)
+        return BG_OK
+    }
+
+    func cancelFetch(_ number: bg_fetch) -> bg_status {
+        fetchCancelled.send(number)
+        return BG_OK
+    }
+
+    func sleep(_ sleep: SleepCall) -> bg_status {
+        let answer = state.withLock { $0.sleepAnswer }
+        if answer == BG_OK { sleepBegan.send(sleep) }
+        return answer
+    }
+
+    func wake(_ number: bg_sleep) -> bg_status {
+        woken.send(number)
+        return BG_OK
+    }
+}
+
+/// Copies text of a plugin.
+func text(_ text: bg_str) -> String { String(copying: text) }

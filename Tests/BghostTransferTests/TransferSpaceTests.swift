@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTestSupport
+import BghostTransfer
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct TransferSpaceTests {
+    /// A small file system of its own, in a mount namespace that only its descriptor knows of.
+    private final class SmallDisk: Sendable {
+        let descriptor: Int32
+
+        init?(bytes: Int) {
+            // On a thread that ends after it: what is mounted is mounted for that thread only.
+            let mounter = Mounter(bytes: bytes)
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread,
+                nil,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<Mounter>.fromOpaque(context).takeUnretainedValue().mount()
+                    return nil
+                },
+                Unmanaged.passUnretained(mounter).toOpaque()
+            )
+            guard code == 0, pthread_join(thread, nil) == 0, mounter.descriptor >= 0 else {
+                return nil
+            }
+            descriptor = mounter.descriptor
+        }
+
+        deinit { close(descriptor) }
+
+        /// A path of it that this process can open.
+        var path: String { "/proc/self/fd/\(descriptor)" }
+
+        private final class Mounter {
+            let bytes: Int
+            var descriptor: Int32 = -1
+
+            init(bytes: Int) {
+                self.bytes = bytes
+            }
+
+            func mount() {
+                let newMountNamespace: Int32 = 0x2_0000
+                let recursive = UInt(0x4000)
+                let isPrivate = UInt(1 << 18)
+                // The importer hides it.
+                guard let symbol = dlsym(nil, "unshare") else { return }
+                let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+                guard unshare(newMountNamespace) == 0,
+                    Glibc.mount("none", "/", nil, recursive | isPrivate, nil) == 0,
+                    Glibc.mount("none", "/tmp", "tmpfs", 0, "size=\(bytes)") == 0
+                else { return }
+                descriptor = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            }
+        }
+    }
+
+    private static let mayMount =
+        (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
+
+    @Test(.enabled(if: mayMount, "mounting needs root"))
+    func aFullDiskIsWaitedFor() async throws {
+        let content = sample(1 << 20)
+        let host = FileHost(content)
+        let disk = try #require(SmallDisk(bytes: 1_600_000))
+        let ballast = "\(disk.path)/ballast"
+        try File.write([UInt8](repeating: 1, count: 1_200_000), to: ballast)
+        try await withRawServer { request, responder in
+            _ = host.note(request)
+            return try await host.serve(request, responder)
+        } test: { port in
+            let witness = TransferWitness()
+            let clock = ManualClock()
+            let engine = TransferEngine(
+                journal: MemoryTransferJournal(),
+                clock: clock,
+                observer: witness,
+                random: { $0 - 1 }
+            ) { _ in
+                TransferAccess(writable: [disk.path], readable: [], permits: { _, _ in true })
+            }
+            let request = TransferRequest(
+                id: RunID(high: 1, low: 1),
+                plugin: "p",
+                session: "s",
+                kind: .download,
+                url: "http://127.0.0.1:\(port)/x",
+                file: "\(disk.path)/file",
+                createdAt: clock.unixNow
+            )
+            _ = try await engine.create(request)
+            let record = await witness.first(.retrying)
+            #expect(record.status.fault?.code == .noSpace, "\(record.status)")
+            #expect(access("\(disk.path)/file", F_OK) != 0)
+            #expect(unlink(ballast) == 0)
+            clock.advance(by: .seconds(1))
+            _ = await witness.ends(count: 1)
+            #expect(try Bytes(File.read("\(disk.path)/file")) == Bytes(content))
+            await engine.shutDown()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTransfer
+import Glibc
+
+// The process that the transfers' tests kill.
+//
+//   transfer-carrier download FOLDER URL DELAY   takes over what the journal in the folder holds, or
+//   transfer-carrier tus FOLDER URL DELAY        begins a transfer of FOLDER/file, and is killed
+//                                                after so many nanoseconds; what has ended is said
+//                                                and acknowledged
+
+/// Says what has ended, and ends the process.
+final class Teller: TransferObserver {
+    func transferChanged(_ record: TransferRecord) {}
+
+    func sessionEnded(_ end: SessionEnd) {
+        for record in end.transfers {
+            let fault = record.status.fault.map { " \($0)" } ?? ""
+            let line = "\(record.status.state)\(fault)\n"
+            _ = line.utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) }
+        }
+        exit(0)
+    }
+
+    func journalFailed(_ error: TransferJournalError) {
+        _ = "\(error)\n".utf8CString.withUnsafeBytes { write(2, $0.baseAddress, $0.count - 1) }
+        exit(3)
+    }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 5, let delay = UInt64(arguments[4]) else { exit(64) }
+let folder = arguments[2]
+Killer.start(after: delay)
+let teller = Teller()
+let journal = try SQLiteTransferJournal(path: folder + "/journal")
+let engine = TransferEngine(journal: journal, observer: teller, random: { _ in 0 }) { _ in
+    TransferAccess(writable: [folder], readable: [folder], permits: { _, _ in true })
+}
+try await engine.recover()
+if await engine.list().isEmpty {
+    let request = TransferRequest(
+        id: RunID(high: 1, low: 1),
+        plugin: "p",
+        session: "s",
+        kind: arguments[1] == "tus" ? .upload(.tus) : .download,
+        url: arguments[3],
+        file: folder + "/file",
+        createdAt: SystemTransferClock().unixNow
+    )
+    _ = try await engine.create(request)
+}
+while true { pause() }
