@@ -35,6 +35,12 @@ extension Date {
         return Int64(exactly: value) ?? .max
     }
 
+    /// Seconds and their fraction apart: nanoseconds since 1970 are more than a `Double` holds.
+    init(unixNanoseconds: Int64) {
+        let (seconds, rest) = unixNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        self.init(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000_000)
+    }
+
     init(unixMilliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000)
     }

@@ -66,7 +66,7 @@ public final class TaskContext: Sendable {
     /// The time now, which somebody may set; in a test, the test's.
     public var now: Date {
         guard let clock = HostClock(host) else { return Date() }
-        return Date(timeIntervalSince1970: Double(clock.now.unix) / 1_000_000_000)
+        return Date(unixNanoseconds: clock.now.unix)
     }
 
     /// Sleeps on the clock of the run's limits; returns at once if there is nothing to wait for.

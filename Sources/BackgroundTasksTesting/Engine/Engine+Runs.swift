@@ -7,7 +7,6 @@ internal import CBghost
 extension Engine {
     mutating func begin(_ start: RunStart) {
         lastRun += 1
-        begunNow += 1
         var record = start.record
         record.state = .running
         record.startedAt = now.unix

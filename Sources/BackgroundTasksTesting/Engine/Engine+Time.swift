@@ -50,7 +50,6 @@ extension Engine {
         guard monotonic > now.monotonic else { return }
         now.unix = now.unix.addingClamped(Int64(clamping: monotonic - now.monotonic))
         now.monotonic = monotonic
-        begunNow = 0
     }
 
     private var next: (at: UInt64, event: Event)? {

@@ -50,8 +50,6 @@ struct Engine: Sendable {
     var sleeps: [UInt64: OpenSleep] = [:]
     var fetches: [UInt64: OpenFetch] = [:]
     var logs: [TestHost.LogLine] = []
-    /// How many runs have begun since time moved last.
-    var begunNow = 0
 
     init(_ subject: Subject, now: Moment, seed: UInt64) {
         self.subject = subject

@@ -63,8 +63,10 @@ extension TestHost {
 }
 
 extension Date {
+    /// Seconds and their fraction apart: nanoseconds since 1970 are more than a `Double` holds.
     init(unixNanoseconds: Int64) {
-        self.init(timeIntervalSince1970: Double(unixNanoseconds) / 1_000_000_000)
+        let (seconds, rest) = unixNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        self.init(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000_000)
     }
 
     /// Within what 64 bits can say, in whole microseconds: a `Date` of this age is no finer.
