@@ -211,9 +211,7 @@ struct TransferRestartTests {
         let folder = try TemporaryDirectory()
         let journal = MemoryTransferJournal()
         try folder.write(Self.content, to: "file")
-        var status = stat()
-        #expect(stat(folder.file("file"), &status) == 0)
-        let inode = UInt64(status.st_ino) + (isIt ? 0 : 1)
+        let inode = try File.inode(folder.file("file")) + (isIt ? 0 : 1)
         try await withRawServer { request, responder in
             _ = host.note(request)
             return try await host.serve(request, responder)

@@ -37,11 +37,20 @@ package enum File {
 
     /// The permission bits of a file.
     package static func mode(_ path: String) throws(SystemCallError) -> UInt32 {
+        try status(path).st_mode & 0o7777
+    }
+
+    /// The number of a file in its file system.
+    package static func inode(_ path: String) throws(SystemCallError) -> UInt64 {
+        UInt64(try status(path).st_ino)
+    }
+
+    private static func status(_ path: String) throws(SystemCallError) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else {
             throw SystemCallError(call: "stat \(path)", code: errno)
         }
-        return status.st_mode & 0o7777
+        return status
     }
 
     /// Writes a whole file, replacing what was there.

@@ -11,7 +11,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var completions = 0
         for round in 0..<50 {
-            var world = World(&random)
+            var world = DownloadWorld(&random)
             for _ in 0..<60 {
                 guard world.attempt(&random) else {
                     world.disturb(&random)
@@ -27,7 +27,7 @@ import Testing
 }
 
 /// A server, a disk, a journal and a network, as small as they can be.
-private struct World {
+private struct DownloadWorld {
     private var versions: [[UInt8]] = []
     private var current = 0
     private let hasStrongTags: Bool
