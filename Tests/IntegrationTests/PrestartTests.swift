@@ -49,8 +49,11 @@ extension Integration {
                 },
                 { daemon in
                     _ = try await daemon.readyWorkers(1)
-                    #expect(try await daemon.run("succeed").outcome == .succeeded)
-                    let pids = try await daemon.readyWorkers(2)
+                    // A run that is over before somebody looks needs no second worker.
+                    while await daemon.workers(of: "misbehave").count < 2 {
+                        #expect(try await daemon.run("succeed").outcome == .succeeded)
+                    }
+                    let pids = await daemon.workers(of: "misbehave")
                     while await daemon.workers(of: "misbehave").count > 1 { await Task.yield() }
                     let left = try #require(await daemon.workers(of: "misbehave").first)
                     #expect(pids.contains(left))
@@ -120,15 +123,15 @@ extension Integration {
                 manifest,
                 adjust: { $0.patience.loadBackoff = 1_000_000 },
                 { daemon in
-                    // Two at a time: at the third failure the fourth is under way.
+                    // Two at a time: at the third failure the fourth may be under way.
                     var failures = 0
                     for await entry in daemon.follow() where entry.event == "plugin.load_failed" {
                         failures += 1
-                        if failures == 4 { break }
+                        if failures == 3 { break }
                     }
+                    while await !daemon.workers(of: "bad").isEmpty { await Task.yield() }
                     let plugin = await daemon.host.status().plugins.first { $0.name == "bad" }
                     #expect(plugin?.problem?.contains("is not tried again") == true)
-                    while await !daemon.workers(of: "bad").isEmpty { await Task.yield() }
                 }
             )
         }

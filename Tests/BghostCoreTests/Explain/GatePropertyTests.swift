@@ -70,7 +70,7 @@ private struct GateFate {
             World.settings(
                 seed: seed,
                 tasks: World.everyRule + shared,
-                runtimePerDay: RuntimePerDay(refresh: .seconds(600), processing: .seconds(900))
+                runtimePerDay: RuntimePerDay(refresh: .seconds(240), processing: .seconds(240))
             )
         )
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
@@ -182,7 +182,9 @@ private struct GateFate {
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
         // A debt is looked at anew, so what it delays may be over.
-        happen(opening: [.throttle, .notBefore, .coalescing, .budget]) { $0.clockWasSet(now: $1, &$2) }
+        happen(opening: [.throttle, .notBefore, .coalescing, .budget]) {
+            $0.clockWasSet(now: $1, &$2)
+        }
     }
 
     private mutating func submit(isSimulated: Bool) {

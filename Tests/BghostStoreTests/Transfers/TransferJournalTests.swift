@@ -97,7 +97,11 @@ struct TransferJournalTests {
         if let code = TransferFault.Code.allCases.randomElement(using: &random),
             Bool.random(using: &random)
         {
-            status.fault = TransferFault(code, "why", status: [nil, 503].randomElement(using: &random) ?? nil)
+            status.fault = TransferFault(
+                code,
+                "why",
+                status: [nil, 503].randomElement(using: &random) ?? nil
+            )
         }
         if .random(using: &random) {
             status.answer = TransferAnswer(
