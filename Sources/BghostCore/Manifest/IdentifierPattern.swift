@@ -41,10 +41,12 @@ package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringCon
 
     /// Whether an identifier is this one or of this family.
     ///
-    /// Case matters.
+    /// Case matters. What is no identifier at all is of no family: members are made up by whoever
+    /// submits them.
     package func matches(_ identifier: String) -> Bool {
         guard isFamily else { return identifier == stem }
-        return identifier.utf8.count > stem.utf8.count && identifier.hasPrefix(stem)
+        return identifier.utf8.count > stem.utf8.count && identifier.utf8.starts(with: stem.utf8)
+            && Self.isValid(identifier)
     }
 
     package var description: String { isFamily ? stem + "*" : stem }

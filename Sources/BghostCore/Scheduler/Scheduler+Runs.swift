@@ -140,7 +140,7 @@ extension Scheduler {
         case .consumed: break
         case .again(let request):
             _ = book.accept(request, entry: run.entry, now: now.unix)
-            let wait = request.earliestBegin.map { max(0, $0 - now.unix) } ?? 0
+            let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
             effects.append(.note(.again(request, wait: wait)))
         case .dead(let request, let reason):
             effects.append(.note(.dead(request, reason: reason)))

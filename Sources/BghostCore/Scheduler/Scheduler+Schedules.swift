@@ -88,7 +88,7 @@ extension Scheduler {
         if let first = plan.slots.first {
             // One that runs late stands for itself too.
             let start = schedule.rules.offset.start(of: first) ?? first
-            let isLate = now.unix - start > schedule.rules.onTime
+            let isLate = now.unix.subtractingClamped(start) > schedule.rules.onTime
             let count = plan.missedCount + (isLate ? 1 : 0)
             if count > 0 { missed = MissedSlots(count: count, from: plan.missedFrom ?? first) }
         }

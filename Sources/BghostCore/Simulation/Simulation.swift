@@ -300,9 +300,8 @@ package struct Simulation: Sendable {
         record.startedAt = now.unix
         let wanted = ledger.leases[record.request]?.request.earliestBegin ?? now.unix
         tallies[record.task, default: Tally()].runs += 1
-        if tallies[record.task]?.latest ?? 0 < now.unix - wanted {
-            tallies[record.task]?.latest = now.unix - wanted
-        }
+        let lateness = now.unix.subtractingClamped(wanted)
+        if tallies[record.task]?.latest ?? 0 < lateness { tallies[record.task]?.latest = lateness }
         let script = author(start, now, &random)
         var run = VirtualRun(
             ticket: start.ticket,
