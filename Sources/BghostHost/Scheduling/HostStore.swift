@@ -18,7 +18,10 @@ extension Host {
         isAwaited: Bool? = nil,
         then: (@Sendable (isolated Host, Result<Void, StoreError>) -> Void)? = nil
     ) {
-        store.commit(changes, isAwaited: isAwaited ?? (then != nil)) { [weak self] result in
+        // While a run is under way this thread must not wait for a disk that may hang: it stops what
+        // does not stop by itself.
+        let mayWait = runs.count == 0 && isAwaited ?? (then != nil)
+        store.commit(changes, isAwaited: mayWait) { [weak self] result in
             guard let self else { return }
             if case .failure(let error) = result {
                 log.write(.error, "store.failed", error.description)
