@@ -73,19 +73,3 @@ extension Engine {
         }
     }
 }
-
-extension RequirementSet {
-    /// Reads `BG_NEEDS_*`; `nil` if there is a bit that this host does not know.
-    fileprivate init?(needs: UInt32) {
-        self = []
-        var rest = needs
-        for (bit, requirement) in [
-            (UInt32(BG_NEEDS_NETWORK), Self.network), (UInt32(BG_NEEDS_POWER), .externalPower),
-            (UInt32(BG_NEEDS_UNMETERED), .unmetered),
-        ] where needs & bit != 0 {
-            formUnion(requirement)
-            rest &= ~bit
-        }
-        guard rest == 0 else { return nil }
-    }
-}

@@ -94,20 +94,6 @@ extension Host {
     }
 }
 
-extension RequirementSet {
-    /// Reads `BG_NEEDS_*`; `nil` if there is a bit that this host does not know.
-    init?(needs: UInt32) {
-        self = []
-        var rest = needs
-        for (bit, requirement) in [(UInt32(1), Self.network), (2, .externalPower), (4, .unmetered)]
-        where needs & bit != 0 {
-            formUnion(requirement)
-            rest &= ~bit
-        }
-        guard rest == 0 else { return nil }
-    }
-}
-
 extension FactSettings {
     /// What the manifest says, and this machine's usual places.
     init(_ definitions: FactDefinitions, storage: String) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dates as HTTP writes them, `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates as HTTP writes them, after RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// The two forms that were obsolete in 1999 are not read.
 package enum HTTPDate {
@@ -24,32 +24,28 @@ package enum HTTPDate {
         return date * 86_400 + hour * 3600 + minute * 60 + second
     }
 
+    /// Such as `Sat, 21 Nov 2026 16:31:04 GMT`; "" for times before 1970.
+    package static func text(unixSeconds seconds: Int64) -> String {
+        guard seconds >= 0 else { return "" }
+        let (day, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+        let (year, month, monthDay) = Timestamp.date(ofDay: day)
+        let time = [rest / 3600, rest / 60 % 60, rest % 60].map(twoDigits).joined(separator: ":")
+        let date = [twoDigits(monthDay), months[Int(month) - 1], "\(year)"].joined(separator: " ")
+        return "\(days[Int(day % 7)]), \(date) \(time) GMT"
+    }
+
     private static let space = UInt8(ascii: " ")
-    private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    /// 1970 began on a Thursday.
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+
     private static func word(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-/// When a server wants to be asked again.
-package enum RetryAfter {
-    /// Nanoseconds from now; `nil` if the answer does not say, or says it in no known form.
-    ///
-    /// - Parameter unixNow: what time it is, Unix nanoseconds. The server's own `Date` counts more.
-    package static func delay(_ head: AnswerHead, unixNow: Int64) -> UInt64? {
-        guard let text = head["retry-after"] else { return nil }
-        if let seconds = AnswerHead.number(text) { return nanoseconds(seconds) }
-        guard let then = HTTPDate.unixSeconds(text) else { return nil }
-        let now = head["date"].flatMap(HTTPDate.unixSeconds) ?? unixNow / 1_000_000_000
-        return nanoseconds(max(0, then - now))
-    }
-
-    private static func nanoseconds(_ seconds: Int64) -> UInt64 {
-        // A year is more than any transfer has, and far from where sums overflow.
-        UInt64(min(seconds, 366 * 86_400)) * 1_000_000_000
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
+import BghostCore
 import Testing
 
 @Suite struct HTTPDateTests {
