@@ -2,12 +2,15 @@
 SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --static-swift-stdlib
 BIN = .build/release
-SOURCES = Package.swift Sources Plugins Tests Benchmarks
+SOURCES = Package.swift Sources Plugins Tests Benchmarks Fuzz
+
+# How long `make fuzz` has for each target.
+SECONDS = 60
 
 # A test's time limit counts from its start, so not all of them are started at once.
 TEST = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 timeout --kill-after=10 20m
 
-.PHONY: run build test check lint format bench prerequisites
+.PHONY: run build test check lint format bench fuzz storm prerequisites
 
 ## Builds bghost and plays the sample app against its counterpart, offline, to an end.
 run: build
@@ -16,8 +19,9 @@ run: build
 build: prerequisites
 	$(RELEASE)
 
-## Builds and runs every test.
+## Builds and runs every test. Without a Rust compiler the test of the example in Rust fails, and no other.
 test: prerequisites
+	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	$(SWIFT) build --build-tests
 	$(TEST) $(SWIFT) test --skip-build --disable-xctest
 
@@ -33,6 +37,16 @@ format:
 ## Measures bghost against its floors, in one run; SHORT=1 only sees that each step works.
 bench: prerequisites
 	Benchmarks/run $(if $(SHORT),--short)
+
+## Fuzzes with coverage: SECONDS= for each target, TARGET= for one of them; fails if it finds.
+fuzz: prerequisites
+	Fuzz/run $(SECONDS) $(TARGET)
+
+## Runs RUNS hostile handlers through one daemon and counts what is left; a few hundred are in `test`.
+storm: prerequisites
+	$(SWIFT) build --build-tests
+	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
+	    --filter 'IntegrationTests.Integration/StormTests'
 
 prerequisites:
 	@Scripts/prerequisites

@@ -33,13 +33,36 @@ let program: [LinkerSetting] = [
 ///
 /// Release plugins carry the Swift runtime inside (`-static-stdlib`), because Swift has no stable ABI
 /// on Linux.
-func plugin(_ name: String) -> Target {
+func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name,
-        dependencies: ["BackgroundTasks"],
+        dependencies: ["BackgroundTasks"] + dependencies,
         path: "Plugins/\(name)",
         swiftSettings: swift,
         linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+    )
+}
+
+/// The articles that handlers are written after: each listing as a plugin, its text unchanged.
+///
+/// They are of their time: Swift 5, and with what newer compilers warn of.
+let seeds = [
+    "Seed001Background", "Seed001Launch", "Seed001Notify", "Seed001Refresh", "Seed001Schedule",
+    "Seed001Shared", "Seed001Stormy", "Seed002App", "Seed002Download", "Seed002Legacy",
+    "Seed002Optional", "Seed002Requests", "Seed003Phase", "Seed003Refresh", "Seed003Session",
+    "Seed004Refresh", "Seed004Training",
+]
+
+func seed(_ name: String) -> Target {
+    .target(
+        name: name,
+        dependencies: ["BackgroundTasks"],
+        path: "Tests/Seeds/\(name)",
+        swiftSettings: [
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .swiftLanguageMode(.v5),
+            .unsafeFlags(["-suppress-warnings"]),
+        ]
     )
 }
 
@@ -104,6 +127,13 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostTrust",
+            dependencies: [
+                "BghostCore", "BghostLinux", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostStore",
             dependencies: [
                 "BghostCore",
@@ -122,6 +152,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: swift
         ),
@@ -129,7 +160,7 @@ let package = Package(
             name: "BghostHost",
             dependencies: [
                 "BghostCore", "BghostWire", "BghostLinux", "BghostPlugin", "BghostStore",
-                "BghostTransfer",
+                "BghostTransfer", "BghostTrust",
             ],
             swiftSettings: swift
         ),
@@ -151,10 +182,19 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostCheck",
+            dependencies: [
+                "BghostCore", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
+                "CBghostSystem",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostControl", "BghostCore", "BghostHost", "BghostLinux", "BghostPlugin",
-                "BghostStore", "BghostTransfer",
+                "BghostCheck", "BghostControl", "BghostCore", "BghostHost", "BghostLinux",
+                "BghostPlugin",
+                "BghostStore", "BghostTransfer", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -173,13 +213,13 @@ let package = Package(
         // Programs.
         .executableTarget(
             name: "bghost",
-            dependencies: ["BghostCommand"],
+            dependencies: ["BghostCheck", "BghostCommand"],
             swiftSettings: swift,
             linkerSettings: program
         ),
         .executableTarget(
             name: "bghost-worker",
-            dependencies: ["BghostPlugin", "BghostWire", "BghostLinux"],
+            dependencies: ["BghostCore", "BghostPlugin", "BghostWire", "BghostLinux"],
             swiftSettings: swift,
             linkerSettings: program
         ),
@@ -209,8 +249,15 @@ let package = Package(
 
         // The sample plugins.
         plugin("WeatherCheck"),
-        plugin("PhotoUpload"),
-        plugin("Notifier"),
+        plugin("PhotoUpload", [.product(name: "Crypto", package: "swift-crypto")]),
+        plugin(
+            "Notifier",
+            [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
         plugin("Overrun"),
 
         // The bench.
@@ -231,7 +278,28 @@ let package = Package(
             swiftSettings: swift
         ),
 
+        // The readers of what others wrote, each as a function of bytes, with what must hold of it.
+        .target(
+            name: "BghostFuzz",
+            dependencies: ["BghostCore", "BghostLinux", "BghostPlugin", "BghostWire"],
+            path: "Fuzz/Targets",
+            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
+        ),
+        .target(
+            name: "BghostFuzzServices",
+            dependencies: [
+                "BghostControl", "BghostCore", "BghostFuzz", "BghostStore", "BghostTrust",
+            ],
+            path: "Fuzz/Services",
+            swiftSettings: swift
+        ),
+
         // Tests.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["BghostFuzz", "BghostFuzzServices", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostTestSupport",
             dependencies: ["BghostCore"],
@@ -254,7 +322,7 @@ let package = Package(
         // A program that carries a transfer until it is killed.
         .executableTarget(
             name: "transfer-carrier",
-            dependencies: ["BghostCore", "BghostStore", "BghostTransfer"],
+            dependencies: ["BghostCore", "BghostLinux", "BghostStore", "BghostTransfer"],
             path: "Tests/TransferCarrier",
             swiftSettings: swift
         ),
@@ -281,6 +349,11 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
+            name: "BghostTrustTests",
+            dependencies: ["BghostTrust", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
             name: "BghostLinuxTests",
             dependencies: ["BghostCore", "BghostLinux", "BghostTestSupport"],
             swiftSettings: swift
@@ -302,6 +375,12 @@ let package = Package(
             dependencies: [
                 "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "WeatherCheck",
             ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "SeedTests",
+            dependencies: ["BackgroundTasks", "BackgroundTasksTesting"]
+                + seeds.map { Target.Dependency(stringLiteral: $0) },
             swiftSettings: swift
         ),
         .testTarget(
@@ -358,10 +437,22 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BghostHost", "BghostControl", "BghostTestSupport", "bghost", "bghost-worker",
-                "stormy-station",
+                "BghostFuzz", "BghostHost", "BghostControl", "BghostTrust", "BghostTestSupport",
+                "bghost", "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
         ),
-    ]
+    ] + seeds.map(seed)
 )
+
+// libFuzzer brings a `main` of its own, so a build for anything else could not link this program.
+if Context.environment["BGHOST_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz-pure",
+            dependencies: ["BghostFuzz"],
+            path: "Fuzz/Programs/fuzz-pure",
+            swiftSettings: swift
+        )
+    )
+}

@@ -32,5 +32,6 @@ int burn(int argc, char **argv);
 int cancel(int argc, char **argv);
 int zygote_start(int argc, char **argv);
 int zygote_memory(int argc, char **argv);
+int serve(int argc, char **argv);
 
 #endif

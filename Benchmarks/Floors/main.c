@@ -111,6 +111,7 @@ int main(int argc, char **argv) {
       {"kill-group", kill_group}, {"spawn", spawn_empty},   {"stamp", stamp},
       {"burn", burn},             {"pinned", pinned},       {"cancel", cancel},
       {"zygote-start", zygote_start}, {"zygote-memory", zygote_memory},
+      {"serve", serve},
   };
   for (size_t i = 0; argc > 1 && i < sizeof floors / sizeof *floors; i++)
     if (strcmp(argv[1], floors[i].name) == 0) return floors[i].run(argc - 2, argv + 2);
@@ -122,6 +123,7 @@ int main(int argc, char **argv) {
         "       floors cancel N\n"
         "       floors zygote-start PLUGIN N\n"
         "       floors zygote-memory PLUGIN\n"
+        "       floors serve\n"
         "       floors burn CPU\n"
         "       floors pinned CPU PROGRAM [ARGUMENT...]\n",
         stderr);

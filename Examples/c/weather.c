@@ -18,8 +18,8 @@ static bg_status watch(void *plugin, const bg_run_info *info) {
   int length = snprintf(json, sizeof json, "{\"fall\":%d,\"storm\":%s}", fall,
                         fall > 10 ? "true" : "false");
   bg_result result = { sizeof result, BG_OK, BG_LIT("five readings"), { json, (size_t)length }, 0 };
-  host->complete(host, info->run, &result);
-  return BG_PENDING; /* plain BG_OK would do, were there no payload */
+  /* Plain BG_OK would do, were there no payload. */
+  return host->complete(host, info->run, &result) == BG_OK ? BG_PENDING : BG_E_FAILED;
 }
 static const bg_task task = { sizeof task, BG_TASK_MAY_BLOCK, BG_LIT("weather.watch"),
                               { 0, 0 }, watch, 0, 0 };

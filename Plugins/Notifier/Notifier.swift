@@ -3,10 +3,11 @@
 public import BackgroundTasks
 import FoundationEssentials
 
-/// Delivers notifications through ntfy, or a server that speaks its JSON.
+/// Tells people what other plugins have to say: through ntfy, webhooks, commands, the desktop and
+/// the log.
 let plugin = Plugin(
     id: "org.bghost.sample.notifier",
-    version: "1.0.0",
+    version: "1.1.0",
     vendor: "bghost samples"
 ) {
     Handler("notifier.deliver", Delivery.self)
@@ -16,74 +17,74 @@ let plugin = Plugin(
 @c(bghost_plugin_v1)
 public func entry(_ host: HostTable?) -> PluginTable? { plugin.table(for: host) }
 
+/// Delivers one notification to every sink of the plugin's `config`.
+///
+/// A sink that has taken it is not asked again when another one fails: what is delivered already is
+/// noted in the plugin's data directory.
 struct Delivery: TaskHandler {
-    /// The address of the server; JSON goes to its root.
-    var server: String
-    var topic: String
-    var title: String?
-    var message: String
-    /// From 1 to 5; the server's own is 3.
-    var priority: Int?
-    var tags: [String]?
-    /// The same for the same notification, so that a repetition can be told from a second one.
-    var id: String?
+    var notification: Notification
+
+    init(from decoder: any Decoder) throws { notification = try Notification(from: decoder) }
 
     struct Result: Encodable {
-        var status: Int
+        /// Of HTTP, where there is one sink and it has one.
+        var status: Int?
         /// What the server calls the message.
         var message: String?
+        /// The sinks that have it, where there are several.
+        var sinks: [String]?
     }
 
     func run(_ context: TaskContext) async throws -> Result {
-        guard let url = URL(string: server) else {
-            throw DeliveryError(description: "`server` is not a URL: \(server)")
+        let sinks = try sinks(context)
+        var sent = try SentList(notification.key ?? notification.id, in: context.dataDirectory)
+        var receipts: [Receipt] = []
+        var failures: [String] = []
+        var retry: RetryLater?
+        for sink in sinks where !sent.contains(sink.name) {
+            do {
+                receipts.append(try await sink.send(notification, context))
+                if sinks.count > 1 { try sent.add(sink.name) }
+                context.log(.info, "\(sink.name) has it: \(notification.headline)")
+            } catch let error as RetryLater {
+                retry = error
+                failures.append("\(sink.name): \(error.reason)")
+            } catch {
+                failures.append("\(sink.name): \(error)")
+                if error is CancellationError { throw error }
+            }
         }
-        var headers = [("Content-Type", "application/json")]
-        if let id { headers.append(("Idempotency-Key", id)) }
-        let request = FetchRequest(
-            url,
-            method: "POST",
-            headers: headers,
-            body: .data(try body()),
-            timeout: .seconds(15)
+        let reason = failures.joined(separator: "; ")
+        if let retry { throw RetryLater(after: retry.after, reason) }
+        guard failures.isEmpty else { throw DeliveryError(description: reason) }
+        sent.remove()
+        let only = sinks.count == 1 ? receipts.first : nil
+        return Result(
+            status: only?.status,
+            message: only?.message,
+            sinks: sinks.count > 1 ? sinks.map(\.name) : nil
         )
-        let response: FetchResponse
-        do {
-            response = try await context.fetch(request)
-        } catch let error as FetchError where error.code == .failed {
-            throw RetryLater(error.description)
-        }
-        if response.isTemporaryFailure {
-            throw RetryLater(after: response.retryAfter, "the server answers \(response.status)")
-        }
-        guard (200...299).contains(response.status) else {
-            let reason = String(decoding: response.body.prefix(200), as: UTF8.self)
-            throw DeliveryError(description: "the server answers \(response.status): \(reason)")
-        }
-        context.log(.info, "delivered to \(topic): \(message)")
-        let receipt = try? JSONDecoder().decode(Receipt.self, from: response.body)
-        return Result(status: response.status, message: receipt?.id)
     }
 
-    private func body() throws -> Data {
-        try JSONEncoder().encode(
-            Message(topic: topic, title: title, message: message, priority: priority, tags: tags)
-        )
+    private func sinks(_ context: TaskContext) throws -> [any Sink] {
+        // A task may name a server of its own.
+        if let server = notification.server, let topic = notification.topic {
+            return [NtfySink(server: server, topic: topic)]
+        }
+        let settings: Settings = try context.configuration()
+        guard !settings.sinks.isEmpty else {
+            throw DeliveryError(
+                description: "there is nobody to tell: add `sinks` to the plugin's `config`"
+            )
+        }
+        return settings.sinks.map(\.sink)
     }
 }
 
-/// A message in the JSON of ntfy; what is `nil` is left out.
-struct Message: Encodable {
-    var topic: String
-    var title: String?
-    var message: String
-    var priority: Int?
-    var tags: [String]?
-}
-
-/// What ntfy answers, as far as it matters here.
-struct Receipt: Decodable {
-    var id: String
+/// What a sink says of what it took.
+struct Receipt: Sendable {
+    var status: Int?
+    var message: String?
 }
 
 struct DeliveryError: Error, CustomStringConvertible {

@@ -3,152 +3,84 @@
 public import BackgroundTasks
 import FoundationEssentials
 
-/// Looks for a thunderstorm in the next twelve hours, and has the user told if one is coming.
-///
-/// Weather data by Open-Meteo.com, CC BY 4.0 (https://open-meteo.com/).
+/// Looks at noon whether a thunderstorm comes, and suggests a photo of the sky if one does.
 let plugin = Plugin(
     id: "org.bghost.sample.weather-check",
-    version: "1.0.0",
-    vendor: "bghost samples"
-) {
-    Handler("weather.check", WeatherCheck.self)
-}
+    version: "2.0.0",
+    vendor: "bghost samples",
+    app: StormyApp.self
+)
 
 /// Where the host comes in.
 @c(bghost_plugin_v1)
 public func entry(_ host: HostTable?) -> PluginTable? { plugin.table(for: host) }
 
-struct WeatherCheck: TaskHandler {
-    static let attribution = "Weather data by Open-Meteo.com (CC BY 4.0)"
+struct StormyApp: App {
+    static let noon = "com.example.stormy.noon"
 
-    /// The address of the forecast; Open-Meteo's own by default.
-    var api: String?
-    var latitude: Double
-    var longitude: Double
-    /// The task that tells the user; nobody is told without one.
-    var notify: String?
-
-    struct Result: Encodable {
-        var storm: Bool
-        /// The WMO code of the storm.
-        var code: Int?
-        /// Seconds since 1970 at which its hour begins.
-        var at: Int?
-        var attribution = WeatherCheck.attribution
+    init() {
+        let center = UNUserNotificationCenter.current()
+        center.setNotificationCategories([PhotoSuggestion.category])
+        center.delegate = PhotoSuggestion.taps
     }
 
-    func run(_ context: TaskContext) async throws -> Result {
-        let settings: Settings = try context.configuration()
-        let forecast = try await forecast(context)
-        guard let storm = forecast.first(of: settings.stormCodes) else {
-            context.log(.info, "no storm in the next hours")
-            return Result(storm: false)
-        }
-        context.log(.info, "a storm is coming: WMO code \(storm.code) at \(storm.time)")
-        if let notify {
-            try await context.submit(notify, parameters: Notification(storm, latitude, longitude))
-        }
-        return Result(storm: true, code: storm.code, at: storm.time)
-    }
-
-    private func forecast(_ context: TaskContext) async throws -> Forecast {
-        let request = FetchRequest(
-            try address(),
-            headers: [
-                ("Accept", "application/json"),
-                ("User-Agent", "bghost/1.0 (sample weather-check)"),
-            ],
-            timeout: .seconds(15)
-        )
-        let response: FetchResponse
-        do {
-            response = try await context.fetch(request)
-        } catch let error as FetchError where error.code == .failed {
-            throw RetryLater(error.description)
-        }
-        if response.isTemporaryFailure {
-            throw RetryLater(after: response.retryAfter, "the forecast answers \(response.status)")
-        }
-        guard response.status == 200 else {
-            let refusal = try? JSONDecoder().decode(Refusal.self, from: response.body)
-            let reason = refusal?.reason ?? "HTTP status \(response.status)"
-            throw WeatherError(description: "the forecast was refused: \(reason)")
-        }
-        do {
-            return try JSONDecoder().decode(Forecast.self, from: response.body)
-        } catch {
-            throw WeatherError(description: "the forecast is not Open-Meteo's: \(error)")
-        }
-    }
-
-    private func address() throws -> URL {
-        let api = api ?? "https://api.open-meteo.com/v1/forecast"
-        guard let url = URL(string: api) else {
-            throw WeatherError(description: "`api` is not a URL: \(api)")
-        }
-        return url.appending(queryItems: [
-            URLQueryItem(name: "latitude", value: "\(latitude)"),
-            URLQueryItem(name: "longitude", value: "\(longitude)"),
-            URLQueryItem(name: "hourly", value: "weather_code"),
-            URLQueryItem(name: "forecast_hours", value: "12"),
-            URLQueryItem(name: "timeformat", value: "unixtime"),
-        ])
+    var body: some Scene {
+        WindowGroup {}
+            .backgroundTask(.appRefresh(Self.noon)) {
+                // First, so that whatever becomes of this run, there is one tomorrow.
+                try scheduleNoon()
+                try await suggestPhotoIfStormy()
+            }
+            // The forecast came when the run that asked for it was over: here, the same request is
+            // answered with it.
+            .backgroundTask(.urlSession(Forecast.session)) { try await suggestPhotoIfStormy() }
     }
 }
 
-/// The plugin's `config` of `tasks.json`.
-struct Settings: Decodable {
-    /// The WMO codes that count as a storm.
-    var stormCodes: Set<Int>
-
-    enum CodingKeys: String, CodingKey { case stormCodes = "storm codes" }
-
-    init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        stormCodes = try values.decodeIfPresent(Set<Int>.self, forKey: .stormCodes) ?? [95, 96, 99]
-    }
+/// Asks for a run at noon tomorrow, which is UTC's.
+func scheduleNoon() throws {
+    let today = Calendar.current.startOfDay(for: TaskContext.current?.now ?? .now)
+    let request = BGAppRefreshTaskRequest(identifier: StormyApp.noon)
+    request.earliestBeginDate = Calendar.current.date(
+        byAdding: DateComponents(day: 1, hour: 12),
+        to: today
+    )
+    try BGTaskScheduler.shared.submit(request)
 }
 
-/// What Open-Meteo answers, as far as it was asked for.
-struct Forecast: Decodable {
-    var hourly: Hourly
+func suggestPhotoIfStormy() async throws {
+    let settings: Settings? = try TaskContext.current?.configuration()
+    guard let settings, let storm = try await nextStorm(settings) else { return }
+    Logger().info("a storm is coming at \(storm.hour)")
+    let suggestion = PhotoSuggestion.request(storm, settings)
+    try await UNUserNotificationCenter.current().add(suggestion)
+}
 
-    struct Hourly: Decodable {
-        /// Seconds since 1970.
-        var time: [Int]
-        /// WMO codes, one for each time; there are gaps in some models.
-        var weather_code: [Int?]
-    }
-
-    func first(of codes: Set<Int>) -> (time: Int, code: Int)? {
-        for case (let time, let code?) in zip(hourly.time, hourly.weather_code)
-        where codes.contains(code) {
-            return (time, code)
-        }
+/// Asks Open-Meteo, and MET Norway if that fails.
+func nextStorm(_ settings: Settings) async throws -> Storm? {
+    do {
+        let storm = try await Forecast.current(settings).firstStorm(of: settings.stormCodes)
+        if storm == nil { Logger().info("no storm in the next hours") }
+        return storm
+    } catch URLError.cancelled {
+        // The run's time is over, and the request goes on: its answer wakes the app.
+        return nil
+    } catch {
+        Logger().warning("Open-Meteo has no forecast: \(error)")
+        if let fallback = settings.fallback { return try await fallback.nextStorm(settings) }
+        // A wake that fails is told of the same failure again; there is another noon.
+        guard TaskContext.current?.wakeSession != nil else { throw error }
         return nil
     }
 }
 
-/// What Open-Meteo answers to a request that it does not take.
-struct Refusal: Decodable {
-    var reason: String
-}
+/// A thunderstorm that is forecast.
+struct Storm {
+    /// When its hour begins.
+    var start: Date
+    /// Whose word it is, as their licences want it said.
+    var attribution: String
 
-/// What the notifier is to deliver.
-struct Notification: Encodable {
-    var title = "A storm is coming"
-    var message: String
-    var tags = ["thunder_cloud_and_rain"]
-    /// The same for the same storm, so that it is announced once however often it is seen.
-    var id: String
-
-    init(_ storm: (time: Int, code: Int), _ latitude: Double, _ longitude: Double) {
-        let hour = Date(timeIntervalSince1970: Double(storm.time)).formatted(.iso8601)
-        message = "Take a photo of the sky! Thunderstorm from \(hour). \(WeatherCheck.attribution)"
-        id = "storm-\(latitude)-\(longitude)-\(storm.time)"
-    }
-}
-
-struct WeatherError: Error, CustomStringConvertible {
-    let description: String
+    /// For people.
+    var hour: String { start.formatted(.iso8601) }
 }

@@ -3,6 +3,7 @@
 internal import BghostCore
 package import BghostLinux
 internal import BghostStore
+internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
@@ -17,13 +18,21 @@ package actor Host {
     nonisolated let log: HostLog
     let configuration: HostConfiguration
     let spawner: Spawner
+    nonisolated let family: ProcessFamily
     let store: any Store
-    let slotsMax: Int
+    /// The manifest that is in force; the configuration has the first one.
+    var manifest: Manifest
+    var isReloading = false
     let startedAt = WallClock.now
     var patience: HostPatience { configuration.patience }
+    /// How many runs may be under way at once.
+    var slotsMax: Int { scheduler.settings.slots }
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
+    /// What is known against plugins, by their names.
+    var charges: [String: PluginCharge] = [:]
+    let hostBuild: String
 
     /// Decides what runs, when, and what becomes of it.
     var scheduler: Scheduler
@@ -50,6 +59,13 @@ package actor Host {
     var runsBeingStopped = 0
     var timers = TimerHeap()
     var placement = Placement()
+    /// Transfers, where the manifest has sessions or an earlier daemon has left some.
+    var transferTable: TransferTable?
+    /// Held libraries that were loaded into this process.
+    ///
+    /// Images stay, and the loader knows them by the number of their descriptor: were it used again,
+    /// another library would be taken for this one.
+    var librariesInDaemon: [HeldLibrary] = []
     var carriers: [UInt32: Carrier] = [:]
     var lastSerial: UInt32 = 0
     var dirty: [Worker] = []
@@ -68,6 +84,8 @@ package actor Host {
     let state: StateDirectory
     var isDraining: Bool { scheduler.isDraining }
     var isBackingUp = false
+    /// What plugins want people to be told; `nil` if nobody delivers it.
+    var notifications: HostOutbox?
     var drained: [CheckedContinuation<Void, Never>] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -86,16 +104,16 @@ package actor Host {
         log = configuration.log
         self.state = state
         self.store = store
+        hostBuild = configuration.build
+        family = ProcessFamily(isSubreaper: configuration.isSubreaper)
         reactor = try Reactor()
         spawner = try Spawner()
-        slotsMax =
-            configuration.manifest.host.slots
-            ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
+        manifest = configuration.manifest
         var random = SystemRandomNumberGenerator()
         let settings = Scheduler.Settings(
             manifest: configuration.manifest,
             manifestPath: configuration.manifestPath,
-            slots: slotsMax,
+            slots: Self.slots(configuration.manifest),
             machineID: MachineID.read() ?? "",
             seed: random.next()
         )
@@ -108,6 +126,10 @@ package actor Host {
 
     // MARK: Start and end
 
+    static func slots(_ manifest: Manifest) -> Int {
+        manifest.host.slots ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
+    }
+
     /// Looks at the plugins, takes over what the daemon before this one left, and begins to accept
     /// requests.
     ///
@@ -119,25 +141,35 @@ package actor Host {
         watchClock()
         startFacts()
         try recover()
+        startWakes()
         lookAtClock()
         decide { scheduler, now, effects in scheduler.start(now: now, &effects) }
         prestart()
         log.write(
             .info,
             "host.started",
-            "\(configuration.manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots"
+            "\(manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots"
         )
     }
 
     /// Takes the state directory, opens the store, and starts a host on both.
     package static func running(_ configuration: HostConfiguration) async throws -> Host {
         let state = try StateDirectory(configuration.stateDirectory)
-        let store = try configuration.openStore(state.path)
+        let store: any Store
+        do {
+            try configuration.beforeStart?()
+            store = try configuration.openStore(state.path)
+        } catch {
+            state.unlock()
+            throw error
+        }
         let host = try Host(configuration, state, store)
         host.reactor.start(client: host)
         do {
+            try await host.openTransfers()
             try await host.start()
         } catch {
+            await host.endTransfers()
             host.reactor.stop()
             host.spawner.end()
             store.close()
@@ -160,6 +192,7 @@ package actor Host {
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }
         await waitUntilDrained()
+        await endTransfers()
         // Before the spawner, which its probes need to the last.
         facts?.stop()
         // Behind the removal of the workers' own groups, which is on its way there.

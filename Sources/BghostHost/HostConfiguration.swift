@@ -8,6 +8,10 @@ package import BghostTransfer
 /// All that a host needs to begin.
 package struct HostConfiguration: Sendable {
     package var manifest: Manifest
+    /// Reads the manifest anew, as the first one was read; `nil` if it cannot be.
+    ///
+    /// Called on a thread of its own, so it may block.
+    package var rereadManifest: (@Sendable () -> RereadManifest)?
     /// For messages.
     package var manifestPath: String
     /// Absolute; made if it is not there.
@@ -18,20 +22,31 @@ package struct HostConfiguration: Sendable {
     package var pluginPath: [String]
     /// The folder of the manifest, absolute: what a library with a `/` in its name is relative to.
     package var manifestDirectory: String
+    /// Called once the state directory is this daemon's, before anything of it is read or begun: what
+    /// fails here leaves all as it was.
+    package var beforeStart: (@Sendable () throws -> Void)?
     /// Opens the store in the state directory, which is this daemon's by then.
     package var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
+    /// Opens the journal of transfers, in the same folder.
+    package var openTransfers:
+        @Sendable (_ stateDirectory: String) throws(TransferJournalError) -> any TransferJournal
     package var fetcher: any Fetching
     package var log: HostLog
     package var version: String
     /// Whether children that nobody knows are orphans of workers, to be killed: only where the
     /// process starts no others, as the daemon does.
     package var isSubreaper: Bool
+    /// Whether plugins are taken from places where others could change them.
+    package var isLax = false
     /// Where facts of the machine come from; `nil` is the machine.
     package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Keeps what happens to the scheduler and what it decides, if somebody wants it.
     package var recorder: (any DecisionRecorder)?
     /// Looks at the wall clock; `nil` is to ask the kernel.
     package var clockDoubt: (@Sendable () -> ClockDoubt?)?
+    /// Walls that are put up around workers where they can be had: all but in measurements of what they
+    /// cost.
+    package var sandbox = Set(SandboxLayer.allCases)
     /// How long the host waits for what it cannot hurry.
     package var patience = HostPatience()
 
@@ -55,6 +70,7 @@ package struct HostConfiguration: Sendable {
         self.workerPath = workerPath
         self.pluginPath = pluginPath
         self.openStore = openStore
+        openTransfers = { _ in MemoryTransferJournal() }
         self.fetcher = fetcher
         self.log = log
         self.version = version
@@ -68,6 +84,8 @@ package struct HostPatience: Sendable {
     package var start: UInt64 = RunMachine.startLimit
     /// How long a plugin is left alone after a first failed load; twice that after the second.
     package var loadBackoff: UInt64 = 1_000_000_000
+    /// How long a plugin that crashes is left alone, and when for good.
+    package var crashes = CrashLoop.Limits()
     /// A worker that was told to finish is killed after this; a plugin in the daemon is left to
     /// itself.
     package var finish: UInt64 = 2_000_000_000

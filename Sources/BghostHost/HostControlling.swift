@@ -7,8 +7,9 @@ internal import Glibc
 
 /// What the control API asks of the host.
 extension Host: HostControl {
-    package func status() -> HostStatus {
-        HostStatus(
+    package func status() async -> HostStatus {
+        let transfers = await transferCounts()
+        return HostStatus(
             version: configuration.version,
             pid: getpid(),
             startedAt: startedAt,
@@ -16,25 +17,37 @@ extension Host: HostControl {
             slots: slotsMax,
             isDraining: isDraining,
             tasks: taskStatuses(),
-            plugins: plugins.map { plugin in
+            plugins: plugins.filter { !$0.isRetired }.map { plugin in
                 PluginStatus(
                     name: plugin.name,
                     library: plugin.path ?? plugin.library,
                     isolation: plugin.isolation,
-                    workers: plugin.carriers.values.compactMap(\.pid).sorted(),
+                    workers: workers(named: plugin.name),
                     problem: plugin.problem?.message,
-                    switchedOff: scheduler.switchedOff(plugin: plugin.index)
+                    sandbox: plugin.standings,
+                    switchedOff: scheduler.switchedOff(plugin: plugin.index),
+                    quarantine: isQuarantined(plugin) ? charges[plugin.name]?.quarantine : nil
                 )
             },
-            simulation: simulation
+            simulation: simulation,
+            transfers: transfers,
+            isLax: configuration.isLax
         )
+    }
+
+    /// Those of its form before the last reload that finish what they have are among them.
+    private func workers(named name: String) -> [Int32] {
+        plugins.lazy.filter { $0.name == name }.flatMap { $0.carriers.values.compactMap(\.pid) }
+            .sorted()
     }
 
     private func taskStatuses() -> [TaskStatus] {
         let catalog = scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
-        let own = catalog.tasks.enumerated().map { ($1.identifier.description, $0) }
+        // Families that the manifest implies are shown by those of their members that wait.
+        let own = catalog.currentTasks.filter { catalog.tasks[$0].kind != .notificationAction }
+            .map { (catalog.tasks[$0].identifier.description, $0) }
         // A member of a family that the manifest does not have any more is not in the catalog.
         let members = scheduler.familyMembers.compactMap { identifier in
             catalog.task(for: identifier).map { (identifier, $0) }
@@ -63,7 +76,7 @@ extension Host: HostControl {
 
     /// A pending request, with what stands in its way.
     func describe(_ request: Request) -> PendingRequest {
-        describe(request, scheduler.gates(of: request, now: moment))
+        describe(request, gates(of: request, now: moment))
     }
 
     func describe(_ request: Request, _ gates: [Gate]) -> PendingRequest {
@@ -99,7 +112,9 @@ extension Host: HostControl {
             let plugin = plugins[scheduler.catalog.pluginOfTask[task]]
             lookAgain(at: plugin)
             // One that is switched off is refused as such.
-            if scheduler.switchedOff(plugin: plugin.index) == nil, let problem = plugin.problem {
+            if scheduler.switchedOff(plugin: plugin.index) == nil, let problem = plugin.problem,
+                !problem.isPause
+            {
                 throw SubmitError(.unavailable, problem.message)
             }
         }
@@ -172,8 +187,8 @@ extension Host: HostControl {
         let id = arrival.request.id
         return await withCheckedContinuation { continuation in
             waiters[id] = [0: continuation]
-            store(arrival) { [weak self] result in
-                guard case .failure = result, let self else { return }
+            store(arrival) { [self] result in
+                guard case .failure = result else { return }
                 assumeIsolated { $0.resumeWaiters(of: id, with: nil) }
             }
         }

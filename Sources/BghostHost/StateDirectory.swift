@@ -35,6 +35,21 @@ final class StateDirectory: Sendable {
         return path
     }
 
+    // MARK: Loading into this process
+
+    /// Has it known, also after the death of this process, that a plugin is being loaded into it.
+    func beginLoading(_ plugin: String) {
+        let fd = open(mark(plugin), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if fd >= 0 { close(fd) }
+    }
+
+    func endLoading(_ plugin: String) { unlink(mark(plugin)) }
+
+    /// Whether a process before this one ended while it loaded a plugin; asked once.
+    func takeUnfinishedLoad(_ plugin: String) -> Bool { unlink(mark(plugin)) == 0 }
+
+    private func mark(_ plugin: String) -> String { "\(path)/loading-\(plugin)" }
+
     private static func makeDirectory(_ path: String) throws(HostError) {
         var parents = ""
         for part in path.split(separator: "/").dropLast() {

@@ -20,7 +20,10 @@ package final class MemoryStore: Store {
         var dead: [RunID: DeadLetter] = [:]
         var tasks: [String: TaskMemory] = [:]
         var switchedOff: [String: String] = [:]
+        var quarantines: [String: Quarantine] = [:]
         var runtime: [RuntimeUse] = []
+        /// By plugin and id, which has no NUL.
+        var notifications: [String: NotificationRow] = [:]
         var isClosed = false
         /// A ring: the oldest is overwritten once it is full.
         var history: [RunRecord] = []
@@ -86,7 +89,12 @@ package final class MemoryStore: Store {
                     || ($0.minute, $0.plugin, $0.kind) == (use.minute, use.plugin, use.kind)
             }
             state.runtime.append(use)
+        case .notification(.kept(let row)):
+            state.notifications[row.plugin + "\0" + row.content.id] = row
+        case .notification(.removed(let plugin, let id)):
+            state.notifications[plugin + "\0" + id] = nil
         case .switched(let plugin, let off): state.switchedOff[plugin] = off
+        case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
         }
     }
 
@@ -105,8 +113,12 @@ package final class MemoryStore: Store {
         state.last[record.task] = index
     }
 
-    package func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
+    package func recover(
+        expecting expect: (Int) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> RecoveredState {
         let pending = state.withLock { $0.pending }
+        expect(pending.count)
         for id in pending.keys.sorted() { if let request = pending[id] { each(request) } }
         return state.withLock { state in
             RecoveredState(
@@ -115,7 +127,9 @@ package final class MemoryStore: Store {
                     .map { ($0.request, $0.run) },
                 tasks: Array(state.tasks.values),
                 switchedOff: state.switchedOff,
-                runtime: state.runtime.sorted { $0.minute < $1.minute }
+                quarantines: state.quarantines.values.sorted { $0.plugin < $1.plugin },
+                runtime: state.runtime.sorted { $0.minute < $1.minute },
+                notifications: state.notifications.values.sorted { $0.key < $1.key }
             )
         }
     }

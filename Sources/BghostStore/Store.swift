@@ -13,8 +13,12 @@ package struct RecoveredState: Sendable {
     package var tasks: [TaskMemory]
     /// Plugins that are switched off, and why.
     package var switchedOff: [String: String]
+    /// Plugins that are not run any more, by name.
+    package var quarantines: [Quarantine]
     /// How long plugins with a budget ran within the last day.
     package var runtime: [RuntimeUse]
+    /// Notifications that are to be delivered, or may still be answered.
+    package var notifications: [NotificationRow]
 
     package init(
         incarnation: UInt32,
@@ -22,14 +26,18 @@ package struct RecoveredState: Sendable {
         interrupted: [(request: Request, run: RunRecord)] = [],
         tasks: [TaskMemory] = [],
         switchedOff: [String: String] = [:],
-        runtime: [RuntimeUse] = []
+        quarantines: [Quarantine] = [],
+        runtime: [RuntimeUse] = [],
+        notifications: [NotificationRow] = []
     ) {
         self.incarnation = incarnation
         self.pending = pending
         self.interrupted = interrupted
         self.tasks = tasks
         self.switchedOff = switchedOff
+        self.quarantines = quarantines
         self.runtime = runtime
+        self.notifications = notifications
     }
 }
 
@@ -52,9 +60,10 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What happened, where, and what to do about it.
     package let message: String
 
+    /// The message may quote a damaged file: what steers a terminal is escaped.
     package init(_ message: String, kind: Kind = .other) {
         self.kind = kind
-        self.message = message
+        self.message = PrintableText.escaped(message)
     }
 
     package var description: String { message }
@@ -83,10 +92,15 @@ package protocol Store: AnyObject, Sendable {
 
     /// What the store holds: what a daemon that starts takes over from the one before.
     ///
-    /// - Parameter each: is given every request without a run, the oldest first, while the store is
-    ///   read; it must not call the store. What it was given counts only if this returns.
+    /// - Parameters:
+    ///   - expect: is told before how many there will be, or a few more.
+    ///   - each: is given every request without a run, the oldest first, while the store is read; it
+    ///     must not call the store. What it was given counts only if this returns.
     /// - Returns: all else; its `pending` is empty.
-    func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState
+    func recover(
+        expecting expect: (Int) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> RecoveredState
 
     /// The newest ended runs first.
     func runs(task: String?, limit: Int) -> [RunRecord]
@@ -126,7 +140,7 @@ extension Store {
     /// What the store holds, with all requests in memory at once: for few of them.
     package func recover() throws(StoreError) -> RecoveredState {
         var pending: [Request] = []
-        var state = try recover { pending.append($0) }
+        var state = try recover(expecting: { pending.reserveCapacity($0) }) { pending.append($0) }
         state.pending = pending
         return state
     }

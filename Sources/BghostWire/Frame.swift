@@ -40,6 +40,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case progress = 0x85
     case log = 0x86
     case call = 0x87
+    case confined = 0x88
 }
 
 /// A frame that cannot be what it claims to be.
@@ -63,6 +64,8 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
     /// About a run that this worker does not have.
     case foreignRun = 12
     case tooManyCalls = 13
+    /// Log lines and progress without end.
+    case flood = 14
 
     /// One sentence for the log.
     package var sentence: String {
@@ -80,6 +83,7 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
         case .wrongState: "a frame came out of turn"
         case .foreignRun: "a frame is about a run that this worker does not have"
         case .tooManyCalls: "more calls are open than a run may have"
+        case .flood: "log lines or steps come faster than any runtime sends them"
         }
     }
 }

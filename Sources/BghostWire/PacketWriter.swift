@@ -120,4 +120,9 @@ package struct FieldWriter {
         integer(UInt32(truncatingIfNeeded: value.count))
         bytes.append(contentsOf: value)
     }
+
+    package mutating func bytes(_ value: [UInt8]) {
+        integer(UInt32(truncatingIfNeeded: value.count))
+        bytes.append(contentsOf: value)
+    }
 }

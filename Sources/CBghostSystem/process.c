@@ -71,6 +71,11 @@ int bgs_exit_of(int pidfd, struct bgs_exit *out) {
   return 1;
 }
 
+int64_t bgs_own_peak_bytes(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) < 0 ? 0 : usage.ru_maxrss * 1024L;
+}
+
 int bgs_collect(pid_t pid) {
   siginfo_t info;
   memset(&info, 0, sizeof info);

@@ -22,6 +22,12 @@ ssize_t bgs_send(int fd, const void *bytes, size_t count, int wait) {
   return sent < 0 ? -errno : sent;
 }
 
+void bgs_refuse_descriptors(int fd) {
+  /* SO_PASSRIGHTS, which the headers do not have yet. */
+  const int off = 0;
+  setsockopt(fd, SOL_SOCKET, 83, &off, sizeof off);
+}
+
 ssize_t bgs_send_descriptor(int fd, const void *bytes, size_t count, int descriptor) {
   union {
     struct cmsghdr header;
@@ -85,6 +91,17 @@ int bgs_peer(int fd, uid_t *uid, pid_t *pid) {
 
 int bgs_memory_file(const char *name) {
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  return fd < 0 ? -errno : fd;
+}
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010u
+#endif
+
+int bgs_library_file(const char *name) {
+  // Where memory files are no code unless one asks; older kernels do not know the question.
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+  if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   return fd < 0 ? -errno : fd;
 }
 

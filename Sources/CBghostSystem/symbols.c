@@ -80,3 +80,8 @@ size_t bgs_exported_functions(void *handle, const char **names, size_t capacity)
   }
   return found;
 }
+
+const char *bgs_library_of(const void *address) {
+  Dl_info information;
+  return dladdr(address, &information) != 0 ? information.dli_fname : 0;
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import BghostLinux
 internal import BghostWire
 internal import Glibc
@@ -14,16 +15,44 @@ enum WorkerProcess {
             _ = text.utf8CString.withUnsafeBytes { write(2, $0.baseAddress, $0.count - 1) }
             exit(64)
         }
-        WorkerTether.attach(parent: parent, descriptors: WorkerDescriptors.control + 1)
+        WorkerTether.attach(parent: parent, descriptors: WorkerDescriptors.count)
     }
 
-    static func apply(_ limits: WorkerRlimits) {
+    private static func apply(_ limits: WorkerRlimits) {
         WorkerLimitSetting.apply(
             addressSpaceBytes: limits.addressSpaceBytes,
             cpuSeconds: limits.cpuSeconds,
             descriptors: limits.descriptors,
             processes: limits.processes
         )
+    }
+
+    /// Puts up the walls that the daemon wants around this process.
+    static func confine(_ configuration: Configure) -> WorkerSandbox {
+        let order = configuration.confinement
+        let sandbox = WorkerSandbox.enter(
+            WorkerSandbox.Order(
+                wanted: Set(SandboxLayer.layers(in: order.wanted)),
+                user: order.user,
+                grants: order.grants.map {
+                    SandboxProfile.Grant($0.path, SandboxProfile.Access(rawValue: $0.access))
+                },
+                scratchBytes: order.scratchBytes,
+                filter: (order.filter.instructions, order.filter.ownProcess),
+                filterAmongFiles: (
+                    order.filterAmongFiles.instructions, order.filterAmongFiles.ownProcess
+                ),
+                owners: WorkerDescriptors.owners,
+                parent: Int32(CommandLine.arguments[1]) ?? 0
+            ),
+            limits: { apply(configuration.limits) }
+        )
+        close(WorkerDescriptors.owners)
+        // A place for temporary files, where libraries look for one.
+        let scratch = sandbox.hasPrivateFiles ? "/tmp" : configuration.dataDirectory
+        setenv("TMPDIR", scratch, 1)
+        setenv("HOME", configuration.dataDirectory, 1)
+        return sandbox
     }
 
     /// Ends the process without running anything of the plugin's: no atexit handlers, no destructors.

@@ -36,17 +36,20 @@ final class WorkerRuntime: Sendable {
     func load() {
         let ready: Ready
         switch configuration.code {
-        case .plugin(let path): ready = loadPlugin(path)
+        case .plugin(let path, let isHeld): ready = loadPlugin(path, isHeld: isHeld)
         case .function(let library, let symbol, let signature):
             ready = loadFunction(library, symbol, signature)
+        case .nothing: WorkerProcess.end()
         }
         link.send { ready.write(to: &$0) }
         if configuration.isProbe { WorkerProcess.end() }
     }
 
-    private func loadPlugin(_ path: String) -> Ready {
+    private func loadPlugin(_ path: String, isHeld: Bool) -> Ready {
         do {
-            try runtime.load(path: path)
+            let held = isHeld ? WorkerDescriptors.library : nil
+            defer { if let held { close(held) } }
+            try runtime.load(path: path, held: held)
         } catch {
             refuse(error.code, error.message)
         }
@@ -80,12 +83,7 @@ final class WorkerRuntime: Sendable {
     }
 
     private func refuse(_ code: String, _ message: String) -> Never {
-        let refused = Refused(
-            code: code,
-            message: String(decoding: message.utf8.prefix(4096), as: UTF8.self)
-        )
-        link.send { refused.write(to: &$0) }
-        WorkerProcess.end()
+        link.refuse(code, message)
     }
 
     // MARK: The work socket
@@ -124,7 +122,7 @@ final class WorkerRuntime: Sendable {
 
     // MARK: The control socket
 
-    /// Starts the thread that takes cancels and replies.
+    /// Starts the thread that takes cancels and replies, and runs no foreign code.
     ///
     /// It sees that the daemon is gone even while a handler has the other thread.
     func listenForControl() {
@@ -159,7 +157,6 @@ final class WorkerRuntime: Sendable {
                 // A completion that waits to be sent with what follows must not wait for ever.
                 link.flush()
                 runtime.cancel(run: cancel.run, why: cancel.why)
-                link.flush()
             case .reply:
                 let reply = try Reply(frame)
                 runtime.answer(reply.call, HostAnswer(reply, &descriptor))
@@ -173,6 +170,14 @@ extension HostAnswer {
     fileprivate init(_ reply: Reply, _ descriptor: inout Int32) {
         switch reply.body {
         case .none: self.init(status: reply.status)
+        case .transfer(let id): self.init(status: reply.status, body: .transfer(id: id))
+        case .needs(let count): self.init(status: reply.status, body: .needs(count))
+        case .transfers(.inline(let bytes)):
+            self.init(status: reply.status, body: .transfers(bytes))
+        case .transfers(.descriptor(let count)):
+            let bytes = descriptor >= 0 ? MemoryFile.consume(descriptor, count: count) : nil
+            descriptor = -1
+            self.init(status: reply.status, body: .transfers(bytes ?? []))
         case .situation(let situation):
             self.init(status: reply.status, body: .situation(situation))
         case .pending(let entries):

@@ -3,7 +3,7 @@
 internal import BghostLinux
 internal import BghostWire
 
-// A worker: one process, one plugin. It makes sure that it cannot outlive the daemon, limits itself,
+// A worker: one process, one plugin. It makes sure that it cannot outlive the daemon, confines itself,
 // loads the plugin, and then carries runs to it until it is told to finish or the daemon is gone.
 //
 // Everything up to `load` happens on one thread and runs no foreign code.
@@ -11,7 +11,7 @@ internal import BghostWire
 WorkerProcess.bindToParent()
 let link = WorkerLink()
 let configuration = link.receiveConfiguration()
-WorkerProcess.apply(configuration.limits)
+link.report(WorkerProcess.confine(configuration), configuration)
 
 let runtime = WorkerRuntime(configuration, link: link)
 runtime.listenForControl()

@@ -10,123 +10,195 @@ import Testing
 /// The sample plugin that looks for storms.
 @Suite(.timeLimit(.minutes(1)))
 struct WeatherCheckTests {
+    private static let noon = "com.example.stormy.noon"
     private static let storm = #"{"hourly":{"time":[100,200,300],"weather_code":[3,null,96]}}"#
+    private static let asked =
+        "https://api.open-meteo.com/v1/forecast?latitude=52.51999&longitude=13.25"
+        + "&hourly=weather_code&forecast_hours=12&timeformat=unixtime"
 
-    private func host(config: String = "{}") throws -> TestHost {
+    private func host(_ config: String = "") throws -> TestHost {
         try TestHost(
             plugin,
             tasks: """
                 {"version": 1,
                  "plugins": {
                     "weather": {
-                        "library": "libWeatherCheck.so", "config": \(config),
+                        "library": "libWeatherCheck.so",
+                        "config": {"latitude": 52.51999, "longitude": 13.25,
+                                   "uploadTask": "photos"\(config)},
                         "permissions": {
-                            "network": ["api.open-meteo.com:443"], "submit": ["tell.*"]}},
-                    "notifier": {"library": "libNotifier.so"}},
+                            "network": ["api.open-meteo.com:443", "api.met.no:443"],
+                            "notify": true, "submit": ["photos"]}},
+                    "uploader": {"library": "libPhotoUpload.so"}},
+                 "sessions": {"weather": {"plugin": "weather"}},
                  "tasks": {
-                    "look": {
-                        "plugin": "weather", "handler": "weather.check",
-                        "retry": {"policy": "exponential", "base": "30s"},
-                        "parameters": {"latitude": 52.5, "longitude": 13.25, "notify": "tell.me"}},
-                    "tell.*": {"plugin": "notifier", "handler": "notifier.deliver"}}}
+                    "\(Self.noon)": {"plugin": "weather"},
+                    "photos": {"plugin": "uploader", "kind": "processing"}}}
                 """,
-            as: "weather"
+            as: "weather",
+            now: "2026-11-21T12:00:00Z"
         )
     }
 
     private static func answer(_ status: Int, _ body: String) -> FetchResponse {
-        FetchResponse(
-            status: status,
-            headers: [("retry-after", "7")],
-            body: Data(body.utf8)
-        )
+        FetchResponse(status: status, body: Data(body.utf8))
     }
 
-    @Test func `A storm is found and the notifier is asked`() async throws {
-        let host = try host(config: #"{"storm codes":[96]}"#)
-        try await host.submit("look")
-        let fetch = try #require(host.fetches.first)
-        let query =
-            "?latitude=52.5&longitude=13.25&hourly=weather_code&forecast_hours=12"
-            + "&timeformat=unixtime"
-        #expect(
-            fetch.request.url.absoluteString == "https://api.open-meteo.com/v1/forecast" + query
-        )
-        let agent = fetch.request.headers.first { $0.name == "User-Agent" }
+    @Test func `It asks for the next noon first, and for the forecast by a session`() async throws {
+        let host = try host()
+        try await host.submit(Self.noon)
+        #expect(host.pending.map(\.identifier) == [Self.noon])
+        #expect(host.pending.first?.earliestBeginDate == host.now + 86_400)
+        let transfer = try #require(host.transfers.first)
+        #expect(transfer.session == "weather")
+        #expect(transfer.isAwaited)
+        #expect(transfer.request.url.absoluteString == Self.asked)
+        let agent = transfer.request.headers.first { $0.name == "User-Agent" }
         #expect(agent?.value.hasPrefix("bghost/1.0") == true)
 
-        try await host.answer(fetch, with: Self.answer(200, Self.storm))
-        let run = try #require(host.runs.first)
-        #expect(run.outcome == .succeeded)
-        #expect(run.result.contains(#""at":300,"#))
-        #expect(run.result.contains(#""code":96,"storm":true}"#))
-        #expect(run.result.contains("Weather data by Open-Meteo.com (CC BY 4.0)"))
-
-        let submission = try #require(host.pending.first)
-        #expect(submission.identifier == "tell.me")
-        #expect(submission.parameters.contains(#""id":"storm-52.5-13.25-300""#))
-        #expect(submission.parameters.contains("Thunderstorm from 1970-01-01T00:05:00Z"))
+        try await host.answer(transfer, with: Self.answer(200, Self.storm))
+        #expect(host.runs.map(\.outcome) == [.succeeded])
+        let notification = try #require(host.notifications.first)
+        #expect(notification.identifier == "storm-52.51999-13.25-300")
+        #expect(notification.title == "A storm is coming")
+        #expect(
+            notification.body == "Take a photo of the sky! Thunderstorm from 1970-01-01T00:05:00Z."
+                + " Weather data by Open-Meteo.com (CC BY 4.0)"
+        )
+        #expect(notification.actions == #"[{"id":"upload","title":"Upload my photo"}]"#)
+        #expect(notification.userInfo == #"{"tags":["thunder_cloud_and_rain"]}"#)
     }
 
-    @Test func `Without a storm nobody is told`() async throws {
-        let host = try host(config: #"{"storm codes":[95]}"#)
+    @Test func `The request outlives its run, and its answer wakes the plugin`() async throws {
+        let host = try host()
+        try await host.submit(Self.noon)
+        try await host.advance(by: .seconds(26))
+        #expect(host.runs.map(\.outcome) == [.succeeded])
+        #expect(host.runs.first?.stopReason == .expired)
+        #expect(host.notifications.isEmpty)
+        let transfer = try #require(host.transfers.first)
+        #expect(!transfer.isAwaited && !transfer.hasEnded)
+
+        try await host.answer(transfer, with: Self.answer(200, Self.storm))
+        #expect(host.runs.map(\.handler) == [Self.noon, "urlSession.weather"])
+        #expect(host.runs.last?.outcome == .succeeded)
+        #expect(host.notifications.map(\.identifier) == ["storm-52.51999-13.25-300"])
+        // Nothing was asked for a second time, and the wake does not ask for another noon.
+        #expect(host.transfers.isEmpty && host.fetches.isEmpty)
+        #expect(host.pending.count == 1)
+    }
+
+    @Test func `A tap has the photos uploaded`() async throws {
+        let host = try host()
         host.respond { _ in Self.answer(200, Self.storm) }
-        try await host.submit("look")
-        #expect(host.runs.first?.result.contains(#""storm":false"#) == true)
-        #expect(host.pending.isEmpty)
+        try await host.submit(Self.noon)
+        let id = try #require(host.notifications.first?.identifier)
+        for action in ["upload", "default"] {
+            #expect(try await host.act(action, on: id).outcome == .succeeded)
+            #expect(host.pending.map(\.identifier) == [Self.noon, "photos"])
+            #expect(host.pending.last?.earliestBeginDate == nil)
+            #expect(host.cancel(taskRequestWithIdentifier: "photos"))
+        }
     }
 
-    @Test(
-        arguments: [
-            (400, #"{"error":true,"reason":"bad latitude"}"#, "bad latitude"),
-            (404, "nothing", "HTTP status 404"), (200, "<html>", "not Open-Meteo's"),
-        ]
-    )
-    func `A forecast that is none fails`(
+    @Test(arguments: ["[95]", "[]"])
+    func `Without a storm nobody is told`(codes: String) async throws {
+        let host = try host(#", "storm codes": \#(codes)"#)
+        host.respond { _ in Self.answer(200, Self.storm) }
+        try await host.submit(Self.noon)
+        #expect(host.runs.map(\.outcome) == [.succeeded])
+        #expect(host.logs.map(\.message) == ["no storm in the next hours"])
+        #expect(host.notifications.isEmpty)
+    }
+
+    private static let bad = [
+        (404, "nothing", "HTTP status 404"), (503, "", "HTTP status 503"),
+        (200, "<html>", "forecast"), (200, #"{"hourly":{"time":[1]}}"#, "weather_code"),
+    ]
+
+    @Test(arguments: bad)
+    func `A forecast that is none fails its run`(
         status: Int,
         body: String,
         reason: String
     ) async throws {
         let host = try host()
         host.respond { _ in Self.answer(status, body) }
-        try await host.submit("look")
+        try await host.submit(Self.noon)
         #expect(host.runs.first?.outcome == .failed)
-        #expect(host.runs.first?.message.contains(reason) == true)
+        #expect(host.logs.first?.message.hasPrefix("Open-Meteo has no forecast: ") == true)
+        #expect(host.logs.first?.message.contains(reason) == true, "\(host.logs)")
     }
 
-    @Test(arguments: [429, 503])
-    func `A server that is busy is asked again when it says so`(status: Int) async throws {
+    /// Else it would be told of the same for a week.
+    @Test(arguments: bad)
+    func `A forecast that is none ends its wake`(
+        status: Int,
+        body: String,
+        reason: String
+    ) async throws {
         let host = try host()
-        host.respond { _ in Self.answer(status, "") }
-        try await host.submit("look")
-        #expect(host.runs.first?.outcome == .failed)
-        #expect(host.runs.first?.message.contains("\(status)") == true)
-        #expect(host.pending.first?.earliestBeginDate == host.now + 7)
-
-        host.respond { _ in Self.answer(200, Self.storm) }
-        try await host.advance(by: .seconds(7))
-        #expect(host.runs.map(\.attempt) == [1, 2])
-        #expect(host.runs.last?.outcome == .succeeded)
+        try await host.submit(Self.noon)
+        try await host.advance(by: .seconds(26))
+        try await host.answer(
+            try #require(host.transfers.first),
+            with: Self.answer(status, body)
+        )
+        #expect(host.runs.map(\.outcome) == [.succeeded, .succeeded])
+        #expect(host.logs.last?.message.contains(reason) == true, "\(host.logs)")
+        #expect(host.transfers.isEmpty && host.notifications.isEmpty)
     }
 
-    @Test func `A network that fails is tried again`() async throws {
-        let host = try host()
-        host.respond { _ in throw FetchError(.failed, "no route") }
-        try await host.submit("look")
-        #expect(host.runs.first?.message.contains("no route") == true)
-        #expect(host.pending.map(\.attempt) == [2])
+    // MARK: MET Norway
+
+    private static let contact = #", "fallback": {"contact": "me@example.org"}"#
+    private static let metNorway: String = {
+        let hour = #"{"next_1_hours": {"summary": {"symbol_code": "heavyrainandthunder_day"}}}"#
+        return """
+            {"properties": {"timeseries": [
+                {"time": "2026-11-21T10:00:00Z", "data": \(hour)},
+                {"time": "2026-11-21T13:00:00Z", "data": {}},
+                {"time": "2026-11-21T14:00:00Z", "data": \(hour)}]}}
+            """
+    }()
+
+    @Test func `Where Open-Meteo fails, MET Norway is asked`() async throws {
+        let host = try host(Self.contact)
+        try await host.submit(Self.noon)
+        try await host.answer(try #require(host.transfers.first), with: Self.answer(503, ""))
+        let fetch = try #require(host.fetches.first)
+        #expect(
+            fetch.request.url.absoluteString
+                == "https://api.met.no/weatherapi/locationforecast/2.0/compact?lat=52.52&lon=13.25"
+        )
+        let agent = fetch.request.headers.first { $0.name == "User-Agent" }
+        #expect(agent?.value.contains("me@example.org") == true)
+        try await host.answer(fetch, with: Self.answer(200, Self.metNorway))
+        #expect(host.runs.map(\.outcome) == [.succeeded])
+        // What is over is not told, nor an hour without a forecast.
+        let body = try #require(host.notifications.first?.body)
+        #expect(body.contains("from 2026-11-21T14:00:00Z"))
+        #expect(body.hasSuffix("Weather data by MET Norway (CC BY 4.0)"))
     }
 
-    @Test func `A server that never answers is given up after 15 s`() async throws {
-        let host = try host()
-        try await host.submit("look")
-        try await host.advance(by: .seconds(15))
-        #expect(host.runs.first?.outcome == .failed)
-        #expect(host.runs.first?.duration == .seconds(15))
-    }
-
-    @Test func `It stops when it is asked to`() async throws {
-        let run = try await host().launchAndExpire("look")
-        #expect(run.outcome == .cancelled)
+    @Test func `A wake is repeated until MET Norway answers`() async throws {
+        let host = try host(Self.contact)
+        try await host.submit(Self.noon)
+        try await host.advance(by: .seconds(26))
+        try await host.fail(
+            try #require(host.transfers.first),
+            with: FetchError(.failed, "no route")
+        )
+        try await host.answer(try #require(host.fetches.first), with: Self.answer(500, ""))
+        #expect(host.runs.map(\.outcome) == [.succeeded, .failed])
+        #expect(host.runs.last?.message == "MET Norway answers 500 too")
+        try await host.advance(by: .seconds(60))
+        try await host.answer(
+            try #require(host.fetches.first),
+            with: Self.answer(200, Self.metNorway)
+        )
+        #expect(host.runs.map(\.outcome) == [.succeeded, .failed, .succeeded])
+        #expect(host.notifications.count == 1)
+        #expect(host.transfers.isEmpty)
     }
 }

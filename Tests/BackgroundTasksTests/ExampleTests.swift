@@ -38,23 +38,53 @@ struct ExampleTests {
 
         let find = ["find", PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift"]
         let sources = try Command.run(find).output.split(separator: "\n").map(String.init)
-        try build(
+        try await build(
             swiftc + ["-wmo", "-parse-as-library", "-module-name", "BackgroundTasks"]
                 + ["-emit-module-path", folder.file("BackgroundTasks.swiftmodule")]
                 + ["-c", "-o", folder.file("BackgroundTasks.o")] + sources
         )
         let product = folder.file("libHello.so")
-        try build(
+        try await build(
             swiftc + ["-parse-as-library", "-module-name", "Hello", "-I", folder.path]
                 + ["-emit-library", "-o", product, example, folder.file("BackgroundTasks.o")]
         )
 
+        try await checkApp(swiftc, folder)
         #expect(try File.read(product).firstRange(of: noteBytes) != nil)
         let plugin = try PluginFile(product).open()
         #expect(text(plugin.table.id) == "org.example.hello")
         let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
         #expect(ending == Ending(status: BG_OK, payload: #"{"greeting":"Hello, Ada!"}"#))
         #expect(plugin.host.logs.map(\.message) == ["somebody is at the door"])
+    }
+
+    /// Builds the example of docs/IOS.md, an app, against the SDK that lies in the folder.
+    private func checkApp(_ swiftc: [String], _ folder: TemporaryDirectory) async throws {
+        let example = PackageRoot.path + "/Examples/swift/Stormy.swift"
+        let shown =
+            String(decoding: try File.read(example), as: UTF8.self)
+            .split(separator: "\n", maxSplits: 1).last ?? ""
+        let document = try File.read(PackageRoot.path + "/docs/IOS.md")
+        #expect(
+            String(decoding: document, as: UTF8.self).contains("```swift\n\(shown)```"),
+            "docs/IOS.md shows something else"
+        )
+        let product = folder.file("libStormy.so")
+        try await build(
+            swiftc + ["-parse-as-library", "-module-name", "Stormy", "-I", folder.path]
+                + ["-emit-library", "-o", product, example, folder.file("BackgroundTasks.o")]
+        )
+        let plugin = try PluginFile(product).open()
+        let names = (0..<Int(plugin.table.n_tasks)).compactMap { index in
+            plugin.table.tasks[index].map { text($0.pointee.handler) }
+        }
+        #expect(
+            names == [
+                "com.example.stormy.noon", "urlSession.weather", "notificationAction", "launch",
+            ]
+        )
+        // This host has no transfers, which is no storm.
+        #expect(try await plugin.end() == Ending(status: BG_OK))
     }
 
     /// Full Foundation would weigh tens of megabytes in every worker, and a package could not be had
@@ -76,8 +106,8 @@ struct ExampleTests {
         #expect(imported.subtracting(allowed) == [])
     }
 
-    private func build(_ command: [String]) throws {
-        let result = try Command.run(command)
+    private func build(_ command: [String]) async throws {
+        let result = try await Command.runApart(command)
         try #require(result.exitCode == 0, "\(result.output)\(result.error)")
     }
 }

@@ -21,6 +21,10 @@ final class ScriptedHost: HostCalls {
         var refresh = bg_refresh()
         var missed = bg_missed()
         var fetches: [FetchCall] = []
+        var transfers: [TransferCall] = []
+        var notifications: [NotificationCall] = []
+        /// What `post` answers.
+        var postAnswer = BG_OK
         /// What `begin` of a fetch answers.
         var fetchAnswer = BG_OK
         var time: (unix: Int64, monotonic: Int64) = (0, 0)
@@ -40,6 +44,8 @@ final class ScriptedHost: HostCalls {
     let woken = Signal<bg_sleep>()
     /// What happens as a fetch begins, on the stack of the call; for what overtakes it.
     let onFetch = Mutex<(@Sendable (FetchCall) -> Void)?>(nil)
+    /// How a transfer ends, in the JSON of the ABI; `nil` is that it goes on without the run.
+    let onTransfer = Mutex<(@Sendable (TransferCall) -> String?)?>(nil)
     private let extensions: Set<String>
     private let made = Mutex<CHost?>(nil)
 
@@ -134,6 +140,28 @@ final class ScriptedHost: HostCalls {
     func cancelFetch(_ number: bg_fetch) -> bg_status {
         fetchCancelled.send(number)
         return BG_OK
+    }
+
+    func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
+        state.withLock { state in
+            state.transfers.append(transfer)
+            return (BG_OK, "\(state.transfers.count - 1)")
+        }
+    }
+
+    func waitForTransfer(_ wait: TransferWaitCall) -> bg_status {
+        let transfer = state.withLock { state in Int(wait.id).map { state.transfers[$0] } }
+        let end = transfer.flatMap { transfer in onTransfer.withLock { $0 }?(transfer) }
+        // Nothing of the plugin may be called before this has returned.
+        Task.detached { wait.end(end) }
+        return BG_OK
+    }
+
+    func post(_ notification: NotificationCall) -> bg_status {
+        state.withLock { state in
+            if state.postAnswer == BG_OK { state.notifications.append(notification) }
+            return state.postAnswer
+        }
     }
 
     func sleep(_ sleep: SleepCall) -> bg_status {

@@ -3,6 +3,7 @@
 import BghostControl
 import BghostCore
 import BghostTestSupport
+import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -155,6 +156,30 @@ struct LimitTests {
                 connection.send("GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(!connection.isReadable(within: 400))
             }
+        }
+    }
+
+    @Test func closesOnAClientThatDoesNotTakeItsAnswer() async throws {
+        var limits = ControlLimits()
+        limits.stallTime = .milliseconds(200)
+        let filling = String(repeating: "x", count: 200 << 10)
+        try await Serving.with(limits: limits) { serving in
+            for _ in 0..<60 {
+                let run = await serving.host.begin("com.acme.storm")
+                let result = #"{"x":"\#(filling)"}"#
+                await serving.host.end(run.id, .succeeded, message: "", result: result)
+            }
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send("GET /v1/runs?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n")
+                // Hung up, and not merely readable.
+                var end = pollfd(fd: connection.fd, events: 0, revents: 0)
+                #expect(poll(&end, 1, 20_000) == 1)
+                return connection.receiveAll()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(!answer.hasSuffix("}\n"))
+            _ = try await serving.ask { try await $0.status() }
         }
     }
 

@@ -143,8 +143,9 @@ struct SocketTests {
     }
 
     @Test func closesOnAPeerThatMayNot() async throws {
-        try await Serving.with(allowsPeer: { $0.uid != geteuid() || $0.pid != getpid() }) {
-            serving in
+        // It is taken for a worker.
+        let access = ControlAccess { $0.uid == geteuid() && $0.pid == getpid() }
+        try await Serving.with(access: access) { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send("GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n")

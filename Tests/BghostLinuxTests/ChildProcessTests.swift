@@ -25,7 +25,32 @@ import Testing
         ).end()
         #expect(end.exited)
         #expect(end.cpuNanoseconds > 0)
-        #expect(end.peakMemoryBytes > 100 << 10)
+    }
+
+    @Test func tellsMoreMemoryThanThisProcessHas() throws {
+        var usage = rusage()
+        #expect(getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0)
+        let bytes = UInt64(usage.ru_maxrss) << 10 + 256 << 20
+        let end = try Program(shell: "dd if=/dev/zero of=/dev/null bs=\(bytes) count=1 status=none")
+            .end()
+        #expect(end.exited && end.code == 0)
+        #expect(try #require(end.peakMemoryBytes) >= bytes)
+    }
+
+    @Test func doesNotTakeItsParentsMemoryForItsOwn() throws {
+        let large = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 20, alignment: 4096)
+        defer { large.deallocate() }
+        for page in stride(from: 0, to: large.count, by: 4096) { large[page] = 1 }
+        let program = try Program(shell: "echo ready; read x")
+        #expect(program.line() == "ready")
+        #expect(program.child.lookAtMemory() != nil)
+        program.say("go")
+        let end = try program.end()
+        #expect(try #require(end.peakMemoryBytes) < 64 << 20)
+    }
+
+    @Test func whatNobodyHasSeenIsNotKnown() throws {
+        #expect(try Program(shell: "exit 0").end().peakMemoryBytes == nil)
     }
 
     @Test func aRunningChildHasNotEnded() throws {
@@ -33,7 +58,7 @@ import Testing
         #expect(program.line() == "ready")
         #expect(program.child.exit == nil)
         #expect(program.child.cpuNanoseconds != nil)
-        let resident = try #require(program.child.residentBytes)
+        let resident = try #require(program.child.lookAtMemory())
         let peak = try #require(program.child.peakResidentBytes)
         #expect(resident > 0)
         #expect(peak > 100 << 10)

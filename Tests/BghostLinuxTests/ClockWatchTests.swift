@@ -26,11 +26,12 @@ import Testing
         extendLifetime(watch)
     }
 
-    @Test func eachSettingIsTold() throws {
+    // Only who has CAP_SYS_TIME may, which root has not in every container.
+    @Test(.enabled(if: Self.setClock(), "setting the clock needs CAP_SYS_TIME"))
+    func eachSettingIsTold() throws {
         let watch = try ClockWatch()
         let fd = watch.fd
-        // Only root may, and not in every container.
-        guard Self.setClock() else { return }
+        #expect(Self.setClock())
         #expect(isReady(fd, within: 5_000))
         watch.rearm()
         #expect(!isReady(fd, within: 0))

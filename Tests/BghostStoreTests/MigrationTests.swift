@@ -13,6 +13,8 @@ import Testing
         ALTER TABLE task DROP COLUMN served;
         ALTER TABLE request DROP COLUMN tolerance;
         DROP TABLE runtime;
+        DROP TABLE notification;
+        DROP TABLE quarantine;
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         PRAGMA user_version = 1;
         """

@@ -40,7 +40,7 @@ import Testing
         let other = try SQLiteStore(path: path)
         var next = running
         var isInOrder = true
-        let state = try other.recover { request in
+        let state = try other.recover(expecting: { _ in }) { request in
             isInOrder = isInOrder && request == Self.request(next)
             next += 1
         }
@@ -74,7 +74,9 @@ import Testing
             damaged.commit([.accepted(Self.request(200), replacing: nil)], isAwaited: true) {
                 if case .success = $0 { Issue.record("a damaged store has kept something") }
             }
-            do throws(StoreError) { _ = try damaged.recover { _ in } } catch let why { error = why }
+            do throws(StoreError) {
+                _ = try damaged.recover(expecting: { _ in }) { _ in }
+            } catch let why { error = why }
             #expect(error?.kind == .corrupt, "\(error?.message ?? "")")
             #expect(damaged.runs(task: nil, limit: 10).isEmpty)
             #expect(throws: StoreError.self) { try damaged.backup(to: folder.file("copy")) }

@@ -36,7 +36,11 @@ import Testing
             .accepted(Sample.request(1), replacing: nil),
             .remembered(TaskMemory(identifier: "a", lastSlot: 7)),
             .used(RuntimeUse(plugin: "p", kind: .refresh, minute: 7, nanoseconds: 8)),
-            .switched(plugin: "p", off: "broken")
+            .switched(plugin: "p", off: "broken"),
+            .quarantined(plugin: "p", Sample.quarantine("p", reason: "it crashed")),
+            .notification(.kept(Sample.notification)),
+            .notification(.kept(Sample.otherNotification)),
+            .notification(.removed(plugin: "p", id: Sample.otherNotification.content.id))
         )
         try await store.commit(Sample.wholeLife(5))
         let dead = Sample.request(9)
@@ -58,6 +62,8 @@ import Testing
                 #expect(state.interrupted.map(\.run) == [record])
                 #expect(state.tasks == [TaskMemory(identifier: "a", lastSlot: 7)])
                 #expect(state.switchedOff == ["p": "broken"])
+                #expect(state.quarantines == [Sample.quarantine("p", reason: "it crashed")])
+                #expect(state.notifications == [Sample.notification])
                 #expect(state.runtime.map(\.nanoseconds) == [8])
             }
             #expect(

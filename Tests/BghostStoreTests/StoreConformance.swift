@@ -49,6 +49,7 @@ extension StoreConformance {
         Check("keeps requests whole") { try await $0.keepsRequestsWhole() },
         Check("keeps what is remembered of tasks") { try await $0.remembers() },
         Check("keeps which plugins are off") { try await $0.keepsSwitches() },
+        Check("keeps which plugins are quarantined") { try await $0.keepsQuarantines() },
         Check("keeps a day of the plugins' runtime") { try await $0.keepsRuntime() },
     ]
 
@@ -155,6 +156,20 @@ extension StoreConformance {
         #expect(try kept().map(\.minute) == [11, 11, 11, 11 + day])
         try await commit(.used(use("p", .refresh, 11, 6)))
         #expect(try kept().map(\.nanoseconds) == [4, 6, .max])
+    }
+
+    func keepsQuarantines() async throws {
+        let p = Sample.quarantine("p", reason: "it crashed")
+        let q = Sample.quarantine("q", reason: "é\n")
+        try await commit(
+            .quarantined(plugin: "p", p),
+            .quarantined(plugin: "q", q),
+            .quarantined(plugin: "r", nil)
+        )
+        #expect(try store.recover().quarantines == [p, q])
+        let again = Sample.quarantine("q", reason: "again")
+        try await commit(.quarantined(plugin: "p", nil), .quarantined(plugin: "q", again))
+        #expect(try store.recover().quarantines == [again])
     }
 
     func keepsSwitches() async throws {

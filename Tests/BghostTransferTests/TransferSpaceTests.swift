@@ -106,4 +106,27 @@ struct TransferSpaceTests {
             await engine.shutDown()
         }
     }
+
+    /// A limit on the size of files ends neither the process nor the transfer.
+    @Test func aFileThatMayNotGrowIsWaitedFor() async throws {
+        let content = sample(3 << 20)
+        let host = FileHost(content)
+        let folder = try TemporaryDirectory()
+        try await withRawServer { request, responder in
+            _ = host.note(request)
+            return try await host.serve(request, responder)
+        } test: { port in
+            let words = "download \(folder.path) http://127.0.0.1:\(port)/x 50000000000"
+            let carrier = "exec \(Artifact.path("transfer-carrier")) \(words)"
+            // In blocks of 512 bytes: a megabyte.
+            let bounded = try await Command.runApart(["sh", "-c", "ulimit -f 2048; \(carrier)"])
+            #expect(bounded.output == "no space\n", "\(bounded)")
+            #expect(try !File.list(folder.path).contains("file"))
+            let free = try await Command.runApart(["sh", "-c", carrier])
+            #expect(free.output == "done\n", "\(free)")
+        }
+        #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))
+        // What had found room is not fetched again.
+        #expect(host.requests.compactMap(\.rangeStart).contains { $0 > 0 })
+    }
 }

@@ -221,6 +221,75 @@ struct UploadTransferTests {
         #expect(whole.next() == (moment == .betweenTwoAttempts ? 2 : 1))
     }
 
+    /// The rest of another version is not put behind the beginning of this one.
+    @Test(arguments: [UploadForm.tus, .negotiated])
+    func aFileThatChangesIsNotGoneOnWith(form: UploadForm) async throws {
+        let server = TusServer()
+        let patches = Counter()
+        try await withRawServer(
+            bodyMax: { $0.method == "PATCH" && patches.next() == 1 ? 500_000 : .max },
+            { try await server.answer($0, $1) },
+            test: { port in
+                try await withBench(TransferBench(jitter: { $0 - 1 })) { bench in
+                    let path = try bench.folder.write(Self.content, to: "file")
+                    let id = try await bench.engine.create(
+                        bench.upload("http://127.0.0.1:\(port)/files", form)
+                    ).id
+                    _ = await bench.witness.first(.retrying)
+                    // As long as it was.
+                    try File.write(sample(Self.content.count, seed: 2), to: path)
+                    bench.clock.advance(by: .seconds(1))
+                    let record = await bench.engine.end(of: id)
+                    #expect(record?.status.state == .failed)
+                    #expect(record?.status.fault?.code == .fileChanged)
+                }
+            }
+        )
+        server.state.withLock { state in
+            #expect(Bytes(state.received) == Bytes(Array(Self.content.prefix(500_000))))
+            #expect(state.log.last == "PATCH")
+        }
+    }
+
+    /// The file is whole in the form that counts, however often it was cut before.
+    @Test(arguments: 0..<16) func aFormThatIsCutIsSentAgain(sixteenth: Int) async throws {
+        let host = FileHost([])
+        let requests = Counter()
+        let cut = Self.content.count * sixteenth / 16
+        try await withRawServer(
+            bodyMax: { _ in requests.next() == 1 ? cut : .max },
+            { request, responder in
+                guard host.note(request) > 1 else { return .close }
+                try await responder.answer(200)
+                return .keep
+            },
+            test: { port in
+                try await withBench(TransferBench()) { bench in
+                    try bench.folder.write(Self.content, to: "file")
+                    let form = UploadForm.multipart(
+                        field: "f",
+                        fileName: "n",
+                        contentType: "image/jpeg"
+                    )
+                    let record = try await bench.engine.carry(
+                        bench.upload("http://127.0.0.1:\(port)/x", form)
+                    )
+                    #expect(record.status.state == .done, "\(record.status)")
+                    #expect(bench.witness.faults == [.connection])
+                }
+            }
+        )
+        let body = try #require(host.requests.last?.body)
+        #expect(host.requests.count == 2)
+        #expect(host.requests.last?["content-length"] == "\(body.count)")
+        let head = Array("Content-Type: image/jpeg\r\n\r\n".utf8)
+        let at = body.prefix(1000).indices.first { body[$0...].starts(with: head) }.map {
+            $0 + head.count
+        }
+        let first = try #require(at)
+        #expect(Bytes(Array(body[first..<(first + Self.content.count)])) == Bytes(Self.content))
+    }
+
     @Test func anAnswerBeforeTheEndOfTheBodyIsTheAnswer() async throws {
         try await withRawServer(
             bodyMax: { _ in 100_000 },

@@ -17,12 +17,15 @@ import Testing
         Sample(
             name: "configure, plugin",
             message: .configure(
-                configure(.plugin(path: "/p.so"), isProbe: false)
+                configure(.plugin(path: "/p.so", isHeld: false), isProbe: false)
             ),
             hex: """
-                4a000000 01 01 0000 0000000000000000
+                7d000000 01 01 0000 0000000000000000
                 01000000 6e  00 05000000 2f702e736f  02000000 2f64  02000000 7b7d
-                0300 0000004000000000 07000000 40000000 10000000  05000000 302e312e30
+                0300 0000004000000000 07000000 40000000 10000000
+                03000000 01000000 09000000 1000000000000000
+                0100 02000000 2f67 03  08000000 0102030405060708 0100 0000  00000000 0000
+                05000000 302e312e30
                 """
         ),
         Sample(
@@ -34,10 +37,13 @@ import Testing
                 )
             ),
             hex: """
-                58000000 01 01 0100 0000000000000000
+                8b000000 01 01 0100 0000000000000000
                 01000000 6e  01 01000000 7a 05000000 6372633332 05000000 696e742829
                 02000000 2f64  02000000 7b7d
-                0300 0000004000000000 07000000 40000000 10000000  05000000 302e312e30
+                0300 0000004000000000 07000000 40000000 10000000
+                03000000 01000000 09000000 1000000000000000
+                0100 02000000 2f67 03  08000000 0102030405060708 0100 0000  00000000 0000
+                05000000 302e312e30
                 """
         ),
         Sample(
@@ -55,8 +61,8 @@ import Testing
                 )
             ),
             hex: """
-                31000000 02 01 0200 0304000000000000
-                0807060504030201 01000000 88130000 00000100  03000000 612e62  02000000 7b7d
+                32000000 02 01 0200 0304000000000000
+                0807060504030201 01000000 88130000 00000100  03000000 612e62  02000000 7b7d 00
                 """
         ),
         Sample(
@@ -178,6 +184,20 @@ import Testing
                 """
         ),
         Sample(
+            name: "confined",
+            message: .confined(
+                Confined(
+                    layers: [Confined.Layer(bit: 2, state: 1, detail: "d")],
+                    absent: ["/x"],
+                    trials: [Confined.Trial(name: "t", error: 13)]
+                )
+            ),
+            hex: """
+                2c000000 88 01 0000 0000000000000000
+                01 02000000 01 01000000 64  01 02000000 2f78  01 01000000 74 0d000000
+                """
+        ),
+        Sample(
             name: "completed",
             message: .completed(
                 Completed(
@@ -277,7 +297,7 @@ import Testing
         ),
     ]
 
-    static let all = toWorker + [situation] + toDaemon
+    static let all = toWorker + [situation] + toDaemon + notifications + transfers
 
     @Test(arguments: all)
     func isWrittenAs(_ sample: Sample) {
@@ -307,12 +327,24 @@ import Testing
                 descriptors: 64,
                 processes: 16
             ),
+            confinement: Confinement(
+                wanted: 3,
+                required: 1,
+                user: 9,
+                grants: [Confinement.Grant(path: "/g", access: 3)],
+                scratchBytes: 16,
+                filter: Confinement.Filter(
+                    instructions: [1, 2, 3, 4, 5, 6, 7, 8],
+                    ownProcess: [0]
+                ),
+                filterAmongFiles: Confinement.Filter(instructions: [], ownProcess: [])
+            ),
             isProbe: isProbe,
             hostVersion: "0.1.0"
         )
     }
 
-    private static func call(_ operation: Call.Operation) -> Message {
+    static func call(_ operation: Call.Operation) -> Message {
         .call(Call(number: 7, run: 5, operation: operation))
     }
 }

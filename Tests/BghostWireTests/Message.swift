@@ -16,6 +16,7 @@ enum Message: Equatable, Sendable {
     case progress(Progress)
     case log(LogLine)
     case call(Call)
+    case confined(Confined)
 
     func write(to packets: inout PacketWriter) -> Bool {
         switch self {
@@ -31,6 +32,7 @@ enum Message: Equatable, Sendable {
         case .progress(let message): message.write(to: &packets)
         case .log(let message): message.write(to: &packets)
         case .call(let message): message.write(to: &packets)
+        case .confined(let message): message.write(to: &packets)
         }
     }
 
@@ -48,6 +50,7 @@ enum Message: Equatable, Sendable {
         case .progress: self = .progress(try Progress(frame))
         case .log: self = .log(try LogLine(frame))
         case .call: self = .call(try Call(frame))
+        case .confined: self = .confined(try Confined(frame))
         }
     }
 

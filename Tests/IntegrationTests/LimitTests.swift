@@ -2,6 +2,7 @@
 
 import BghostCore
 import BghostHost
+import BghostTestSupport
 import Glibc
 import Testing
 
@@ -19,6 +20,14 @@ extension Integration {
                 #expect(peak > limit)
                 // What it can touch in the 10 ms between two looks, and until the kill.
                 #expect(peak < 8 * limit, "\(peak >> 20) MiB")
+                // What the host saw of it is less than what it got.
+                let file = daemon.folder.file("state/data/misbehave/touched")
+                let count = open(file, O_RDONLY | O_CLOEXEC)
+                defer { close(count) }
+                var touched: UInt64 = 0
+                #expect(read(count, &touched, 8) == 8)
+                #expect(touched > limit / 2)
+                #expect(touched < 8 * limit, "\(touched >> 20) MiB")
             }
         }
 

@@ -21,13 +21,7 @@ extension Integration {
                     try await runMixed(daemon, rounds: 2)
                     let before = try await settled()
                     try await runMixed(daemon, rounds: 9)
-                    var after = try await settled()
-                    // The pool of Swift's tasks ends and starts threads as it likes, below its own
-                    // maximum; a leak of ours would be one of a hundred.
-                    let threads = after.threads
-                    #expect(abs(threads - before.threads) <= 2, "\(before.threads) and \(threads)")
-                    after.threads = before.threads
-                    #expect(after == before, "\(after)\n\nwas \(before)")
+                    expectNothingMore(try await settled(), than: before)
                 }
                 #expect(try Holdings().children.isEmpty)
             }
@@ -82,7 +76,11 @@ extension Integration {
         @Test(.timeLimit(.minutes(1)))
         func `What a run starts goes on while the workers of others end`() async {
             await #expect(processExitsWith: .success) {
-                try await withLonelyDaemon(try TestManifest.misbehave(slots: 4)) { daemon in
+                let manifest = try TestManifest.misbehave(
+                    limits: WorkerLimits(processes: 64),
+                    slots: 4
+                )
+                try await withLonelyDaemon(manifest) { daemon in
                     let run = try await daemon.begin("run-with-daemons")
                     let filter = LogFilter(run: run.id)
                     var left: [Int32] = []
@@ -104,45 +102,6 @@ extension Integration {
             }
         }
     }
-}
-
-/// Runs a test in a process that has nothing but this host.
-private func withLonelyDaemon(
-    _ manifest: Manifest,
-    _ body: (TestDaemon) async throws -> Void
-) async throws {
-    Orphan.adopt()
-    try await withDaemon(
-        manifest,
-        adjust: { configuration in
-            durable(&configuration)
-            configuration.isSubreaper = true
-            configuration.patience.idle = 20_000_000
-        },
-        body
-    )
-}
-
-/// What this process has once its workers are gone.
-private func settled() async throws -> Holdings {
-    let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(10)
-    var last = try Holdings()
-    while let child = last.children.first {
-        try #require(clock.now < deadline, "\(last)")
-        // It is left to the host to be collected.
-        var end = siginfo_t()
-        waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
-        await Task.yield()
-        last = try Holdings()
-    }
-    // The last of their descriptors close when the host is told of it.
-    for _ in 0..<200 {
-        await Task.yield()
-        let next = try Holdings()
-        if next.descriptors.count < last.descriptors.count { last = next }
-    }
-    return last
 }
 
 /// Every way in which a run ends, in workers, as a function and inside the daemon.

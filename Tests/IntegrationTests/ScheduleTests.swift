@@ -21,9 +21,17 @@ extension Integration {
             misfire: MisfirePlan.Policy = .once,
             zone: ZoneTable = .utc
         ) throws -> TaskSchedule {
+            try daily(hour: 12, misfire: misfire, zone: zone)
+        }
+
+        private static func daily(
+            hour: Int64,
+            misfire: MisfirePlan.Policy = .once,
+            zone: ZoneTable = .utc
+        ) throws -> TaskSchedule {
             TaskSchedule(
                 times: .calendar(
-                    try CalendarExpression("0 12 * * *"),
+                    try CalendarExpression("0 \(hour) * * *"),
                     zone: zone,
                     gap: .shift,
                     fold: .first
@@ -146,15 +154,16 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(1)))
         func `Missed times are passed over where the manifest says so`() async throws {
-            let schedule = try Self.noon(misfire: .skip)
             let now = WallClock.now
-            // Far enough from noon that no slot is on time.
-            let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
-            guard now - lastNoon > 120_000_000_000 else { return }
-            try await leave(schedule, lastSlot: lastNoon - 3 * Self.day, since: now - 30 * Self.day)
+            // Half a day from now, so that no slot is on time whenever this runs.
+            let hour = (now / (Self.day / 24) + 12) % 24
+            let schedule = try Self.daily(hour: hour, misfire: .skip)
+            let time = hour * (Self.day / 24)
+            let last = (now - time) / Self.day * Self.day + time
+            try await leave(schedule, lastSlot: last - 3 * Self.day, since: now - 30 * Self.day)
             try await withSchedule(schedule) { daemon in
                 #expect(await runs(daemon).isEmpty)
-                #expect(await pending(daemon)?.earliestBegin == lastNoon + Self.day)
+                #expect(await pending(daemon)?.earliestBegin == last + Self.day)
             }
         }
 

@@ -75,6 +75,27 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        func `A handler may ask the host while it is told to stop`(
+            isolation: Isolation
+        ) async throws {
+            // Well within the five seconds after which a question is given up.
+            let manifest = try TestManifest.misbehave(
+                runtime: Self.runtime,
+                grace: .seconds(3),
+                isolation: isolation
+            )
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("ask-in-cancel")
+                #expect(record.outcome == .cancelledClean)
+                #expect(record.message == "submit answered 0")
+                let asked = try await daemon.line(LogFilter(task: "succeed")) {
+                    $0.event == "run.ended"
+                }
+                #expect(asked.plugin == "misbehave")
+            }
+        }
+
         @Test(.timeLimit(.minutes(1)))
         func `A kill frees the slot for what waits`() async throws {
             var manifest = try manifest()

@@ -6,96 +6,60 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// Hundreds of runs that do all sorts of wrong at once.
+    /// Hundreds of runs that do all sorts of wrong at once; `make storm` has ten thousand.
     @Suite struct StormTests {
-        private static let runtime = Duration.milliseconds(60)
-        private static let grace = Duration.milliseconds(40)
-        /// For those that end by themselves: beside so many that keep every processor busy that takes
-        /// a while.
-        private static let longGrace = Duration.seconds(2)
-
-        /// Handlers, and how a run of each may end: in more than one way where two limits race.
-        private static let ends: [(handler: String, outcomes: [String])] = [
-            ("succeed", ["succeeded"]),
-            ("fail", ["failed"]),
-            ("honour-cancel", ["cancelledClean"]),
-            ("honour-cancel-fd", ["cancelledClean"]),
-            ("complete-after-cancel", ["cancelledClean"]),
-            ("complete-twice", ["succeeded"]),
-            ("ignore-cancel", ["killed(graceExceeded)"]),
-            ("never-complete", ["killed(graceExceeded)"]),
-            ("sleep-forever", ["killed(graceExceeded)"]),
-            ("spin", ["killed(graceExceeded)"]),
-            ("block-in-cancel", ["killed(graceExceeded)"]),
-            ("exit-thread", ["killed(graceExceeded)"]),
-            ("crash-in-start", ["crashed(SIGSEGV)"]),
-            ("exit-in-start", ["crashed(exit 0)"]),
-            ("write-rubbish", ["killed(protocolFault"]),
-            ("forge-completion", ["killed(protocolFault(12))"]),
-            ("fork-in-group", ["killed(graceExceeded)", "killed(processes)"]),
-            ("flood-stdout", ["killed(output)", "killed(graceExceeded)"]),
-            ("allocate", ["killed(memory)", "killed(graceExceeded)"]),
-        ]
-        private static let timesEach = 16
-
-        private func manifest() throws -> Manifest {
-            var manifest = try TestManifest.misbehave(
-                limits: WorkerLimits(memoryBytes: 64 << 20, processes: 8),
-                slots: 12
-            )
-            for end in Self.ends {
-                let isKilled = end.outcomes.contains("killed(graceExceeded)")
-                let limits = RunLimits(
-                    runtime: Self.runtime,
-                    grace: isKilled ? Self.grace : Self.longGrace
-                )
-                let task = "storm.\(end.handler).*"
-                manifest.tasks.append(
-                    try TestManifest.task(task, "misbehave", end.handler, limits)
-                )
-            }
-            return manifest
-        }
-
-        @Test(.timeLimit(.minutes(1)))
-        func `No run of hundreds holds its slot longer than runtime, grace and a second`()
-            async throws
-        {
-            try await withDaemon(try manifest()) { daemon in
-                let records = try await withThrowingTaskGroup(of: RunRecord?.self) { group in
-                    for number in 0..<Self.timesEach {
-                        for end in Self.ends {
-                            let task = "storm.\(end.handler).\(number)"
-                            group.addTask { try await daemon.host.run(Submission(task: task)) }
-                        }
-                    }
-                    // Those that behave go on among them.
-                    for number in 0..<Self.timesEach {
-                        let record = try await daemon.run("witness.echo", #"{"n":\#(number)}"#)
-                        #expect(record.outcome == .succeeded)
-                        #expect(record.result == #"{"n":\#(number)}"#)
-                    }
-                    return try await group.reduce(into: []) { $0.append($1) }
+        @Test(.timeLimit(.minutes(30)))
+        func `No run of a storm outlasts its bound, none is lost and nothing is left`() async {
+            let end = await #expect(
+                processExitsWith: .success,
+                observing: [\.standardOutputContent]
+            ) {
+                try await withLonelyDaemon(try Storm.manifest()) { daemon in
+                    // What is made once is made now.
+                    _ = try await Storm(size: Storm.ends.count).rage(daemon)
+                    let before = try await settled()
+                    let memory = try residentMebibytes()
+                    let report = try await Storm(size: Storm.wanted).rage(daemon)
+                    tellOf(report)
+                    #expect(report.submitted == report.ended)
+                    #expect(report.late.isEmpty)
+                    #expect(report.odd.isEmpty)
+                    #expect(report.disturbed.isEmpty)
+                    let after = try await settled()
+                    expectNothingMore(after, than: before)
+                    let grown = try residentMebibytes() - memory
+                    // Records of runs and lines of the log are kept, up to a number.
+                    #expect(grown < 48, "the daemon has grown by \(grown) MiB")
+                    while try !controlGroupsOfWorkers().isEmpty { await Task.yield() }
+                    // As good as new.
+                    let last = try await daemon.runBesideOthers("echo", #"{"n":1}"#)
+                    #expect(last.outcome == .succeeded)
+                    tell(before, after, memory, grown)
                 }
-                #expect(records.count == Self.timesEach * Self.ends.count)
-                for record in records {
-                    let record = try #require(record)
-                    let handler = record.task.split(separator: ".")[1]
-                    let outcome = try #require(record.outcome).text
-                    let outcomes = Self.ends.first { $0.handler == handler }?.outcomes ?? []
-                    #expect(
-                        outcomes.contains { outcome.hasPrefix($0) },
-                        "\(record.task): \(outcome) \(record.message)"
-                    )
-                    let began = try #require(record.startedAt)
-                    let held = Duration.nanoseconds(try #require(record.endedAt) - began)
-                    let bound = record.limits.runtime + record.limits.grace + .seconds(1)
-                    #expect(held <= bound, "\(record.task) had its slot for \(held)")
-                }
-                // As good as new.
-                let after = try await daemon.runBesideOthers("echo", #"{"n":1}"#)
-                #expect(after.outcome == .succeeded)
+                let left = try Holdings().children
+                #expect(left.isEmpty)
+                print("storm: \(left.count) processes are left")
             }
+            let text = String(decoding: end?.standardOutputContent ?? [], as: UTF8.self)
+            for line in text.split(separator: "\n") where line.hasPrefix("storm: ") { print(line) }
         }
     }
+}
+
+/// The figures, for those who asked for a storm of their own.
+private func tellOf(_ report: Storm.Report) {
+    print("storm: \(report.submitted) runs of \(Storm.ends.count) handlers, \(report.ended) ended")
+    print("storm: \(report.submitted - report.ended) lost, \(report.late.count) beyond their bound")
+    print("storm: the latest was \(report.worst) beyond runtime and grace; the bound is 1 s")
+    print("storm: \(report.witnesses) others among them, \(report.disturbed.count) disturbed")
+    for (outcome, count) in report.outcomes.sorted(by: { $0.value > $1.value }) {
+        print("storm: \(count) \(outcome)")
+    }
+    for line in (report.late + report.odd + report.disturbed).prefix(20) { print("storm: \(line)") }
+}
+
+private func tell(_ before: Holdings, _ after: Holdings, _ memory: Int, _ grown: Int) {
+    print("storm: \(after.descriptors.count - before.descriptors.count) descriptors more")
+    print("storm: \(after.threads - before.threads) threads more")
+    print("storm: \(memory) MiB of memory before, \(grown) MiB more after")
 }

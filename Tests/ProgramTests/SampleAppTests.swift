@@ -13,7 +13,33 @@ import Testing
         ])
         #expect(result.exitCode == 0, "\(result.output)\n\(result.error)")
         #expect(result.output.contains("killed(graceExceeded)"))
-        #expect(result.output.contains("digest verified"))
+        #expect(result.output.contains("succeeded (expired)"))
+        #expect(result.output.contains("storm.jpg, 1116 + 1117 B, digest verified"))
+        #expect(result.error.contains("the user taps the notification"))
+        #expect(result.output.contains("both sides agree: 8 runs, 1 forecast, 1 photo"))
+    }
+
+    /// By PUT nothing goes on where it stood, so the photo comes in one piece while its run waits for it:
+    /// the player sees that, though everything has arrived.
+    @Test(.timeLimit(.minutes(2)))
+    func `A step that does not hold fails the play`() throws {
+        let folder = try TemporaryDirectory()
+        let port = try Loopback.freePort()
+        let sample = PackageRoot.path + "/Config"
+        let manifest = String(decoding: try File.read(sample + "/tasks.json"), as: UTF8.self)
+            .replacing("8653", with: "\(port)")
+            .replacing(#""tus": true"#, with: #""tus": false"#)
+        #expect(try Command.run(["cp", "-r", sample + "/spool", folder.path]).exitCode == 0)
+        let result = try Command.run([
+            Artifact.path("stormy-station"), "play", "--bghost", Artifact.path("bghost"),
+            "--config", try folder.write(manifest, to: "tasks.json"), "--port", "\(port)",
+        ])
+        #expect(result.exitCode == 1, "\(result.output)\n\(result.error)")
+        #expect(result.output.contains("no photo came in two pieces"), "\(result.output)")
+        #expect(result.output.contains("urlSession.photos: 0 runs, 1 expected"))
+        #expect(result.output.contains("1 upload, cut 0 times"))
+        #expect(result.output.contains("\"Photo uploaded\""))
+        #expect(!result.output.contains("both sides agree"))
     }
 
     @Test(.timeLimit(.minutes(1)))

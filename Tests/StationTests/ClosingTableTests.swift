@@ -16,14 +16,17 @@ import Testing
 
     @Test func alignsItsColumns() {
         let expected = """
-              TASK                              OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
-            ✓ com.example.stormy.noon           succeeded                   0.21 s of 25 s       12 MiB  forecast, 12 h with 2 h of storm
-            ✓ com.example.stormy.photos         succeeded                   0.30 s of 10 s     10.5 MiB  storm.jpg, 3 B, digest verified
-            ✓ com.example.stormy.notify.storm   succeeded                                -            -  "A storm is coming"
-            ✓ com.example.stormy.overrun        killed(graceExceeded)  3.02 s of 2 s + 1 s        512 B  nothing
-            ✓ com.example.stormy.notify.photos  succeeded                                -            -  "Photos uploaded"
+              TASK                                OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
+            ✓ com.example.stormy.noon             succeeded (expired)         0.21 s of 25 s       12 MiB  1 request
+            ✓ urlSession.weather                  succeeded                                -            -  12 h with 2 h of storm, 400 B of 400 B sent
+            ✓ com.example.stormy.notify           succeeded                                -            -  "A storm is coming"
+            ✓ com.example.stormy.overrun          killed(graceExceeded)  3.02 s of 2 s + 1 s        512 B  nothing
+            ✓ notificationAction.weather-check.*  succeeded                                -            -  nothing
+            ✓ com.example.stormy.photos           succeeded (expired)         0.30 s of 10 s     10.5 MiB  1 upload, cut 1 time
+            ✓ urlSession.photos                   succeeded                                -            -  storm.jpg, 1 + 2 B, digest verified
+            ✓ com.example.stormy.notify           succeeded                                -            -  "Photo uploaded"
 
-            ✓ both sides agree: 5 runs, 1 forecast, 1 photo, 2 notifications in 4.50 s
+            ✓ both sides agree: 8 runs, 1 forecast, 1 photo, 2 notifications in 4.50 s
             """
         #expect(lines(PlayFixture.evidence).joined(separator: "\n") == expected)
     }
@@ -33,7 +36,11 @@ import Testing
         evidence.runs[2].outcome = "failed"
         evidence.record.photos = []
         let lines = lines(evidence)
-        #expect(lines.map { $0.first } == [" ", "✓", "✗", "✗", "✓", "✓", nil, "✗", "✗", "✗"])
+        #expect(
+            lines.map { $0.first } == [
+                " ", "✓", "✓", "✗", "✓", "✓", "✓", "✗", "✓", nil, "✗", "✗", "✗",
+            ]
+        )
         #expect(lines.last == "✗ the two sides do not agree: 2 disagreements")
     }
 
@@ -41,13 +48,15 @@ import Testing
         var evidence = PlayFixture.evidence
         evidence.runs.remove(at: 3)
         #expect(
-            lines(evidence).contains { $0.hasPrefix("✗ com.example.stormy.overrun        no run ") }
+            lines(evidence).contains {
+                $0.hasPrefix("✗ com.example.stormy.overrun          no run ")
+            }
         )
     }
 
     @Test func staysWithinASCIIWhereNothingElseCanBeShown() {
         var evidence = PlayFixture.evidence
-        evidence.record.notifications[0].title = "Gewitter ⚡"
+        evidence.record.photos[0].name = "Gewitter ⚡"
         evidence.daemonEnd = .signalled(9)
         let lines = lines(evidence, Self.ascii)
         #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })
@@ -57,9 +66,9 @@ import Testing
 
     @Test func neverPassesOnControlCharacters() {
         var evidence = PlayFixture.evidence
-        evidence.record.notifications[0].title = "\u{1B}]0;x\u{07}\n\u{202E}"
+        evidence.record.photos[0].name = "\u{1B}]0;x\u{07}\n\u{202E}"
         evidence.runs[0].outcome = "\u{1B}[2J"
-        evidence.record.notifications[1].title = String(repeating: "x", count: 5000)
+        evidence.runs[2].task = String(repeating: "x", count: 5000)
         for line in lines(evidence) {
             #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control })
             #expect(!line.unicodeScalars.contains("\u{202E}"))

@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import StormyStation
 import Testing
 
@@ -69,7 +70,10 @@ import Testing
             longitude: 13.41,
             hours: 6,
             stormHours: 2,
-            userAgent: "storm/1"
+            userAgent: "storm/1",
+            bytes: response.body.readableBytes,
+            bytesSent: response.body.readableBytes,
+            completeAt: StationFixture.now
         )
         #expect(station.record.forecasts == [entry])
     }

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A topic may bear the name of another route.
-    @Test(arguments: ["storm", "photos", "record", "v1", "A-b_9"])
+    @Test(arguments: ["storm", "photos", "record", "uploads", "mishaps", "v1", "A-b_9"])
     func publishesText(topic: String) async throws {
         let station = StationFixture()
         let response = try await station.send(

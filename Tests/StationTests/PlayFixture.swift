@@ -9,33 +9,42 @@ enum PlayFixture {
             id: "01A",
             task: "com.example.stormy.noon",
             outcome: "succeeded",
+            stopReason: "expired",
+            endedAt: "2026-11-21T14:25:29.900Z",
             durationSeconds: 0.21,
             limitSeconds: 25,
             graceSeconds: 5,
             peakMemoryBytes: 12_582_912
         ),
-        RunEntry(
-            id: "01B",
-            task: "com.example.stormy.photos",
-            outcome: "succeeded",
-            durationSeconds: 0.3,
-            limitSeconds: 10,
-            graceSeconds: 2,
-            peakMemoryBytes: 11_010_048
-        ),
-        RunEntry(id: "01C", task: "com.example.stormy.notify.storm", outcome: "succeeded"),
+        RunEntry(id: "01B", task: "urlSession.weather", outcome: "succeeded"),
+        RunEntry(id: "01C", task: "com.example.stormy.notify", outcome: "succeeded"),
         RunEntry(
             id: "01D",
             task: "com.example.stormy.overrun",
             outcome: "killed(graceExceeded)",
+            stopReason: "expired",
             durationSeconds: 3.02,
             limitSeconds: 2,
             graceSeconds: 1,
             peakMemoryBytes: 512
         ),
-        RunEntry(id: "01E", task: "com.example.stormy.notify.photos", outcome: "succeeded"),
+        RunEntry(id: "01E", task: "notificationAction.weather-check.01X", outcome: "succeeded"),
+        RunEntry(
+            id: "01F",
+            task: "com.example.stormy.photos",
+            outcome: "succeeded",
+            stopReason: "expired",
+            endedAt: "2026-11-21T14:25:29.999Z",
+            durationSeconds: 0.3,
+            limitSeconds: 10,
+            graceSeconds: 2,
+            peakMemoryBytes: 11_010_048
+        ),
+        RunEntry(id: "01G", task: "urlSession.photos", outcome: "succeeded"),
+        RunEntry(id: "01H", task: "com.example.stormy.notify", outcome: "succeeded"),
     ]
 
+    static let next = ["2026-11-22T12:00:00.000Z"]
     static let photo = SpooledPhoto(name: "storm.jpg", bytes: 3, sha256: PhotoTests.hex)
 
     static var record: StationRecord {
@@ -46,7 +55,10 @@ enum PlayFixture {
                 latitude: 1,
                 longitude: 1,
                 hours: 12,
-                stormHours: 2
+                stormHours: 2,
+                bytes: 400,
+                bytesSent: 400,
+                completeAt: StationFixture.now
             )
         ]
         record.photos = [
@@ -55,28 +67,34 @@ enum PlayFixture {
                 name: "storm.jpg",
                 bytes: 3,
                 sha256: PhotoTests.hex,
-                verified: true
+                verified: true,
+                pieces: [1, 2]
             )
         ]
         record.notifications = [
-            notification("Photos uploaded", key: "photos-1-storm.jpg"),
-            notification("A storm is coming", key: "storm-52.52-13.41-1795269600"),
+            notification("A storm is coming"), notification("Photo uploaded"),
         ]
         return record
     }
 
-    static func notification(_ title: String, key: String?) -> NotificationEntry {
+    static func notification(_ title: String) -> NotificationEntry {
         NotificationEntry(
             at: StationFixture.now,
             id: title,
             topic: "stormy",
             title: title,
             message: "m",
-            idempotencyKey: key
+            idempotencyKey: title
         )
     }
 
     static var evidence: Evidence {
-        Evidence(runs: runs, record: record, spool: [photo], daemonEnd: .exited(0))
+        Evidence(
+            runs: runs,
+            next: next,
+            record: record,
+            spool: [photo],
+            daemonEnd: .exited(0)
+        )
     }
 }

@@ -48,14 +48,23 @@ import Testing
             .get,
             "/v1/forecast?latitude=1&longitude=1&hourly=weather_code&forecast_hours=12"
         )
-        _ = try await station.send(
-            .put,
-            "/photos/storm.jpg",
-            fields: ["Repr-Digest": "sha-256=:\(PhotoTests.base64):"],
-            body: PhotoTests.bytes
-        )
-        for key in ["storm-1", "photos-1"] {
-            _ = try await station.send(.post, "/t", fields: ["Idempotency-Key": key], body: [])
+        let tus = ["Tus-Resumable": "1.0.0"]
+        let create = [
+            "Upload-Length": "3", "Upload-Metadata": "filename c3Rvcm0uanBn",
+            "Repr-Digest": "sha-256=:\(PhotoTests.base64):",
+        ]
+        _ = try await station.send(.post, "/photos", fields: tus.merging(create) { $1 })
+        for (offset, bytes) in [
+            ("0", PhotoTests.bytes.prefix(1)), ("1", PhotoTests.bytes.dropFirst()),
+        ] {
+            let append = [
+                "Upload-Offset": offset, "Content-Type": "application/offset+octet-stream",
+            ]
+            let fields = tus.merging(append) { $1 }
+            _ = try await station.send(.patch, "/uploads/1", fields: fields, body: Array(bytes))
+        }
+        for title in ["A storm is coming", "Photo uploaded"] {
+            _ = try await station.send(.post, "/t", fields: ["Title": title], body: [])
         }
         return station.recorder
     }
@@ -64,8 +73,8 @@ import Testing
         let standIn = try StandIn(daemon: StandIn.patient)
         let played = await play(standIn.setting, recorder: try await filledRecorder())
         #expect(played.status == 0)
-        #expect(played.answer.count == 8)
-        #expect(played.answer.last?.hasPrefix("✓ both sides agree: 5 runs") == true)
+        #expect(played.answer.count == 11)
+        #expect(played.answer.last?.hasPrefix("✓ both sides agree: 8 runs") == true)
         #expect(played.comments("  bghost | drained"))
         #expect(played.comments("the station listens on 127.0.0.1:"))
         let state = try #require(played.stateDirectory)
@@ -76,7 +85,7 @@ import Testing
         let standIn = try StandIn(daemon: StandIn.patient)
         let played = await play(standIn.setting)
         #expect(played.status == 1)
-        #expect(played.answer.contains("✗ the station gave 0 forecasts, 1 expected"))
+        #expect(played.answer.contains("✗ the station was asked for 0 forecasts, 1 expected"))
         #expect(played.answer.last == "✗ the two sides do not agree: 4 disagreements")
     }
 
@@ -158,6 +167,44 @@ import Testing
         #expect(played.comments("com.example.stormy.overrun is cancelling"))
     }
 
+    /// The runs up to the first notification, with which the tap is due.
+    private static var untilTheTap: [RunEntry] { Array(PlayFixture.runs.prefix(4)) }
+
+    @Test func tapsTheNotification() async throws {
+        let standIn = try StandIn(
+            daemon: StandIn.patient,
+            notify: """
+                [ "$2" = act ] || { cat "$HERE/outbox.json"; exit; }
+                echo "$3 $4" >> "$HERE/acts"
+                mv "$HERE/all.json" "$HERE/runs.json"
+                """
+        )
+        let outbox = #"{"notifications":[{"id":"n7","title":"A storm is coming","state":"x"}]}"#
+        try standIn.folder.write(outbox, to: "outbox.json")
+        try standIn.folder.write(StandIn.report(PlayFixture.runs), to: "all.json")
+        try standIn.folder.write(StandIn.report(Self.untilTheTap), to: "runs.json")
+        let played = await play(standIn.setting, recorder: try await filledRecorder())
+        #expect(played.status == 0, "\(played.answer) \(played.comments)")
+        #expect(played.comments("▸ the user taps the notification"))
+        let acts = String(decoding: try File.read(standIn.folder.file("acts")), as: UTF8.self)
+        #expect(acts == "n7 upload\n")
+    }
+
+    @Test(arguments: [
+        ("echo no notification >&2; exit 4", "bghost notify exited with 4: no notification"),
+        ("echo []", "bghost notify prints what is not its report"),
+        (#"echo '{"notifications":[]}'"#, #"does not list "A storm is coming""#),
+    ])
+    func saysThatItCannotGoOn(notify: String, text: String) async throws {
+        let standIn = try StandIn(daemon: StandIn.patient, notify: notify)
+        try standIn.folder.write(StandIn.report(Self.untilTheTap), to: "runs.json")
+        let played = await play(standIn.setting, recorder: try await filledRecorder())
+        #expect(played.status == 1)
+        #expect(played.comments("✗ stormy-station: the play cannot go on: "))
+        #expect(played.comments(text))
+        #expect(played.answer.isEmpty)
+    }
+
     @Test func doesNotWaitForWhatWillNotCome() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         try standIn.folder.write(StandIn.report(PlayFixture.runs.dropLast()), to: "runs.json")
@@ -165,7 +212,7 @@ import Testing
         setting.quiet = .milliseconds(300)
         let played = await play(setting, recorder: try await filledRecorder())
         #expect(played.status == 1)
-        #expect(played.answer.contains("✗ com.example.stormy.notify.photos: 0 runs, 1 expected"))
+        #expect(played.answer.contains("✗ com.example.stormy.notify: 1 run, 2 expected"))
     }
 
     @Test(arguments: ["bghost", "tasks.json", "spool"])

@@ -11,12 +11,16 @@ import Testing
             {"id":"01B","request":"01R","task":"t","plugin":"p","state":"running","outcome":null,
             "durationSeconds":null,"limitSeconds":10,"graceSeconds":2.5,"peakMemoryBytes":4096},
             {"id":"01A","task":"t","state":"ended","outcome":"failed","message":"m",
+            "stopReason":"expired","startedAt":"2026-11-21T14:25:28.000Z",
+            "endedAt":"2026-11-21T14:25:30.000Z",
             "durationSeconds":0.25,"result":{"x":1},"unheard":[]}]}
             """
         let runs = try RunsReport.read(Data(json.utf8))
         #expect(runs.map(\.id) == ["01A", "01B"])
         #expect(runs[0].outcome == "failed")
         #expect(runs[0].message == "m")
+        #expect(runs[0].stopReason == "expired")
+        #expect(runs[0].endedAt == "2026-11-21T14:25:30.000Z")
         #expect(runs[0].durationSeconds == 0.25)
         #expect(runs[1].outcome == nil)
         #expect(runs[1].graceSeconds == 2.5)

@@ -13,17 +13,24 @@ struct StandIn {
     /// - Parameters:
     ///   - daemon: shell commands of the daemon; `$STATE` is its state directory.
     ///   - runs: shell commands of `bghost runs`.
-    init(daemon: String, runs: String = Self.runs) throws {
+    ///   - notify: shell commands of `bghost notify`; `$2` is `outbox` or `act`.
+    init(daemon: String, runs: String = Self.runs, notify: String = "exit 3") throws {
         folder = try TemporaryDirectory()
         let script = """
             #!/bin/sh
             HERE=\(folder.path)
-            [ "$1" = runs ] && COMMAND=runs || COMMAND=daemon
-            while [ $# -gt 0 ]; do [ "$1" = --state-dir ] && STATE=$2; shift; done
-            if [ $COMMAND = runs ]; then
+            case "$1" in
+            runs)
             \(runs)
-            exit
-            fi
+            exit;;
+            pending)
+            cat "$HERE/pending.json"
+            exit;;
+            notify)
+            \(notify)
+            exit;;
+            esac
+            while [ $# -gt 0 ]; do [ "$1" = --state-dir ] && STATE=$2; shift; done
             \(daemon)
             """
         chmod(try folder.write(script, to: "bghost"), 0o700)
@@ -32,6 +39,14 @@ struct StandIn {
         try folder.write(PhotoTests.bytes, to: "spool/storm.jpg")
         try folder.write("no photo", to: "spool/README")
         try folder.write(Self.report(PlayFixture.runs), to: "runs.json")
+        let next = PlayFixture.next[0]
+        try folder.write(
+            """
+            {"requests":[{"task":"other","earliestBegin":null},
+            {"task":"com.example.stormy.noon","earliestBegin":"\(next)"}]}
+            """,
+            to: "pending.json"
+        )
     }
 
     /// A daemon that waits for SIGTERM and drains.
@@ -63,7 +78,10 @@ struct StandIn {
             var keys = [
                 #""id":"\#(run.id)""#, #""task":"\#(run.task)""#, #""state":"\#(run.state)""#,
             ]
-            if let outcome = run.outcome { keys.append(#""outcome":"\#(outcome)""#) }
+            let texts = [
+                ("outcome", run.outcome), ("stopReason", run.stopReason), ("endedAt", run.endedAt),
+            ]
+            for case (let key, let value?) in texts { keys.append("\"\(key)\":\"\(value)\"") }
             let numbers = [
                 ("durationSeconds", run.durationSeconds), ("limitSeconds", run.limitSeconds),
                 ("graceSeconds", run.graceSeconds), ("peakMemoryBytes", run.peakMemoryBytes),

@@ -14,9 +14,13 @@ struct StationFixture {
     static let now = Date(timeIntervalSince1970: 1_795_271_130)
 
     let recorder: Recorder
+    let mishaps = Mishaps()
+    /// One for all requests: it remembers what was begun.
+    private let station: Station
 
     init(recorder: Recorder = Recorder()) {
         self.recorder = recorder
+        station = Station(recorder: recorder, mishaps: mishaps, now: { Self.now })
     }
 
     var record: StationRecord { recorder.record }
@@ -26,8 +30,7 @@ struct StationFixture {
         _ setup: TestingSetup = .router,
         _ body: @Sendable (any TestClientProtocol) async throws -> Value
     ) async throws -> Value {
-        let station = Station(recorder: recorder, now: { Self.now })
-        return try await StationServer(station: station, port: 0).application().test(setup, body)
+        try await StationServer(station: station, port: 0).application().test(setup, body)
     }
 
     /// Sends one request.

@@ -47,4 +47,38 @@ package struct Command: Sendable {
             error: String(decoding: try File.read(folder.file("err")), as: UTF8.self)
         )
     }
+
+    /// Runs a program that takes its time, on a thread of its own: of Swift's pool there may be two.
+    package static func runApart(_ arguments: [String]) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Unmanaged.passRetained(
+                Apart {
+                    continuation.resume(with: Swift.Result { try run(arguments) })
+                }
+            )
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread,
+                nil,
+                { held in
+                    guard let held else { return nil }
+                    Unmanaged<Apart>.fromOpaque(held).takeRetainedValue().body()
+                    return nil
+                },
+                job.toOpaque()
+            )
+            guard code == 0 else {
+                job.release()
+                let error = SystemCallError(call: "pthread_create", code: code)
+                return continuation.resume(throwing: error)
+            }
+            pthread_detach(thread)
+        }
+    }
+
+    private final class Apart: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
 }

@@ -38,6 +38,15 @@ package enum Fixture {
         )
     }
 
+    /// Builds `Tests/Fixtures/Programs/<name>.c` into a program and returns its path.
+    package static func program(_ name: String) throws -> String {
+        try build(
+            PackageRoot.path + "/Tests/Fixtures/Programs/\(name).c",
+            arguments: ["-O1", "-g0"],
+            suffix: ""
+        )
+    }
+
     /// Compiles a file with a compiler's arguments into the cache and returns the path of what was
     /// made.
     private static func build(_ source: String, arguments: [String], suffix: String) throws

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostCore
+import BghostLinux
 import BghostStore
 import BghostTransfer
 import Glibc
@@ -10,11 +11,15 @@ import Glibc
 //   transfer-carrier download FOLDER URL DELAY   takes over what the journal in the folder holds, or
 //   transfer-carrier tus FOLDER URL DELAY        begins a transfer of FOLDER/file, and is killed
 //                                                after so many nanoseconds; what has ended is said
-//                                                and acknowledged
+//                                                and acknowledged; so is that there is no room
 
 /// Says what has ended, and ends the process.
 final class Teller: TransferObserver {
-    func transferChanged(_ record: TransferRecord) {}
+    func transferChanged(_ record: TransferRecord) {
+        guard record.status.fault?.code == .noSpace else { return }
+        _ = "no space\n".utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) }
+        exit(0)
+    }
 
     func sessionEnded(_ end: SessionEnd) {
         for record in end.transfers {
@@ -35,6 +40,7 @@ let arguments = CommandLine.arguments
 guard arguments.count == 5, let delay = UInt64(arguments[4]) else { exit(64) }
 let folder = arguments[2]
 Killer.start(after: delay)
+FileSizeLimit.fail()
 let teller = Teller()
 let journal = try SQLiteTransferJournal(path: folder + "/journal")
 let engine = TransferEngine(journal: journal, observer: teller, random: { _ in 0 }) { _ in

@@ -3,8 +3,9 @@
 extension Row {
     /// All of them, in the order of the table.
     static func all(_ options: BenchOptions) -> [Row] {
-        dispatch + starts(options) + stops + kills(options) + daemon(options) + workers(options)
-            + durable(options) + pending + restarts(options) + waiting
+        dispatch + starts(options) + walls + stops + kills(options) + daemon(options)
+            + workers(options)
+            + durable(options) + pending + restarts(options) + waiting + transfers
     }
 
     private static var dispatch: [Row] {

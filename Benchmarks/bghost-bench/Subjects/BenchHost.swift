@@ -48,7 +48,7 @@ struct BenchHost {
                 )
             }
         }
-        let configuration = HostConfiguration(
+        var configuration = HostConfiguration(
             manifest: manifest,
             manifestPath: "bench",
             manifestDirectory: subject.files,
@@ -59,6 +59,7 @@ struct BenchHost {
             fetcher: NoFetcher(),
             log: HostLog(level: .fault)
         )
+        if subject.words.contains("open") { configuration.sandbox = [] }
         host = try await Host.running(configuration)
     }
 

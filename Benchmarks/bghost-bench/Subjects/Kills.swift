@@ -43,9 +43,12 @@ extension Subject {
         _ once: @escaping @Sendable (isolated Host, String) async throws -> UInt64
     ) async throws {
         let limits = RunLimits(runtime: .seconds(60), grace: .milliseconds(10))
+        var plugin = plugin()
+        // Of those that are killed some have children.
+        plugin.limits.processes = 64
         let bench = try await BenchHost(
             self,
-            plugins: [plugin()],
+            plugins: [plugin],
             handlers: [handler],
             limits: limits
         )

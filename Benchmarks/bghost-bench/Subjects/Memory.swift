@@ -81,7 +81,7 @@ extension Subject {
 
 /// What the kernel counts for a process, KiB.
 struct MemoryUse {
-    private var rss = 0
+    private(set) var rss = 0
     private var pss = 0
     private(set) var dirty = 0
 

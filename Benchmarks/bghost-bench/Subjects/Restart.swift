@@ -42,7 +42,7 @@ extension Subject {
         }
         defer { store.close() }
         var pending = 0
-        let state = try store.recover { _ in pending += 1 }
+        let state = try store.recover(expecting: { _ in }) { _ in pending += 1 }
         return pending + state.interrupted.count == count
             && state.interrupted.count == min(running, count)
     }
@@ -66,7 +66,7 @@ extension Subject {
         let before = Monotonic.now
         let store = try SQLiteStore(path: database)
         var book = RequestBook()
-        _ = try store.recover { request in
+        _ = try store.recover(expecting: { _ in }) { request in
             let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
             _ = book.accept(request, entry: entry, now: 0)
         }

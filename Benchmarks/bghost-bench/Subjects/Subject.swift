@@ -33,6 +33,7 @@ struct Subject {
         case "round-trip": try await subject.roundTrip()
         case "throughput": try await subject.throughput()
         case "first-instruction": try await subject.firstInstruction()
+        case "bwrap": try subject.bubblewrap()
         case "expiry": try await subject.expiry()
         case "kill": try await subject.kill()
         case "kill-tree": try await subject.killTree()
@@ -46,6 +47,11 @@ struct Subject {
         case "recover": try subject.recover()
         case "restart": try subject.restart()
         case "waiting": try await subject.waiting()
+        case "transfer": try await subject.transfer()
+        case "client": try subject.client()
+        case "files": try await subject.manyFiles()
+        case "in-flight": try await subject.transfersInFlight()
+        case "resume": try await subject.resume()
         default: throw UsageError(description: "there is no subject `\(words[0])`")
         }
     }

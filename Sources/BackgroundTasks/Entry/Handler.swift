@@ -21,6 +21,8 @@ public struct Handler: Sendable {
     let options: HandlerOptions
     /// Does the work of a run; the result is JSON, or `nil` for none.
     let body: @Sendable (TaskContext) async throws -> Data?
+    /// The one of its plugin; `nil` if that is no app.
+    private(set) var center: UNUserNotificationCenter?
 
     private init(
         _ name: String,
@@ -30,6 +32,13 @@ public struct Handler: Sendable {
         self.name = name
         self.options = options
         self.body = body
+    }
+
+    /// The same with a notification center.
+    func using(_ center: UNUserNotificationCenter) -> Handler {
+        var handler = self
+        handler.center = center
+        return handler
     }
 
     /// Makes a handler of a closure.

@@ -43,6 +43,13 @@ public final class Plugin: Sendable {
         self.handlers = handlers()
     }
 
+    init(id: String, version: String, vendor: String, _ handlers: [Handler]) {
+        self.id = id
+        self.version = version
+        self.vendor = vendor
+        self.handlers = handlers
+    }
+
     /// The plugin's table for a host, the same at each call; `nil` if it cannot run on that host.
     ///
     /// The body of the entry point `bghost_plugin_v1`, which passes on what it was given. It starts

@@ -27,6 +27,7 @@ final class PluginInstance: Sendable {
         guard let host = host.flatMap({ Host($0) }), let instance else { return BG_E_ARG }
         // Outlives the instance on purpose: code that was left running is answered BG_E_CLOSED.
         Host.latest.withLock { $0 = host }
+        _ = Host.open.withLock { $0.insert(UInt(bitPattern: host.pointer)) }
         let made = PluginInstance(host: host, config: String(config))
         instance.pointee = Unmanaged.passRetained(made).toOpaque()
         return BG_OK
@@ -34,7 +35,8 @@ final class PluginInstance: Sendable {
 
     static func close(_ instance: UnsafeMutableRawPointer?) {
         guard let instance else { return }
-        Unmanaged<PluginInstance>.fromOpaque(instance).release()
+        let closed = Unmanaged<PluginInstance>.fromOpaque(instance).takeRetainedValue()
+        _ = Host.open.withLock { $0.remove(UInt(bitPattern: closed.host.pointer)) }
     }
 
     /// The instance that a call of the host is about.

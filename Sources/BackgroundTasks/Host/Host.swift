@@ -10,6 +10,8 @@ struct Host: @unchecked Sendable {
 
     /// The host that opened the plugin last, for calls from outside a run.
     static let latest = Mutex<Host?>(nil)
+    /// The addresses of hosts that have a plugin open.
+    static let open = Mutex<Set<UInt>>([])
 
     /// Takes a host's table; `nil` if it is of another major version or lacks functions of 1.0.
     init?(_ table: UnsafePointer<bg_host>) {

@@ -41,7 +41,7 @@ final class Run: Sendable {
         of instance: PluginInstance,
         _ info: bg_run_info
     ) -> bg_status {
-        let run = Run(TaskContext(info, instance), instance)
+        let run = Run(TaskContext(info, instance, handler.center), instance)
         instance.add(run, info.run)
         // A cancel that came before the line above found nobody, and there will be no second one.
         let why = instance.host.cancelled(info.run)
@@ -50,7 +50,7 @@ final class Run: Sendable {
             return BG_E_FAILED
         }
         if why > 0 { run.context.willStop(UInt32(why)) }
-        Task.immediateDetached(executorPreference: instance.executors?(info.run)) {
+        Task.immediateDetached(executorPreference: run.context.executor) {
             await run.carryOut(handler)
         }
         return run.state.withLock { state in

@@ -19,11 +19,15 @@ struct RunEnd {
     init(of handler: Handler, _ context: TaskContext) async {
         do {
             self.init(BG_OK, "")
+            context.beginWake()
             payload = try await handler.body(context) ?? Data()
+            if context.usedSessions != nil { await context.endSessions() }
         } catch let error as RetryLater {
             self.init(BG_E_RETRY, error.reason)
             retryAfter = error.after ?? .zero
         } catch is CancellationError where context.stopReason != nil {
+            self.init(BG_E_CANCELLED, "")
+        } catch URLError.cancelled where context.stopReason != nil {
             self.init(BG_E_CANCELLED, "")
         } catch is CancellationError {
             // To call this cancelled would hide a fault: the host had not asked for it.

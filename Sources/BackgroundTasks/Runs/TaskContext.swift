@@ -33,11 +33,21 @@ public final class TaskContext: Sendable {
     let run: bg_run
     /// The most bytes that the run's result may have.
     let resultBytesMax: Int
+    /// Whether transfers of a session have ended, and the run is told of them.
+    let isWake: Bool
+    /// What the handler is on after its first suspension; `nil` is Swift's pool.
+    let executor: (any TaskExecutor)?
+    /// The one of the handler's plugin.
+    let center: UNUserNotificationCenter?
     /// `BG_WHY_*`; 0 until the run is asked to stop.
     private let stopCode = Atomic<UInt32>(0)
+    private let launching = Atomic<Bool>(false)
+    /// Made when it is needed first: most runs have nothing to do with sessions.
+    private let lazySessions = Mutex<RunSessions?>(nil)
 
     /// Copies everything: a context may outlive its run, and the host's memory does not.
-    init(_ info: bg_run_info, _ instance: PluginInstance) {
+    init(_ info: bg_run_info, _ instance: PluginInstance, _ center: UNUserNotificationCenter?) {
+        self.center = center
         host = instance.host
         run = info.run
         taskIdentifier = String(info.task_id)
@@ -51,6 +61,8 @@ public final class TaskContext: Sendable {
         rawParameters = String(info.params)
         rawConfiguration = instance.config
         resultBytesMax = Int(info.max_result)
+        isWake = info.flags & UInt32(BG_RUN_WAKE) != 0
+        executor = instance.executors?(info.run)
     }
 
     /// The time left until the run is asked to stop, from zero.
@@ -88,6 +100,25 @@ public final class TaskContext: Sendable {
     func willStop(_ why: UInt32) {
         stopCode.store(why == 0 ? .max : why, ordering: .releasing)
     }
+
+    /// Whether a launch handler is being called.
+    var isLaunching: Bool { launching.load(ordering: .acquiring) }
+
+    func setLaunching(_ isLaunching: Bool) { launching.store(isLaunching, ordering: .releasing) }
+
+    /// What the run has to do with sessions.
+    var sessions: RunSessions {
+        if let made = usedSessions { return made }
+        // Outside of the lock, as it may ask the host; who comes second takes what is there.
+        let made = RunSessions(wake: isWake ? SessionWake(self) : nil)
+        return lazySessions.withLock { sessions in
+            if sessions == nil { sessions = made }
+            return sessions ?? made
+        }
+    }
+
+    /// The same, if it was needed.
+    var usedSessions: RunSessions? { lazySessions.withLock { $0 } }
 
     /// The task's parameters as a value.
     ///

@@ -71,9 +71,10 @@ extension BGTaskScheduler {
 
     /// Off the caller's actor, which the daemon's answer would hold up.
     @concurrent
-    private func currentStatus() async -> BackgroundRefreshStatus {
-        Statuses()?.refresh() ?? .available
-    }
+    private func currentStatus() async -> BackgroundRefreshStatus { refreshStatusNow }
+
+    /// The same, on the caller's thread.
+    var refreshStatusNow: BackgroundRefreshStatus { Statuses()?.refresh() ?? .available }
 }
 
 extension TaskContext {

@@ -77,6 +77,9 @@ final class Driver: Sendable {
             case .ask(let fetch):
                 ask(fetch)
                 deadline = ContinuousClock.now + patience
+            case .askOfTransfer(let transfer):
+                ask(transfer)
+                deadline = ContinuousClock.now + patience
             case .wait(let run):
                 if try await core.bell.wait(after: rung, until: deadline) { continue }
                 try ranOutOfPatience(with: run, isLenient: run == lenient)
@@ -123,6 +126,7 @@ final class Driver: Sendable {
         case .cancel(let run, let reason): cancel(run, reason)
         case .endSleep(let sleep, let isOver): sleep.end(isOver ? BG_OK : BG_E_CANCELLED)
         case .endFetch(let fetch, let end): fetch.end(end)
+        case .endWait(let wait, let transfer): wait.end(transfer)
         }
     }
 
@@ -163,17 +167,32 @@ final class Driver: Sendable {
         guard let respond = responder.withLock({ $0 }), let request = FetchRequest(fetch) else {
             return
         }
-        let end: FetchEnd?
-        do {
-            end = try respond(request).map(FetchEnd.init)
-        } catch let error as FetchError {
-            end = FetchEnd(error)
-        } catch {
-            end = .failed(BG_E_FAILED, "\(error)")
-        }
-        guard let end else { return }
+        guard let end = Self.end(respond, request) else { return }
         _ = core.change { $0.answer(fetch.number, end) }
     }
+
+    private func ask(_ transfer: OpenTransfer) {
+        guard let respond = responder.withLock({ $0 }),
+            let request = FetchRequest(transfer.call),
+            let end = Self.end(respond, request)
+        else { return }
+        _ = core.end(transfer.id, end, directory: directory)
+    }
+
+    private static func end(_ respond: Responder, _ request: FetchRequest) -> FetchEnd? {
+        do {
+            return try respond(request).map(FetchEnd.init)
+        } catch let error as FetchError {
+            return FetchEnd(error)
+        } catch {
+            return .failed(BG_E_FAILED, "\(error)")
+        }
+    }
+
+    /// Ends a transfer as the test says.
+    ///
+    /// - Returns: `false` if it is over.
+    func end(_ id: String, _ end: FetchEnd) -> Bool { core.end(id, end, directory: directory) }
 
     // MARK: Time
 

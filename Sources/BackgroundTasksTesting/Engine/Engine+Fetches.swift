@@ -57,6 +57,7 @@ extension Engine {
     /// Has the test asked about every fetch that waits.
     mutating func askAgain() {
         for number in fetches.keys { fetches[number]?.isAsked = false }
+        for id in transfers.keys { transfers[id]?.isAsked = false }
     }
 
     /// The first fetch that the test has not been asked about.

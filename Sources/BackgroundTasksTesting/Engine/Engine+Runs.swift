@@ -16,6 +16,10 @@ extension Engine {
             place: history.count,
             machine: RunMachine(limits: record.limits, isKillable: true)
         )
+        if let wake = pendingWake, subject.wakeTask(of: wake.session) == record.task {
+            runs[lastRun]?.wake = wake.session
+            runs[lastRun]?.told = wake.transfers
+        }
         let handler = scheduler.catalog.tasks[start.task].handler.handler
         history.append(PastRun(record: record, handler: handler, parameters: start.parameters))
         handle(.began, of: lastRun)
@@ -32,7 +36,8 @@ extension Engine {
             directory: directory,
             deadline: Int64(clamping: run.limit),
             graceMilliseconds: UInt32(clamping: run.machine.grace / 1_000_000),
-            resultBytesMax: UInt32(clamping: subject.resultBytesMax)
+            resultBytesMax: UInt32(clamping: subject.resultBytesMax),
+            isWake: run.wake != nil
         )
     }
 
@@ -47,6 +52,7 @@ extension Engine {
                 history[run.place].record.state = .cancelling
                 history[run.place].record.stopReason = reason
                 actions.append(.cancel(number, reason))
+                detach(number)
             case .kill:
                 // No process is here to be killed: it is left to itself, and as good as gone.
                 abandoned[number] = run.place
@@ -82,6 +88,7 @@ extension Engine {
             isExpirySimulated: run.isExpirySimulated
         )
         decide { $0.ended(run.ticket, finish, now: $1, &$2) }
+        if let session = run.wake { wakeEnded(session, run.told, outcome) }
     }
 
     /// What a run still has under way ends with it.
@@ -96,6 +103,7 @@ extension Engine {
             fetches[fetch.call.number] = nil
             actions.append(.endFetch(fetch.call, .cancelled))
         }
+        detach(number)
     }
 
     // MARK: What a handler says

@@ -6,6 +6,8 @@ extension Engine {
         case perform(Action)
         /// Ask the test for the answer to a fetch.
         case ask(FetchCall)
+        /// Ask the test what becomes of a transfer.
+        case askOfTransfer(OpenTransfer)
         /// Wait until this run waits, or ends.
         case wait(UInt64)
         /// Every run waits for the clock or an answer.
@@ -20,6 +22,7 @@ extension Engine {
         if let busy = first(where: { $0.busy > 0 }) { return .wait(busy) }
         if !actions.isEmpty { return .perform(actions.removeFirst()) }
         if hasResponder, let fetch = nextToAsk() { return .ask(fetch) }
+        if hasResponder, let transfer = nextTransferToAsk() { return .askOfTransfer(transfer) }
         // Only now: what it waits for may be another run.
         let patient = waitingRuns
         if let real = first(where: { !patient.contains($0.number) && $0.number != restless }) {
@@ -35,6 +38,7 @@ extension Engine {
     /// Runs that wait for the clock or an answer.
     private var waitingRuns: Set<UInt64> {
         Set(sleeps.values.map(\.call.run)).union(fetches.values.map(\.call.run))
+            .union(transfers.values.flatMap { $0.waiters.map(\.run) })
     }
 
     /// Takes what asks a run to stop out of the order.
@@ -49,13 +53,15 @@ extension Engine {
     mutating func takeEnds() -> [Action] {
         var ends = actions.filter { action in
             switch action {
-            case .endSleep, .endFetch: true
+            case .endSleep, .endFetch, .endWait: true
             case .start, .cancel: false
             }
         }
         for sleep in sleeps.values { ends.append(.endSleep(sleep.call, isOver: false)) }
         for fetch in fetches.values { ends.append(.endFetch(fetch.call, .cancelled)) }
+        for transfer in ordered { ends += transfer.waiters.map { .endWait($0, nil) } }
         actions = []
+        transfers = [:]
         sleeps = [:]
         fetches = [:]
         return ends

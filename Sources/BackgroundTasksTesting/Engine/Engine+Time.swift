@@ -12,6 +12,12 @@ extension Engine {
         case fetch(UInt64)
         case limit(UInt64)
         case date
+        /// A transfer may begin.
+        case transfer
+        /// A transfer has taken too long.
+        case timeout(String)
+        /// A session is told.
+        case wake(String)
 
         var rank: (Int, UInt64) {
             switch self {
@@ -19,6 +25,9 @@ extension Engine {
             case .fetch(let number): (1, number)
             case .limit(let number): (2, number)
             case .date: (3, 0)
+            case .transfer: (4, 0)
+            case .timeout: (5, 0)
+            case .wake: (6, 0)
             }
         }
     }
@@ -39,6 +48,11 @@ extension Engine {
             actions.append(.endFetch(fetch.call, .timedOut(fetch.timeout)))
         case .limit(let number): handle(.deadline, of: number)
         case .date: decide { $0.datesCame(now: $1, &$2) }
+        case .transfer: break
+        case .timeout(let id):
+            let fault = (code: "expired", message: "the transfer took too long")
+            self.end(id, OpenTransfer.End(state: "failed", fault: fault))
+        case .wake(let session): beginWake(session)
         }
         return true
     }
@@ -63,6 +77,13 @@ extension Engine {
             let wait = UInt64(max(0, date.subtractingClamped(now.unix)))
             all.append((now.monotonic.addingClamped(wait), .date))
         }
+        for transfer in transfers.values where transfer.end == nil {
+            all.append((transfer.deadline, .timeout(transfer.id)))
+            guard transfer.earliest > now.unix else { continue }
+            let wait = UInt64(transfer.earliest.subtractingClamped(now.unix))
+            all.append((now.monotonic.addingClamped(wait), .transfer))
+        }
+        for (session, at) in wakes { all.append((at, .wake(session))) }
         let first = all.min {
             ($0.at, $0.event.rank.0, $0.event.rank.1)
                 < ($1.at, $1.event.rank.0, $1.event.rank.1)

@@ -15,6 +15,8 @@ struct Engine: Sendable {
         case cancel(UInt64, StopReason)
         case endSleep(SleepCall, isOver: Bool)
         case endFetch(FetchCall, FetchEnd)
+        /// With the transfer in JSON; with `nil` if it goes on without the run.
+        case endWait(TransferWaitCall, String?)
     }
 
     struct OpenSleep: Sendable {
@@ -50,6 +52,15 @@ struct Engine: Sendable {
     var sleeps: [UInt64: OpenSleep] = [:]
     var fetches: [UInt64: OpenFetch] = [:]
     var logs: [TestHost.LogLine] = []
+    /// By id.
+    var transfers: [String: OpenTransfer] = [:]
+    var lastTransfer: UInt64 = 0
+    /// When sessions are told, monotonic nanoseconds.
+    var wakes: [String: UInt64] = [:]
+    /// The session whose run is being submitted, and what it is told of.
+    var pendingWake: (session: String, transfers: [String])?
+    /// What plugins have posted, in the order in which it was.
+    var notifications: [PostedNotification] = []
 
     init(_ subject: Subject, now: Moment, seed: UInt64) {
         self.subject = subject

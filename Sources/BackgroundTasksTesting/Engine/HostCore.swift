@@ -105,11 +105,9 @@ final class HostCore: HostCalls {
     }
 
     func beginFetch(_ fetch: FetchCall) -> bg_status {
-        let url = URL(string: fetch.url)
-        let isSecure = url?.scheme == "https"
-        guard isSecure || url?.scheme == "http" else { return BG_E_ARG }
-        let port = UInt16(exactly: url?.port ?? (isSecure ? 443 : 80)) ?? 0
-        return change { $0.begin(fetch, host: url?.host(), port: port) }
+        let (host, port) = Self.target(fetch.url)
+        guard let host else { return BG_E_ARG }
+        return change { $0.begin(fetch, host: host, port: port) }
     }
 
     func cancelFetch(_ number: bg_fetch) -> bg_status { change { $0.cancelFetch(number) } }
@@ -117,4 +115,60 @@ final class HostCore: HostCalls {
     func sleep(_ sleep: SleepCall) -> bg_status { change { $0.begin(sleep) } }
 
     func wake(_ number: bg_sleep) -> bg_status { change { $0.wake(number) } }
+
+    func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
+        let (host, port) = Self.target(transfer.url)
+        return change { $0.begin(transfer, host: host, port: port) }
+    }
+
+    func waitForTransfer(_ wait: TransferWaitCall) -> bg_status { change { $0.wait(wait) } }
+
+    func cancelTransfer(_ id: String) -> bg_status { change { $0.cancelTransfer(id) } }
+
+    func transfers(of session: String, after: String?) -> [String] {
+        look { $0.listed(of: session, after: after) }
+    }
+
+    func acknowledgeTransfer(_ id: String) -> bg_status { change { $0.acknowledge(id) } }
+
+    func post(_ notification: NotificationCall) -> bg_status { change { $0.post(notification) } }
+
+    func withdraw(_ id: String) -> bg_status { change { $0.withdrawNotification(id) } }
+
+    func pendingNotifications() -> String { look { $0.pendingNotifications() } }
+
+    /// Ends a transfer as the test says; what came for a download is left in a file.
+    ///
+    /// - Returns: `false` if it is over.
+    func end(_ id: String, _ end: FetchEnd, directory: String) -> Bool {
+        guard let transfer = look({ $0.transfers[id] }), transfer.end == nil else { return false }
+        var told = OpenTransfer.End(end, isUpload: transfer.call.isUpload)
+        if case .answered(let status, _, let body) = end, !transfer.call.isUpload,
+            (200...299).contains(status)
+        {
+            let folder = URL(filePath: directory, directoryHint: .isDirectory)
+                .appending(path: "transfers", directoryHint: .isDirectory)
+            let file = folder.appending(path: id)
+            do {
+                try FileManager.default.createDirectory(
+                    at: folder,
+                    withIntermediateDirectories: true
+                )
+                try Data(body).write(to: file)
+                told.file = file.path
+            } catch {
+                told.state = "failed"
+                told.fault = ("file", "cannot write `\(file.path)`: \(error)")
+            }
+        }
+        return change { $0.end(id, told) }
+    }
+
+    /// Host and port of an address; no host if it is none.
+    private static func target(_ address: String) -> (host: String?, port: UInt16) {
+        let url = URL(string: address)
+        let isSecure = url?.scheme == "https"
+        guard isSecure || url?.scheme == "http" else { return (nil, 0) }
+        return (url?.host(), UInt16(exactly: url?.port ?? (isSecure ? 443 : 80)) ?? 0)
+    }
 }

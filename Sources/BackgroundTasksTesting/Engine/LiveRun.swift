@@ -19,6 +19,10 @@ struct LiveRun: Sendable {
     var state: UInt = 0
     var retryAfter: UInt64?
     var isExpirySimulated = false
+    /// The session that it tells of; `nil` if it is no wake.
+    var wake: String?
+    /// The transfers that it tells of.
+    var told: [String] = []
     /// Calls of the host that have not returned, and jobs of the handler that are not done.
     var busy = 0
     /// Whether it is no longer waited for.

@@ -45,13 +45,33 @@ struct Subject: Sendable {
                 )
             }
         }
-        self.manifest = manifest
+        self.manifest = Self.withOwnTasks(manifest, definition.name, handlers)
         plugin = chosen
         serialHandlers = Set(handlers.filter(\.isSerial).map(\.name))
         permissions = tasks == nil ? nil : definition.permissions
         self.dataDirectory = dataDirectory
         resultBytesMax = definition.limits.resultBytes
         config = definition.config
+    }
+
+    /// The tasks of handlers that the host runs by itself need not be in a manifest.
+    private static func withOwnTasks(
+        _ manifest: Manifest,
+        _ plugin: String,
+        _ handlers: [Handler]
+    ) -> Manifest {
+        var manifest = manifest
+        for handler in handlers
+        where handler.name == "urlSession" || handler.name.hasPrefix("urlSession.")
+            || handler.name == "notificationAction"
+        {
+            let reference = HandlerReference.plugin(name: plugin, handler: handler.name)
+            guard !manifest.tasks.contains(where: { $0.handler == reference }),
+                let identifier = IdentifierPattern(handler.name)
+            else { continue }
+            manifest.tasks.append(TaskDefinition(identifier: identifier, handler: reference))
+        }
+        return manifest
     }
 
     private static let zones = SystemZones { try ZoneTable(name: $0, tzif: $1) }
@@ -156,6 +176,38 @@ struct Subject: Sendable {
                 BG_E_ARG,
                 "this plugin may not read `\(fetch.file)`: grant its folder in `permissions.read`"
             )
+    }
+
+    /// Whether it may speak to a host.
+    func mayReach(_ host: String, _ port: UInt16) -> Bool {
+        permissions?.network.contains { $0.allows(host: host, port: port) } ?? true
+    }
+
+    /// Whether it may read a file.
+    func mayRead(_ file: String) -> Bool {
+        guard let permissions else { return true }
+        return (permissions.read + permissions.write + [dataDirectory]).contains {
+            file == $0 || file.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/")
+        }
+    }
+
+    /// The task by which a session is told: that of its own handler, or of the one for all.
+    func wakeTask(of session: String) -> String? {
+        for handler in ["urlSession." + session, "urlSession"] {
+            let task = manifest.tasks.first { task in
+                task.handler == .plugin(name: manifest.plugins[plugin].name, handler: handler)
+            }
+            if let task { return task.identifier.description }
+        }
+        return nil
+    }
+
+    /// The task by which an answer to a notification is told.
+    var actionTask: String? {
+        manifest.tasks.first { task in
+            task.handler
+                == .plugin(name: manifest.plugins[plugin].name, handler: "notificationAction")
+        }?.identifier.description
     }
 
     /// Whether it may submit a task: one that it handles itself, or one that it is granted.

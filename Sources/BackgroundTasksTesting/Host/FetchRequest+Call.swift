@@ -8,14 +8,6 @@ extension FetchRequest {
     /// What a handler asked for; `nil` if its address is none.
     init?(_ call: FetchCall) {
         guard let url = URL(string: call.url) else { return nil }
-        let headers = call.headers.split(separator: "\n").compactMap { line in
-            line.firstIndex(of: ":").map { colon in
-                (
-                    name: String(line[..<colon]),
-                    value: String(line[line.index(after: colon)...].drop { $0 == " " })
-                )
-            }
-        }
         let body: Body? =
             if !call.file.isEmpty {
                 .file(call.file)
@@ -25,12 +17,60 @@ extension FetchRequest {
         self.init(
             url,
             method: call.method.isEmpty ? "GET" : call.method,
-            headers: headers,
+            headers: Self.fields(call.headers),
             body: body,
             digest: call.flags & UInt32(BG_FETCH_DIGEST) != 0,
             maximumBytes: call.bytesMax == 0 ? nil : Int(call.bytesMax),
             timeout: call.timeout == 0 ? nil : .milliseconds(call.timeout)
         )
+    }
+}
+
+extension FetchRequest {
+    /// What a session asked for; `nil` if its address is none.
+    init?(_ call: TransferCall) {
+        guard let url = URL(string: call.url) else { return nil }
+        let usual = call.isUpload ? "PUT" : "GET"
+        let bytes: Body? = call.bytes.isEmpty ? nil : .data(Data(call.bytes))
+        self.init(
+            url,
+            method: call.method.isEmpty ? usual : call.method,
+            headers: Self.fields(call.headers),
+            body: call.isUpload ? .file(call.file) : bytes
+        )
+    }
+
+    private static func fields(_ lines: String) -> [(name: String, value: String)] {
+        lines.split(separator: "\n").compactMap { line in
+            line.firstIndex(of: ":").map { colon in
+                (
+                    name: String(line[..<colon]),
+                    value: String(line[line.index(after: colon)...].drop { $0 == " " })
+                )
+            }
+        }
+    }
+}
+
+extension OpenTransfer.End {
+    init(_ end: FetchEnd, isUpload: Bool) {
+        switch end {
+        case .answered(let status, let headers, let body):
+            let isGood = (200...299).contains(status)
+            self.init(state: isGood ? "done" : "failed")
+            self.status = status
+            self.headers = headers
+            bytes = body.count
+            if isUpload { self.body = String(decoding: body.prefix(16 << 10), as: UTF8.self) }
+            if !isGood { fault = ("status", "the server answers \(status)") }
+        case .failed(_, let message):
+            self.init(state: "failed")
+            fault = ("connection", message)
+        case .timedOut:
+            self.init(state: "failed")
+            fault = ("expired", "the transfer took too long")
+        case .cancelled: self.init(state: "cancelled")
+        }
     }
 }
 

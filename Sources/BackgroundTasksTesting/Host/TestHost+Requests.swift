@@ -67,8 +67,11 @@ extension TestHost {
         _ identifier: String,
         parameters: (any Encodable & Sendable)? = nil
     ) async throws -> Run {
-        let submission = try simulated(identifier, parameters)
-        return try await driver.exclusively {
+        try await launch(simulated(identifier, parameters))
+    }
+
+    func launch(_ submission: Submission) async throws -> Run {
+        try await driver.exclusively {
             let place = try begin(submission).place
             try await driver.settle()
             return core.look { Run($0.history[place]) }

@@ -14,8 +14,10 @@ public struct TestHostError: Error, Hashable, CustomStringConvertible {
         case notBegun
         /// Run after run begins without any time passing.
         case endless
-        /// The fetch is over.
+        /// The fetch or transfer is over.
         case noSuchFetch
+        /// No such notification was posted, or the plugin takes no answers.
+        case noSuchNotification
     }
 
     /// The kind of failure.

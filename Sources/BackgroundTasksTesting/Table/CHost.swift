@@ -14,6 +14,8 @@ package final class CHost: @unchecked Sendable {
     private let fetches = immortal(CHost.fetchTable)
     private let statuses = immortal(CHost.statusTable)
     private let clock = immortal(CHost.clockTable)
+    private let transfers = immortal(CHost.transferTable)
+    private let notifier = immortal(CHost.notifyTable)
     private let extensions: Set<String>
     private let answers: Mutex<(any HostCalls)?>
     private let numbers = Atomic<UInt64>(0)
@@ -26,7 +28,8 @@ package final class CHost: @unchecked Sendable {
     package init(
         _ answers: any HostCalls,
         extensions: Set<String> = [
-            BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS, BG_EXT_CLOCK,
+            BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS, BG_EXT_CLOCK, BG_EXT_TRANSFER,
+            BG_EXT_NOTIFY,
         ]
     ) {
         self.answers = Mutex(answers)
@@ -102,6 +105,8 @@ package final class CHost: @unchecked Sendable {
         case BG_EXT_FETCH: return UnsafeRawPointer(fetches)
         case BG_EXT_STATUS: return UnsafeRawPointer(statuses)
         case BG_EXT_CLOCK: return UnsafeRawPointer(clock)
+        case BG_EXT_TRANSFER: return UnsafeRawPointer(transfers)
+        case BG_EXT_NOTIFY: return UnsafeRawPointer(notifier)
         default: return nil
         }
     }

@@ -30,6 +30,32 @@ package protocol HostCalls: AnyObject, Sendable {
 
     func sleep(_ sleep: SleepCall) -> bg_status
     func wake(_ number: bg_sleep) -> bg_status
+
+    func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String)
+    func waitForTransfer(_ wait: TransferWaitCall) -> bg_status
+    func cancelTransfer(_ id: String) -> bg_status
+    /// Objects in JSON, the oldest first.
+    func transfers(of session: String, after: String?) -> [String]
+    func acknowledgeTransfer(_ id: String) -> bg_status
+
+    func post(_ notification: NotificationCall) -> bg_status
+    func withdraw(_ id: String) -> bg_status
+    /// An array in JSON.
+    func pendingNotifications() -> String
+}
+
+/// Of hosts that do not offer these extensions.
+extension HostCalls {
+    package func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
+        (BG_E_ABSENT, "")
+    }
+    package func waitForTransfer(_ wait: TransferWaitCall) -> bg_status { BG_E_ABSENT }
+    package func cancelTransfer(_ id: String) -> bg_status { BG_E_ABSENT }
+    package func transfers(of session: String, after: String?) -> [String] { [] }
+    package func acknowledgeTransfer(_ id: String) -> bg_status { BG_E_ABSENT }
+    package func post(_ notification: NotificationCall) -> bg_status { BG_E_ABSENT }
+    package func withdraw(_ id: String) -> bg_status { BG_E_ABSENT }
+    package func pendingNotifications() -> String { "[]" }
 }
 
 /// How a plugin ended a run.

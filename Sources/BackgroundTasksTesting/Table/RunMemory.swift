@@ -14,6 +14,8 @@ package final class RunMemory: @unchecked Sendable {
         package var deadline: Int64
         package var graceMilliseconds: UInt32
         package var resultBytesMax: UInt32
+        /// Whether it tells of ended transfers.
+        package var isWake: Bool
 
         package init(
             identifier: String,
@@ -22,7 +24,8 @@ package final class RunMemory: @unchecked Sendable {
             directory: String,
             deadline: Int64,
             graceMilliseconds: UInt32,
-            resultBytesMax: UInt32
+            resultBytesMax: UInt32,
+            isWake: Bool = false
         ) {
             self.identifier = identifier
             self.parameters = parameters
@@ -31,6 +34,7 @@ package final class RunMemory: @unchecked Sendable {
             self.deadline = deadline
             self.graceMilliseconds = graceMilliseconds
             self.resultBytesMax = resultBytesMax
+            self.isWake = isWake
         }
     }
 
@@ -66,7 +70,7 @@ package final class RunMemory: @unchecked Sendable {
         told.grace_ms = setting.graceMilliseconds
         told.max_result = setting.resultBytesMax
         told.cancel_fd = -1
-        told.flags = UInt32(BG_RUN_WORKER)
+        told.flags = UInt32(BG_RUN_WORKER) | (setting.isWake ? UInt32(BG_RUN_WAKE) : 0)
         told.task = task
         info.initialize(to: told)
     }

@@ -27,6 +27,9 @@ struct Check: AsyncParsableCommand {
     @Flag(help: "Pass over variables of the environment that are not set here.")
     var noEnv = false
 
+    @Flag(help: "Take plugins that other users could change, for development.")
+    var dev = false
+
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -35,7 +38,8 @@ struct Check: AsyncParsableCommand {
             pluginPaths: pluginPath,
             json: output.json,
             deniesWarnings: denyWarnings,
-            ignoresEnvironment: noEnv
+            ignoresEnvironment: noEnv,
+            isLax: dev
         )
         let status = try await Checker.run(options, output.console)
         if status != .success { throw ExitCode(status.rawValue) }

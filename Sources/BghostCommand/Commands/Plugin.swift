@@ -4,9 +4,36 @@ internal import ArgumentParser
 
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at plugins.",
-        subcommands: [Inspect.self]
+        abstract: "Look at plugins, check them, and sign them.",
+        subcommands: [Check.self, Inspect.self, Sign.self]
     )
+
+    struct Sign: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sign a plugin for `signedBy` of manifests.",
+            discussion: """
+                The signature is written beside the file, as FILE.minisig, in minisign's format. The \
+                key is what `minisign -G -W` makes.
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The plugin's .so.", valueName: "file"), completion: .file())
+        var file: String
+
+        @Option(
+            name: [.short, .long],
+            help: ArgumentHelp("The secret key.", valueName: "file"),
+            completion: .file()
+        )
+        var key: String
+
+        @Option(help: ArgumentHelp("A line that is signed too.", valueName: "text"))
+        var comment: String?
+
+        func run() throws {
+            try PluginSigner.run(file: file, key: key, comment: comment, Console(.auto))
+        }
+    }
 
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

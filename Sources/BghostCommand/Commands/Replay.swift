@@ -24,10 +24,13 @@ struct Replay: ParsableCommand {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("The manifest that the daemon had.", valueName: "file"),
+        help: ArgumentHelp(
+            "The manifest that the daemon had, and after it those that it took up later.",
+            valueName: "file"
+        ),
         completion: .file()
     )
-    var config = "tasks.json"
+    var config: [String] = ["tasks.json"]
 
     @Flag(help: "Write each thing that happened, with what was decided.")
     var trace = false
@@ -38,22 +41,24 @@ struct Replay: ParsableCommand {
         let console = output.console
         let lines = try JournalLines(file)
         let header = try lines.header()
-        let manifest = try ManifestFiles.read(config).require(console)
-        guard DecisionJournal.fingerprint(of: manifest) == header.manifest else {
+        var manifests: [Manifest] = []
+        for path in config { manifests.append(try ManifestFiles.read(path).require(console)) }
+        guard let manifest = manifests.first(where: { $0.fingerprint == header.manifest }) else {
             throw CommandFailure(
                 .failure,
-                "\(config) is not the manifest that \(TerminalText.escaped(file)) was recorded under",
+                "\(config.joined(separator: ", ")) is not the manifest that \(TerminalText.escaped(file)) was recorded under",
                 fix: "name that one with --config"
             )
         }
         var replay = SchedulerReplay(
             Scheduler.Settings(
                 manifest: manifest,
-                manifestPath: ControlLocation.normalized(config),
+                manifestPath: ControlLocation.normalized(config.first ?? ""),
                 slots: header.slots,
                 machineID: header.machineID,
                 seed: UInt64(header.seed) ?? 0
-            )
+            ),
+            later: manifests
         )
         var decisions = 0
         try lines.forEach { number, line throws(CommandFailure) in
@@ -83,6 +88,13 @@ struct Replay: ParsableCommand {
     ) throws(CommandFailure) -> Int {
         var effects: [SchedulerEffect] = []
         for entry in line.inputs {
+            guard replay.has(entry.input) else {
+                throw CommandFailure(
+                    .failure,
+                    "line \(number): the daemon took up a manifest that none of the files given is",
+                    fix: "name that one with --config too"
+                )
+            }
             guard let decided = replay.apply(entry) else {
                 throw otherwise(number, entry, "it cannot happen any more")
             }

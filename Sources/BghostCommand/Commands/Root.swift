@@ -26,11 +26,13 @@ struct Root: AsyncParsableCommand {
             """,
         version: "bghost \(BghostVersion.text)",
         subcommands: [
-            Run.self, Check.self, Status.self, Why.self, Trigger.self, Expire.self, Stop.self,
+            Run.self, Check.self, Doctor.self, Status.self, Why.self, Trigger.self, Expire.self,
+            Stop.self,
             Submit.self,
             Pending.self, Cancel.self, Runs.self, Show.self, Logs.self, Dead.self, Redrive.self,
             Discard.self, Throttle.self, Disable.self, Enable.self, Backup.self, Plugin.self,
-            Plan.self, Replay.self, Simulate.self, Version.self, Completion.self,
+            Plan.self, Reload.self, Replay.self, Simulate.self, Notify.self, Transfers.self,
+            Version.self, Completion.self,
         ],
         defaultSubcommand: Run.self
     )

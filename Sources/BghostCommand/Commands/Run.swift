@@ -27,7 +27,8 @@ struct Run: AsyncParsableCommand {
         abstract: "Be the daemon, in the foreground.",
         discussion: """
             SIGINT and SIGTERM drain it: nothing new begins, what runs is asked to stop, and what \
-            does not stop within its grace is killed.
+            does not stop within its grace is killed. SIGHUP has it read its manifest anew, as \
+            `bghost reload` does.
             """
     )
 
@@ -85,12 +86,15 @@ struct Run: AsyncParsableCommand {
     )
     var record: String?
 
+    @Flag(help: "Take a manifest and plugins that other users could change, for development.")
+    var dev = false
+
     @OptionGroup var virtual: VirtualClockOptions
 
     func validate() throws {
         guard !virtual.isMisplaced else {
             throw ValidationError(
-                "--for, --from, --manners, --trace and --json go with --virtual-clock"
+                "--for, --from, --manners, --reload, --trace and --json go with --virtual-clock"
             )
         }
         guard (1...4096).contains(slots ?? 1) else {
@@ -109,7 +113,8 @@ struct Run: AsyncParsableCommand {
                 logLevel: logLevel.level,
                 pluginPaths: pluginPath,
                 slots: slots,
-                record: record
+                record: record,
+                isLax: dev
             ),
             Console(.auto)
         )
@@ -133,13 +138,19 @@ struct Run: AsyncParsableCommand {
         let from = virtual.from ?? unixNow()
         let begun = ContinuousClock.now
         let asJSON = virtual.json
-        let result = VirtualPlay(
+        var play = VirtualPlay(
             manifest: manifest,
             path: config,
             slots: slots,
             seed: seed,
             manners: virtual.manners.manners
-        ).play(
+        )
+        for reload in virtual.reloads.sorted(by: { $0.after < $1.after }) {
+            let other = ManifestFiles.read(reload.file, unresolvedSecrets: .warning)
+            let at = from.addingClamped(Int64(clamping: reload.after.clampedNanoseconds))
+            play.reloads.append((at, try other.require(console)))
+        }
+        let result = play.play(
             from: from,
             through: from.addingClamped(Int64(clamping: virtual.length.clampedNanoseconds)),
             observe: virtual.trace ? Self.tracer(console, asJSON: asJSON) : nil

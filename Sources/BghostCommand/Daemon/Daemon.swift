@@ -6,8 +6,10 @@ internal import BghostHost
 internal import BghostLinux
 internal import BghostStore
 internal import BghostTransfer
+internal import BghostTrust
 internal import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 internal import UnixSignals
 
 /// The daemon in the foreground: where its parts are put together.
@@ -23,6 +25,13 @@ package enum Daemon {
                 .badManifest,
                 "\(options.config) has errors; bghost does not start",
                 fix: "bghost check --config \(options.config)"
+            )
+        }
+        if let doubt = doubt(of: reading, options) {
+            throw CommandFailure(
+                .badManifest,
+                "\(reading.path) is not to be trusted: \(doubt)",
+                fix: "or start bghost with --dev, on a machine of your own"
             )
         }
         let log = ConsoleLog(format: options.logFormat, console: console)
@@ -49,14 +58,37 @@ package enum Daemon {
             log: hostLog,
             isSubreaper: true
         )
+        configuration.openTransfers = { directory throws(TransferJournalError) in
+            try SQLiteTransferJournal(path: directory + "/transfers.sqlite")
+        }
         configuration.recorder = journal
-        Orphan.adopt()
-        let host = try await start(configuration)
+        configuration.isLax = options.isLax
+        configuration.rereadManifest = {
+            let reading = ManifestFiles.read(options.config)
+            return RereadManifest(
+                manifest: reading.manifest?.with(slots: options.slots),
+                diagnostics: reading.diagnostics,
+                doubt: doubt(of: reading, options)
+            )
+        }
         let socket =
             options.control.map(ControlLocation.normalized) ?? manifest.host.controlSocket
             ?? ControlLocation.socket(inStateDirectory: state)
+        // Before any run: a daemon whose socket is another's ends, and would take with it what it began.
+        let claim = Mutex<SocketClaim?>(nil)
+        configuration.beforeStart = {
+            let own = try SocketClaim(path: socket)
+            claim.withLock { $0 = own }
+        }
+        let group = try group(manifest.host)
+        Orphan.adopt()
+        ProcessShield.raise()
+        FileSizeLimit.fail()
+        let host = try await start(configuration)
         do {
-            try await serve(host, socket, hostLog)
+            let port = manifest.notifications?.actionPort
+            if group != nil { tell(ifClosed: socket, hostLog) }
+            try await serve(host, socket, claim.withLock { $0 }, group, port, hostLog)
         } catch {
             await host.drain()
             await fetcher.shutDown()
@@ -67,12 +99,28 @@ package enum Daemon {
         await journal?.finish()
     }
 
+    /// Whoever can write the manifest decides what runs as the daemon's user.
+    private static func doubt(
+        of reading: ManifestFiles.Reading,
+        _ options: RunOptions
+    ) -> String? {
+        guard !options.isLax else { return nil }
+        do throws(TrustError) {
+            for file in reading.files { try PathTrust.check(file) }
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     private static func start(_ configuration: HostConfiguration) async throws -> Host {
         do {
             return try await Host.running(configuration)
         } catch let error as HostError {
             throw CommandFailure(.taken, error.description)
         } catch let error as StoreError {
+            throw CommandFailure(.taken, error.description)
+        } catch let error as TransferJournalError {
             throw CommandFailure(.taken, error.description)
         } catch let error as SystemError {
             throw CommandFailure(.internalError, "bghost cannot start: \(error.description)")
@@ -82,24 +130,78 @@ package enum Daemon {
     /// Serves the control socket until a signal comes.
     ///
     /// The host drains first, while clients can still watch; a second signal ends that at once.
-    private static func serve(_ host: Host, _ socket: String, _ log: HostLog) async throws {
+    private static func serve(
+        _ host: Host,
+        _ socket: String,
+        _ claim: SocketClaim?,
+        _ group: ControlAccess.Group?,
+        _ actionPort: Int?,
+        _ log: HostLog
+    ) async throws {
         let server = ControlServer(
             host: host,
+            notifications: host,
             socketPath: socket,
+            claim: claim,
+            access: ControlAccess(group: group) { peer in
+                host.isOwnProcess(peer.pid, user: peer.uid)
+            },
+            onVerb: { verb in log.write(.info, "control.verb", verb.sentence) },
             onReady: {
                 log.write(.info, "control.ready", "listening on \(socket)")
             }
         )
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
+            .init(service: HostService(host: host, log: log)),
+            .init(service: ReloadService(host: host)),
+        ]
+        if let actionPort { services.append(.init(service: actions(host, actionPort, log))) }
         var group = ServiceGroupConfiguration(
-            services: [
-                .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                .init(service: HostService(host: host, log: log)),
-            ],
+            services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: Logger(label: "bghost.services") { _ in SwiftLogNoOpLogHandler() }
         )
         group.maximumCancellationDuration = .seconds(5)
         try await ServiceGroup(configuration: group).run()
+    }
+
+    /// Whose members may use the socket besides the daemon's user.
+    private static func group(_ host: HostSettings) throws -> ControlAccess.Group? {
+        guard let name = host.controlGroup else { return nil }
+        guard let group = ControlAccess.Group(named: name, role: host.controlRole) else {
+            throw CommandFailure(
+                .badManifest,
+                "`host.controlGroup` is `\(name)`, and this system has no such group",
+                fix: "make it with: groupadd \(name)"
+            )
+        }
+        return group
+    }
+
+    /// A group that cannot enter the folder has no use of the socket in it.
+    private static func tell(ifClosed socket: String, _ log: HostLog) {
+        let folder = socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ""
+        guard let facts = try? FileFacts(of: folder, followsLinks: true),
+            facts.permissions & 0o011 == 0
+        else { return }
+        log.write(
+            .warning,
+            "control.closed",
+            "\(folder) lets nobody in but its owner, so `host.controlGroup` has no use of the socket"
+                + " in it: name another place with `host.control`"
+        )
+    }
+
+    private static func actions(_ host: Host, _ port: Int, _ log: HostLog) -> ActionServer {
+        ActionServer(
+            notifications: host,
+            port: port,
+            onReady: {
+                log.write(.info, "actions.ready", "links to actions at http://127.0.0.1:\(port)")
+            },
+            onFailure: { log.write(.error, "actions.failed", $0) }
+        )
     }
 
     private static func stateDirectory(

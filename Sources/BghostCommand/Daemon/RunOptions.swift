@@ -24,6 +24,8 @@ package struct RunOptions: Equatable, Sendable {
     package var slots: Int?
     /// Where all decisions are written, to be replayed.
     package var record: String?
+    /// Whether files are taken that others could change.
+    package var isLax: Bool
 
     package init(
         config: String,
@@ -33,7 +35,8 @@ package struct RunOptions: Equatable, Sendable {
         logLevel: LogEntry.Level = .info,
         pluginPaths: [String] = [],
         slots: Int? = nil,
-        record: String? = nil
+        record: String? = nil,
+        isLax: Bool = false
     ) {
         self.config = config
         self.stateDirectory = stateDirectory
@@ -43,5 +46,6 @@ package struct RunOptions: Equatable, Sendable {
         self.pluginPaths = pluginPaths
         self.slots = slots
         self.record = record
+        self.isLax = isLax
     }
 }

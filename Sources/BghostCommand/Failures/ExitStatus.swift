@@ -30,16 +30,17 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         switch code {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
-            .nothingDead, .noSuchPlugin:
+            .nothingDead, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .pastLatestBegin, .payloadTooLarge,
             .badParameters, .badRequest,
-            .bodyTooLarge, .badSimulation:
+            .bodyTooLarge, .badSimulation, .badAction:
             self = .usage
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .backupFailed:
             self = .taken
+        case .manifestRefused, .needsRestart: self = .badManifest
         case .unavailable, .tooManyPending, .stopping: self = .tryLater
-        case .socketForbidden, .notPermitted: self = .noPermission
+        case .socketForbidden, .notPermitted, .readOnly: self = .noPermission
         case .internalError: self = .internalError
         case .versionSkew, .unreadableAnswer, .connectionLost, .immediateRunIneligible,
             .endedWithoutRun, .noSuchRoute:

@@ -84,7 +84,7 @@ extension JSONWriter {
 }
 
 extension String {
-    fileprivate func padding(to width: Int) -> String {
+    func padding(to width: Int) -> String {
         self + String(repeating: " ", count: max(1, width - count))
     }
 }

@@ -51,11 +51,13 @@ package enum Checker {
         _ options: CheckOptions
     ) async throws -> [Finding] {
         let probe = PluginProbe(
+            manifest,
             workerPath: try InstalledFiles.worker(),
             pluginPath: InstalledFiles.pluginPath(
                 options.pluginPaths.map(ControlLocation.normalized)
             ),
-            manifestDirectory: directory
+            manifestDirectory: directory,
+            isLax: options.isLax
         )
         var findings: [Finding] = []
         for plugin in manifest.plugins {
@@ -63,8 +65,13 @@ package enum Checker {
                 guard case .plugin(plugin.name, let handler) = task.handler else { return nil }
                 return handler
             }
+            let told = manifest.sessions.filter { $0.plugin == plugin.name && $0.sendsLaunchEvents }
             findings.append(
-                Finding(plugin.name, "plugin", await probe.look(at: plugin, handlers: handlers))
+                Finding(
+                    plugin.name,
+                    "plugin",
+                    await probe.look(at: plugin, handlers: handlers + told.map(\.handler))
+                )
             )
         }
         for function in manifest.functions {

@@ -17,7 +17,15 @@ package struct ManifestFiles {
         package var directory: String
         /// The main file, absolute.
         package var path: String
-        package var dropIns: Int
+        /// The names of the drop-ins that were read.
+        package var dropInNames: [String] = []
+
+        package var dropIns: Int { dropInNames.count }
+
+        /// All that it was read from, absolute.
+        package var files: [String] {
+            [path] + dropInNames.map { "\(directory)/tasks.d/\($0)" }
+        }
 
         package var errors: Int { diagnostics.count { $0.severity == .error } }
         package var warnings: Int { diagnostics.count - errors }
@@ -40,8 +48,7 @@ package struct ManifestFiles {
             manifest: nil,
             diagnostics: [],
             directory: directory,
-            path: path,
-            dropIns: 0
+            path: path
         )
         let main: ManifestFile
         switch file(path, name: config) {
@@ -53,7 +60,9 @@ package struct ManifestFiles {
         var dropIns: [ManifestFile] = []
         for name in entries(of: directory + "/tasks.d") {
             switch file("\(directory)/tasks.d/\(name)", name: "tasks.d/\(name)") {
-            case .success(let file): dropIns.append(file)
+            case .success(let file):
+                dropIns.append(file)
+                reading.dropInNames.append(name)
             case .failure(let error):
                 reading.diagnostics = [
                     .unreadable(file: "tasks.d/\(name)", reason: error.reason)
@@ -70,7 +79,6 @@ package struct ManifestFiles {
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
         reading.diagnostics = diagnostics
-        reading.dropIns = dropIns.count
         return reading
     }
 

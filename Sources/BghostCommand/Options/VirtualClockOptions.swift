@@ -5,6 +5,21 @@ internal import BghostCore
 
 extension VirtualManners: ExpressibleByArgument {}
 
+/// Another manifest, taken up in the midst of a play.
+struct VirtualReload: Sendable {
+    /// After how much of its time.
+    let after: Duration
+    let file: String
+
+    init(text: String) throws {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let after = HumanText.duration(from: String(parts[0])) else {
+            throw ValidationError("'\(text)' is no reload such as 30d=other.json")
+        }
+        (self.after, file) = (after, String(parts[1]))
+    }
+}
+
 /// What `bghost run` needs to know to play under a virtual clock.
 struct VirtualClockOptions: ParsableArguments {
     @Option(
@@ -44,6 +59,16 @@ struct VirtualClockOptions: ParsableArguments {
     )
     var manners = VirtualManners.usual
 
+    @Option(
+        name: .customLong("reload"),
+        help: ArgumentHelp(
+            "With --virtual-clock: take up another manifest after so much time; may be repeated.",
+            valueName: "time=file"
+        ),
+        transform: VirtualReload.init(text:)
+    )
+    var reloads: [VirtualReload] = []
+
     @Flag(help: "With --virtual-clock: write each event, and not only the sums.")
     var trace = false
 
@@ -67,6 +92,7 @@ struct VirtualClockOptions: ParsableArguments {
 
     /// Whether something was asked that only a virtual clock has.
     var isMisplaced: Bool {
-        virtualClock == nil && (from != nil || trace || json || manners != .usual)
+        virtualClock == nil
+            && (from != nil || trace || json || manners != .usual || !reloads.isEmpty)
     }
 }

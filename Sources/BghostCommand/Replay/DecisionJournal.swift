@@ -30,13 +30,9 @@ enum DecisionJournal {
             slots: settings.slots,
             machineID: settings.machineID,
             seed: String(settings.seed),
-            manifest: fingerprint(of: settings.manifest)
+            // The manifest itself may have secrets in it.
+            manifest: settings.manifest.fingerprint
         )
-    }
-
-    /// The manifest itself may have secrets in it.
-    static func fingerprint(of manifest: Manifest) -> String {
-        String(sipHash13(Array("\(manifest)".utf8)), radix: 16)
     }
 
     static func encode(_ value: some Encodable) throws -> [UInt8] {

@@ -26,6 +26,8 @@ package struct VirtualPlay {
     package let slots: Int?
     package let seed: UInt64
     package let manners: RunManners
+    /// Manifests that are taken up later, Unix nanoseconds, in the order of their times.
+    package var reloads: [(at: Int64, manifest: Manifest)] = []
 
     package init(
         manifest: Manifest,
@@ -64,6 +66,11 @@ package struct VirtualPlay {
             observe: observe
         )
         simulation.set(simulation.scheduler.catalog.requirements, .holds)
+        for (at, manifest) in reloads where at < through {
+            simulation.run(until: at)
+            simulation.reload(manifest, slots: slots ?? manifest.host.slots ?? 4)
+            simulation.set(simulation.scheduler.catalog.requirements, .holds)
+        }
         simulation.run(until: through)
         return Result(
             from: from,

@@ -23,7 +23,16 @@ package struct StatusView {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
-        return head + SimulationView(status.simulation).banner(style) + tasks + problems(style)
+        return head + devBanner(style) + SimulationView(status.simulation).banner(style) + tasks
+            + problems(style)
+    }
+
+    private func devBanner(_ style: Style) -> String {
+        guard status.isLax else { return "" }
+        return style.painted(
+            "! started with --dev: it takes files that other users could change",
+            .warning
+        ) + "\n"
     }
 
     private var head: String {
@@ -31,7 +40,14 @@ package struct StatusView {
         let uptime = HumanText.duration(.nanoseconds(max(0, machineNow - status.startedAt)))
         let name = "bghost \(TerminalText.escaped(status.version)), process \(status.pid)"
         return "\(name), up \(uptime), \(busy) of \(status.slots) slots busy"
-            + (status.isDraining ? ", draining\n" : "\n")
+            + (status.isDraining ? ", draining\n" : "\n") + transfers
+    }
+
+    private var transfers: String {
+        let counts = status.transfers
+        guard counts != TransferCounts() else { return "" }
+        let ended = counts.ended > 0 ? ", \(counts.ended) ended and not dealt with" : ""
+        return "\(counts.underWay) transfers under way\(ended); bghost transfers lists them\n"
     }
 
     private func row(_ task: TaskStatus, _ style: Style) -> [TextTable.Cell] {
@@ -88,6 +104,13 @@ package struct StatusView {
             if let reason = plugin.switchedOff {
                 let why = reason.isEmpty ? "" : ": " + TerminalText.escaped(reason)
                 text += "\(style.painted(.warning)) plugin \(name) is switched off\(why)\n"
+            }
+            let missing = plugin.sandbox.filter { $0.state == .missing }
+            if !missing.isEmpty {
+                let names = missing.map(\.layer.rawValue).joined(separator: ", ")
+                text +=
+                    "\(style.painted(.warning)) plugin \(name) runs without \(names);"
+                    + " `bghost doctor` says why\n"
             }
             if let problem = plugin.problem {
                 text += "\(style.painted(.bad)) plugin \(name): \(TerminalText.escaped(problem))\n"

@@ -16,6 +16,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case versionSkew = "BG2107"
     case unreadableAnswer = "BG2108"
     case connectionLost = "BG2109"
+    case readOnly = "BG2110"
 
     // BG4: requests and runs. The first eight are the codes of `SubmitErrorCode`.
     case unavailable = "BG4001"
@@ -42,7 +43,15 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case stopping = "BG4023"
     case backupFailed = "BG4024"
     case badSimulation = "BG4025"
+    case manifestRefused = "BG4030"
+    case needsRestart = "BG4031"
+    case noSuchTransfer = "BG5001"
+    case transferOver = "BG5002"
     case internalError = "BG4099"
+
+    // BG6: notifications.
+    case noSuchNotification = "BG6001"
+    case badAction = "BG6002"
 
     package init(_ code: SubmitErrorCode) {
         switch code {
@@ -67,20 +76,26 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .storeFailed: self = .storeFailed
         case .backupFailed: self = .backupFailed
         case .badSimulation: self = .badSimulation
+        case .noSuchTransfer: self = .noSuchTransfer
+        case .transferOver: self = .transferOver
         case .unavailable: self = .unavailable
+        case .badManifest: self = .manifestRefused
+        case .needsRestart: self = .needsRestart
+        case .noSuchNotification: self = .noSuchNotification
+        case .badAction: self = .badAction
         }
     }
 
     /// The HTTP status of an answer that carries it.
     var httpStatus: Int {
         switch self {
-        case .badRequest, .badParameters, .pastLatestBegin, .badSimulation: 400
-        case .notPermitted, .socketForbidden: 403
+        case .badRequest, .badParameters, .pastLatestBegin, .badSimulation, .badAction: 400
+        case .notPermitted, .socketForbidden, .readOnly: 403
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
-            .noSuchPlugin:
+            .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
             404
         case .ambiguousRun, .ambiguousRequest, .backupFailed, .runNotUnderWay, .endedWithoutRun,
-            .immediateRunIneligible:
+            .immediateRunIneligible, .manifestRefused, .needsRestart, .transferOver:
             409
         case .payloadTooLarge, .bodyTooLarge: 413
         case .versionSkew: 426
@@ -126,6 +141,9 @@ extension FaultCode {
         case .connectionLost:
             "The daemon ended the connection before its answer was complete. It may have been "
                 + "stopped: `bghost status` tells."
+        case .readOnly:
+            "The manifest lets members of `host.controlGroup` look at the daemon and no more. Its "
+                + "`host.controlRole` decides, and a restart has it take hold."
         case .unavailable:
             "The daemon takes no requests for this task now, for instance because it is about to "
                 + "stop, or the task's plugin cannot be loaded or is switched off. `bghost status` "
@@ -167,6 +185,16 @@ extension FaultCode {
         case .badSimulation:
             "A simulated fact is NAME=VALUE, such as network=off, and NAME=real ends it. A simulated "
                 + "clock is a step such as +6h or -30m, a time as RFC 3339 has it, or real."
+        case .manifestRefused:
+            "The manifest has errors, or a plugin that it adds or changes cannot be loaded. The daemon "
+                + "goes on with the one that it has. `bghost check` shows what is wrong."
+        case .needsRestart:
+            "The manifest changes something that only a restart of the daemon can change. It goes on "
+                + "with the manifest that it has: take the change back, or restart it."
+        case .noSuchTransfer:
+            "No transfer has an id that begins like this, or more than one has. `bghost transfers` "
+                + "lists those that have not been dealt with."
+        case .transferOver: "The transfer has ended, so it can be neither cancelled nor retried."
         case .nothingPending: "No request of the task is waiting, so there is nothing to withdraw."
         case .endedWithoutRun:
             "The request was withdrawn or replaced by a newer one before its run began."
@@ -174,6 +202,12 @@ extension FaultCode {
         case .noSuchRoute: "The control API has no such path."
         case .bodyTooLarge: "A request to the control API has at most 256 KiB."
         case .stopping: "The daemon is stopping and ends what it was asked to wait for."
+        case .noSuchNotification:
+            "No notification that waits or may be answered has this id, or several plugins have one. "
+                + "`bghost notify outbox` lists them."
+        case .badAction:
+            "A notification is answered with one of its actions, or with `default`, which is to open "
+                + "it. A text that comes with it has at most 4 KiB."
         case .internalError: "A bug in bghost. Please report it with the daemon's log."
         }
     }

@@ -22,6 +22,7 @@ extension JSONWriter {
                 writer.member("slots", status.slots)
                 writer.member("draining", status.isDraining)
                 writer.member("simulation", status.simulation)
+                writer.member("dev", status.isLax)
             }
         }
         member("tasks") { writer in
@@ -29,6 +30,12 @@ extension JSONWriter {
         }
         member("plugins") { writer in
             writer.array { writer in status.plugins.forEach { writer.value($0) } }
+        }
+        member("transfers") { writer in
+            writer.object { writer in
+                writer.member("underWay", status.transfers.underWay)
+                writer.member("ended", status.transfers.ended)
+            }
         }
     }
 
@@ -58,6 +65,29 @@ extension JSONWriter {
             }
             writer.member("problem", plugin.problem)
             writer.member("switchedOff", plugin.switchedOff)
+            writer.key("quarantine")
+            if let quarantine = plugin.quarantine {
+                writer.object { writer in
+                    writer.member("since", time: quarantine.since)
+                    writer.member("reason", quarantine.reason)
+                    writer.member("library", quarantine.library)
+                    writer.member("host", quarantine.host)
+                }
+            } else {
+                writer.null()
+            }
+            writer.member("sandbox") { writer in
+                writer.array { writer in plugin.sandbox.forEach { writer.value($0) } }
+            }
+        }
+    }
+
+    /// Writes how it stands with one layer of a sandbox.
+    package mutating func value(_ standing: LayerStanding) {
+        object { writer in
+            writer.member("layer", standing.layer.rawValue)
+            writer.member("state", standing.state.text)
+            writer.member("detail", standing.detail)
         }
     }
 }
@@ -79,7 +109,12 @@ extension HostStatus {
             isDraining: daemon["draining"]?.bool ?? false,
             tasks: tasks.compactMap(TaskStatus.init(json:)),
             plugins: plugins.compactMap(PluginStatus.init(json:)),
-            simulation: SimulationStatus(member: daemon["simulation"])
+            simulation: SimulationStatus(member: daemon["simulation"]),
+            transfers: TransferCounts(
+                underWay: Int(clamping: json["transfers"]?["underWay"]?.int64 ?? 0),
+                ended: Int(clamping: json["transfers"]?["ended"]?.int64 ?? 0)
+            ),
+            isLax: daemon["dev"]?.bool ?? false
         )
     }
 }
@@ -113,7 +148,34 @@ extension PluginStatus {
                 $0.int64.flatMap(Int32.init(exactly:))
             } ?? [],
             problem: json["problem"]?.string,
-            switchedOff: json["switchedOff"]?.string
+            sandbox: json["sandbox"]?.array?.compactMap(LayerStanding.init(json:)) ?? [],
+            switchedOff: json["switchedOff"]?.string,
+            quarantine: json["quarantine"].flatMap { quarantine in
+                Quarantine(json: quarantine, plugin: name)
+            }
         )
+    }
+}
+
+extension Quarantine {
+    fileprivate init?(json: JSONNode, plugin: String) {
+        guard let reason = json["reason"]?.string else { return nil }
+        self.init(
+            plugin: plugin,
+            library: json["library"]?.string ?? "",
+            host: json["host"]?.string ?? "",
+            since: json.time("since") ?? 0,
+            reason: reason
+        )
+    }
+}
+
+extension LayerStanding {
+    fileprivate init?(json: JSONNode) {
+        let states: [State] = [.missing, .holds, .waived]
+        guard let layer = json["layer"]?.string.flatMap(SandboxLayer.init(rawValue:)),
+            let state = states.first(where: { $0.text == json["state"]?.string })
+        else { return nil }
+        self.init(layer, state, json["detail"]?.string ?? "")
     }
 }

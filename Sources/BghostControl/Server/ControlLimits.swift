@@ -17,11 +17,15 @@ package struct ControlLimits: Equatable, Sendable {
     package static let logLinesMax = 10_000
 
     /// Connections at a time; further ones wait in the kernel's queue.
+    ///
+    /// Members of the control group have half of them at the most.
     package var connectionsMax = 64
     /// For a first request from the connection on, and for each body from its head on.
     package var receiveTime: Duration = .seconds(10)
     /// Between an answer and the next request.
-    package var idleTime: Duration = .seconds(30)
+    package var idleTime: Duration = .seconds(10)
+    /// For a client to take some more of an answer that it was sent.
+    package var stallTime: Duration = .seconds(10)
 
     package init() {}
 }

@@ -10,6 +10,7 @@ struct ControlRoutes: Sendable {
     typealias Context = BasicRequestContext
 
     let host: any HostControl
+    var notifications: (any NotificationControl)?
 
     func router() -> Router<Context> {
         let router = Router(context: Context.self)
@@ -33,6 +34,10 @@ struct ControlRoutes: Sendable {
         }
         OperatorRoutes(host: host).add(to: router)
         SimulationRoutes(host: host).add(to: router)
+        if let notifications {
+            NotificationRoutes(notifications: notifications).add(to: router)
+        }
+        TransferRoutes(host: host).add(to: router)
         router.get("v1/logs") { request, _ in try await LogRoute(host: host).answer(request) }
         return router
     }

@@ -14,35 +14,45 @@ internal import ServiceLifecycle
 /// The control API of a daemon on a Unix socket that only the daemon's user, and root, can use.
 package struct ControlServer: Service, CustomStringConvertible {
     private let host: any HostControl
+    private let notifications: (any NotificationControl)?
     private let socketPath: String
+    private let claim: SocketClaim?
     private let limits: ControlLimits
     private let logger: Logger
-    private let allowsPeer: @Sendable (PeerCredentials) -> Bool
+    private let access: ControlAccess
+    private let onVerb: @Sendable (ControlVerb) -> Void
     private let onReady: @Sendable () async -> Void
 
     /// - Parameters:
+    ///   - notifications: who looks after them; `nil` serves no paths about them.
     ///   - socketPath: absolute; its folder must exist and be writable by nobody else.
+    ///   - claim: the right to listen there, if its owner has taken it already.
     ///   - logger: for what concerns the server itself; `nil` drops it.
-    ///   - allowsPeer: who may connect; called on an event loop, so it must not block.
+    ///   - access: who may connect, and do what.
+    ///   - onVerb: told of each request that changes something, once it has been answered.
     ///   - onReady: called once, as soon as clients can connect.
     package init(
         host: any HostControl,
+        notifications: (any NotificationControl)? = nil,
         socketPath: String,
+        claim: SocketClaim? = nil,
         limits: ControlLimits = ControlLimits(),
         logger: Logger? = nil,
-        allowsPeer: @escaping @Sendable (PeerCredentials) -> Bool = {
-            $0.uid == 0 || $0.uid == geteuid()
-        },
+        access: ControlAccess = ControlAccess(),
+        onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
         onReady: @escaping @Sendable () async -> Void = {}
     ) {
         self.host = host
+        self.notifications = notifications
         self.socketPath = socketPath
+        self.claim = claim
         self.limits = limits
         var logger = logger ?? Logger(label: "bghost.control") { _ in SwiftLogNoOpLogHandler() }
         // Below are the server's own words, such as the name that it binds for a moment.
         logger.logLevel = max(logger.logLevel, .warning)
         self.logger = logger
-        self.allowsPeer = allowsPeer
+        self.access = access
+        self.onVerb = onVerb
         self.onReady = onReady
     }
 
@@ -53,12 +63,12 @@ package struct ControlServer: Service, CustomStringConvertible {
     ///
     /// - Throws: a `ControlFault` if the socket cannot be had, which says who has it.
     package func run() async throws {
-        let claim = try SocketClaim(path: socketPath)
+        let claim = try claim ?? SocketClaim(path: socketPath)
         let failure = Mutex<ControlFault?>(nil)
         defer { claim.withdraw() }
         try await server(claim) { channel in
             do throws(ControlFault) {
-                try claim.publish()
+                try claim.publish(mode: access.mode, group: access.owner)
                 await onReady()
             } catch {
                 failure.withLock { $0 = error }
@@ -74,7 +84,8 @@ package struct ControlServer: Service, CustomStringConvertible {
         _ claim: SocketClaim,
         onListening: @escaping @Sendable (any Channel) async -> Void
     ) throws -> any Service {
-        let (responder, logger) = (ControlRoutes(host: host).router().buildResponder(), logger)
+        let routes = ControlRoutes(host: host, notifications: notifications)
+        let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)
         return try builder.buildServer(
             configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: claim.bindingPath),
@@ -89,7 +100,9 @@ package struct ControlServer: Service, CustomStringConvertible {
                 )
                 var response: Response
                 do {
-                    response = try await responder.respond(to: request, context: context)
+                    response = try await Verbs.answer(request, on: channel, onVerb) {
+                        try await responder.respond(to: request, context: context)
+                    }
                 } catch let error as HTTPParserError {
                     // Answered by the server, as long as no answer has begun.
                     throw error
@@ -108,14 +121,16 @@ package struct ControlServer: Service, CustomStringConvertible {
     }
 
     private var builder: HTTPServerBuilder {
-        let (limits, allowsPeer) = (limits, allowsPeer)
+        let (limits, access) = (limits, access)
+        let guests = GuestCount(most: max(1, limits.connectionsMax / 2))
         return .http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    PeerGate(allows: allowsPeer),
+                    PeerGate(access, guests),
                     RequestDeadline(
                         receiveTime: TimeAmount(limits.receiveTime),
-                        idleTime: TimeAmount(limits.idleTime)
+                        idleTime: TimeAmount(limits.idleTime),
+                        stallTime: TimeAmount(limits.stallTime)
                     ),
                 ],
                 httpDecoderConfiguration: .init(

@@ -37,6 +37,7 @@ struct OperatorRoutes: Sendable {
         router.post("v1/plugins/:name/enable") { _, context in
             try await enable(context.parameters.require("name"))
         }
+        router.post("v1/reload") { _, _ in try await reload() }
         router.post("v1/backup") { request, _ in try await backUp(request) }
     }
 
@@ -179,6 +180,13 @@ struct OperatorRoutes: Sendable {
             try await host.enable(plugin: plugin)
         }
         return Answer.json(Schema.pluginSwitch) { $0.members(answer) }
+    }
+
+    // MARK: - The manifest
+
+    private func reload() async throws -> Response {
+        let report = try await ask { () throws(OperatorRefusal) in try await host.reload() }
+        return Answer.json(Schema.reload) { $0.members(report) }
     }
 
     // MARK: - The store

@@ -1,36 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import Glibc
 internal import NIOCore
+internal import Synchronization
 
-/// Closes a connection before anything is read from it unless its owner may steer the daemon.
+/// Closes a connection before anything is read from it unless its owner may speak to the daemon, and
+/// knows what he may do.
 ///
 /// The modes of the socket and of its folder say the same, but a mode can be loosened by hand. The
 /// kernel fixes the credentials when the peer connects, so passing the descriptor on changes nothing.
 final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
-    private let allows: @Sendable (PeerCredentials) -> Bool
+    private let access: ControlAccess
+    private let guests: GuestCount
+    private(set) var peer = PeerCredentials()
+    private(set) var role: ControlRole?
+    private var isGuest = false
 
-    init(allows: @escaping @Sendable (PeerCredentials) -> Bool) {
-        self.allows = allows
+    init(_ access: ControlAccess, _ guests: GuestCount) {
+        self.access = access
+        self.guests = guests
     }
 
     func channelActive(context: ChannelHandlerContext) {
         guard let socket = context.channel as? any SocketOptionProvider else {
             return context.close(promise: nil)
         }
+        // Both are completed already, since this is the channel's own loop: nothing is read in between.
+        let pidfd: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
+            level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET),
+            name: NIOBSDSocket.Option(rawValue: Self.peerPIDFD)
+        )
         let credentials: EventLoopFuture<PeerCredentials> = socket.unsafeGetSocketOption(
             level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET),
             name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
         )
-        // Completed already, since this is the channel's own loop: nothing is read in between.
-        credentials.assumeIsolated().whenComplete { result in
-            if case .success(let peer) = result, self.allows(peer) {
+        pidfd.assumeIsolated().whenComplete { pidfd in
+            credentials.assumeIsolated().whenComplete { credentials in
+                // Kernels before 6.5 have none.
+                let descriptor = (try? pidfd.get()) ?? -1
+                defer { if descriptor >= 0 { close(descriptor) } }
+                guard case .success(let peer) = credentials,
+                    self.lets(peer, pidfd: descriptor)
+                else { return context.close(promise: nil) }
                 context.fireChannelActive()
-            } else {
-                context.close(promise: nil)
             }
         }
     }
+
+    private func lets(_ peer: PeerCredentials, pidfd: Int32) -> Bool {
+        guard let role = access.role(of: peer, pidfd: pidfd) else { return false }
+        isGuest = peer.uid != 0 && peer.uid != geteuid()
+        // Whoever may only look must not keep the operator out.
+        if isGuest, !guests.enter() {
+            isGuest = false
+            return false
+        }
+        (self.peer, self.role) = (peer, role)
+        return true
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if isGuest { guests.leave() }
+        isGuest = false
+        context.fireChannelInactive()
+    }
+
+    /// `SO_PEERPIDFD`, which glibc does not have yet.
+    private static let peerPIDFD: CInt = 77
+}
+
+/// How many connections members of the control group have.
+final class GuestCount: Sendable {
+    private let count = Mutex(0)
+    private let most: Int
+
+    init(most: Int) { self.most = most }
+
+    func enter() -> Bool {
+        count.withLock { count in
+            guard count < most else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func leave() { count.withLock { $0 -= 1 } }
 }

@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// The lock file beside the socket decides between daemons that start at the same moment; a socket
 /// file alone cannot, since a stale one looks like a live one until it is tried.
-final class SocketClaim: Sendable {
+package final class SocketClaim: Sendable {
     let path: String
     /// Where to bind: in a folder that nobody else can enter, so that the socket is never open to
     /// others, not even between `bind` and `chmod`.
@@ -16,7 +16,7 @@ final class SocketClaim: Sendable {
     private let lock: Int32
 
     /// Checks the folder, takes the lock, and makes sure that nothing but a stale socket lies there.
-    init(path: String) throws(ControlFault) {
+    package init(path: String) throws(ControlFault) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         // Ten bytes: what is bound first has a name that can be longer than the final one.
@@ -58,8 +58,18 @@ final class SocketClaim: Sendable {
     }
 
     /// Puts the bound socket into its place, in one step and with its mode.
-    func publish() throws(ControlFault) {
-        guard chmod(bindingPath, 0o600) == 0, rename(bindingPath, path) == 0 else {
+    ///
+    /// - Parameter group: that of the socket; `nil` leaves it as it is.
+    func publish(mode: mode_t = 0o600, group: gid_t? = nil) throws(ControlFault) {
+        if let group, chown(bindingPath, uid_t.max, group) != 0 {
+            throw ControlFault(
+                .socketFolder,
+                "cannot give the control socket \(path) to group \(group): \(Self.reason(errno))",
+                fix:
+                    "run bghost as a member of the group that `host.controlGroup` names, or as root"
+            )
+        }
+        guard chmod(bindingPath, mode) == 0, rename(bindingPath, path) == 0 else {
             throw ControlFault(
                 .socketFolder,
                 "cannot create the control socket \(path): \(Self.reason(errno))"

@@ -9,6 +9,12 @@ package struct PeerCredentials: Equatable, Sendable {
     package var pid: Int32 = 0
     package var uid: UInt32 = 0
     package var gid: UInt32 = 0
+
+    package init(pid: Int32 = 0, uid: UInt32 = 0, gid: UInt32 = 0) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+    }
 }
 
 /// The address of a Unix socket, and blocking calls that take one.

@@ -123,7 +123,7 @@ extension DiagnosticCode {
             com.example.export.* do, so it is not clear which of them a request belongs to. An \
             exact identifier beside a family is fine: it is taken before the family.
             """
-        case .notDefined: "A task names a plugin or a function that no file defines."
+        case .notDefined: "A task or a session names a plugin or a function that no file defines."
         case .pluginOrFunction:
             """
             A task is carried out either by a handler of a plugin or by a function, so it names \
@@ -131,8 +131,8 @@ extension DiagnosticCode {
             """
         case .nameCollision:
             """
-            A plugin and a function have the same name. Logs and tables name either by its name \
-            alone, so names are unique across both.
+            A plugin and a function have the same name, or a task has that of a session. Logs and \
+            tables name either by its name alone, so names are unique across both.
             """
         case .badSignature:
             """
@@ -148,6 +148,11 @@ extension DiagnosticCode {
         case .badDigest:
             """
             A SHA-256 is written as 64 lower-case hex digits, as `sha256sum FILE` prints it.
+            """
+        case .badPublicKey:
+            """
+            A public key of minisign is one line of 56 letters that begins with RW: the second line of \
+            the file that `minisign -G` writes. It is no secret; the key that signs is another file.
             """
         case .badPath:
             """

@@ -43,6 +43,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case needsExactIdentifier = "BG1045"
     case badCalendar = "BG1046"
     case badTimeZone = "BG1047"
+    case badPublicKey = "BG1052"
 
     // Warnings.
     case sharedInProcess = "BG1060"

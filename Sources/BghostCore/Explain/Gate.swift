@@ -91,7 +91,7 @@ package struct Gate: Equatable, Sendable {
     /// What a closed gate waits for, in a few words.
     package var sentence: String {
         switch kind {
-        case .notBefore: "its earliest begin date"
+        case .notBefore: "its earliest begin date" + (source.isEmpty ? "" : ": \(source)")
         case .coalescing:
             "others, which it may meet"
                 + (until.map { " at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")

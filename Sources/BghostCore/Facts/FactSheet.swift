@@ -107,6 +107,42 @@ package struct FactSheet: Equatable, Sendable {
         }
     }
 
+    /// The same facts under other probes, each by its name, and without what a UPS has said that is asked
+    /// no more.
+    ///
+    /// - Returns: those, and the requirements that have another value now.
+    package func renewed(
+        probes names: [String],
+        keepsUPS: Bool,
+        now: Moment
+    ) -> (sheet: FactSheet, changed: RequirementSet) {
+        var renewed = FactSheet(probes: names)
+        let origins = FactReading.Origin.allCases
+        for bit in 0..<UInt16.bitWidth {
+            var place = bit
+            if bit >= 8 {
+                guard probes.indices.contains(bit - 8),
+                    let index = renewed.probes.firstIndex(of: probes[bit - 8])
+                else { continue }
+                place = index + 8
+            }
+            renewed.facts[place] = facts[bit]
+            renewed.simulated[place] = simulated[bit]
+            for origin in origins where origin != .ups || keepsUPS {
+                renewed.tracks[place * origins.count + origin.rawValue] =
+                    tracks[bit * origins.count + origin.rawValue]
+            }
+        }
+        renewed.noPressure = noPressure
+        guard !keepsUPS else { return (renewed, []) }
+        let ups = RequirementSet([.externalPower, .batteryNotLow])
+        var changed: RequirementSet = []
+        for requirement in ups.each where renewed.settle(requirement, now: now) {
+            changed.insert(requirement)
+        }
+        return (renewed, changed)
+    }
+
     // MARK: Time
 
     /// When `advance` is to be called next, monotonic nanoseconds; `nil` if nothing is on its way.

@@ -7,9 +7,10 @@ package struct SignatureError: Error, Equatable, Sendable, CustomStringConvertib
     /// What is wrong, and what would be right.
     package var message: String
 
+    /// The message may quote the signature, which is anybody's: what steers a terminal is escaped.
     init(_ column: Int, _ message: String) {
         self.column = column
-        self.message = message
+        self.message = PrintableText.escaped(message)
     }
 
     package var description: String { "column \(column): \(message)" }

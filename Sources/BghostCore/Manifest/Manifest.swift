@@ -8,18 +8,28 @@ package struct Manifest: Equatable, Sendable {
     package var host: HostSettings
     package var plugins: [PluginDefinition]
     package var functions: [FunctionDefinition]
+    package var signers: [SignerDefinition]
     package var tasks: [TaskDefinition]
+    package var sessions: [SessionDefinition]
+    /// Who delivers what plugins post; `nil` if nobody does.
+    package var notifications: NotificationSettings?
 
     package init(
         host: HostSettings = HostSettings(),
         plugins: [PluginDefinition] = [],
         functions: [FunctionDefinition] = [],
-        tasks: [TaskDefinition] = []
+        signers: [SignerDefinition] = [],
+        tasks: [TaskDefinition] = [],
+        sessions: [SessionDefinition] = [],
+        notifications: NotificationSettings? = nil
     ) {
         self.host = host
         self.plugins = plugins
         self.functions = functions
+        self.signers = signers
         self.tasks = tasks
+        self.sessions = sessions
+        self.notifications = notifications
     }
 }
 
@@ -29,25 +39,37 @@ package struct HostSettings: Equatable, Sendable {
     package var stateDirectory: String?
     /// The path of the control socket, absolute; `nil` puts it into the state directory.
     package var controlSocket: String?
+    /// A group whose members may use it; `nil` is nobody else.
+    package var controlGroup: String?
+    /// What they may do.
+    package var controlRole: ControlRole
     /// How many runs may be under way at once; `nil` is the number of processors.
     package var slots: Int?
     /// The zone of calendars that name none.
     package var timeZone: ZoneTable
     /// What the machine cannot tell by itself.
     package var facts: FactDefinitions
+    /// Walls without which no worker may run.
+    package var require: Set<SandboxLayer>
 
     package init(
         stateDirectory: String? = nil,
         controlSocket: String? = nil,
+        controlGroup: String? = nil,
+        controlRole: ControlRole = .read,
         slots: Int? = nil,
         timeZone: ZoneTable = .utc,
-        facts: FactDefinitions = FactDefinitions()
+        facts: FactDefinitions = FactDefinitions(),
+        require: Set<SandboxLayer> = []
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
+        self.controlGroup = controlGroup
+        self.controlRole = controlRole
         self.slots = slots
         self.timeZone = timeZone
         self.facts = facts
+        self.require = require
     }
 }
 
@@ -66,12 +88,16 @@ package struct PluginDefinition: Equatable, Sendable {
     package var library: String
     /// The SHA-256 that the file must have, 64 lower-case hex digits.
     package var sha256: String?
+    /// The signer whose signature the file must bear.
+    package var signedBy: String?
     package var isolation: Isolation
     /// How many runs may share one worker at a time, 1 or more.
     package var runsPerWorker: Int
     /// How many idle workers are kept loaded ahead of their runs.
     package var prestart: Int
     package var permissions: Permissions
+    /// Walls without which its workers must not run, besides those that the host requires.
+    package var require: Set<SandboxLayer>
     package var limits: WorkerLimits
     /// How many requests may wait for it.
     package var maxPending: PendingLimits
@@ -86,10 +112,12 @@ package struct PluginDefinition: Equatable, Sendable {
         name: String,
         library: String,
         sha256: String? = nil,
+        signedBy: String? = nil,
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
         prestart: Int = 0,
         permissions: Permissions = Permissions(),
+        require: Set<SandboxLayer> = [],
         limits: WorkerLimits = WorkerLimits(),
         maxPending: PendingLimits = PendingLimits(),
         runtimePerDay: RuntimePerDay = RuntimePerDay(),
@@ -99,15 +127,29 @@ package struct PluginDefinition: Equatable, Sendable {
         self.name = name
         self.library = library
         self.sha256 = sha256
+        self.signedBy = signedBy
         self.isolation = isolation
         self.runsPerWorker = runsPerWorker
         self.prestart = prestart
         self.permissions = permissions
+        self.require = require
         self.limits = limits
         self.maxPending = maxPending
         self.runtimePerDay = runtimePerDay
         self.config = config
         self.origin = origin
+    }
+}
+
+/// One entry of `signers`.
+package struct SignerDefinition: Equatable, Sendable {
+    package var name: String
+    /// Ed25519, as a line of minisign.
+    package var key: String
+
+    package init(name: String, key: String) {
+        self.name = name
+        self.key = key
     }
 }
 
@@ -151,6 +193,8 @@ package struct Permissions: Equatable, Sendable {
     /// Tasks for which it may submit requests, besides those that it handles itself.
     package var submit: [IdentifierPattern]
     package var notify: Bool
+    /// Whether it may make code while it runs.
+    package var jit: Bool
 
     package init(
         network: [NetworkGrant] = [],
@@ -158,7 +202,8 @@ package struct Permissions: Equatable, Sendable {
         read: [String] = [],
         write: [String] = [],
         submit: [IdentifierPattern] = [],
-        notify: Bool = false
+        notify: Bool = false,
+        jit: Bool = false
     ) {
         self.network = network
         self.directNetwork = directNetwork
@@ -166,6 +211,7 @@ package struct Permissions: Equatable, Sendable {
         self.write = write
         self.submit = submit
         self.notify = notify
+        self.jit = jit
     }
 }
 
@@ -200,7 +246,7 @@ package struct WorkerLimits: Equatable, Sendable {
     package var memoryBytes: UInt64?
     /// Processor time of one run.
     package var cpu: Duration?
-    /// Processes in the worker's tree, itself included.
+    /// Processes in the worker's tree, itself included: with 1 it can start none.
     package var processes: Int
     package var descriptors: Int
     /// What one run may write to stdout, stderr and the log, bytes.
@@ -211,7 +257,7 @@ package struct WorkerLimits: Equatable, Sendable {
     package init(
         memoryBytes: UInt64? = 256 << 20,
         cpu: Duration? = nil,
-        processes: Int = 16,
+        processes: Int = 1,
         descriptors: Int = 64,
         outputBytes: Int = 64 << 10,
         resultBytes: Int = 64 << 10
@@ -231,6 +277,14 @@ package enum TaskKind: String, Equatable, Codable, Sendable, CaseIterable {
     case refresh
     /// Long: 10 min of runtime and 30 s of grace.
     case processing
+    /// What people did with a notification: 10 s of runtime and 5 s of grace. No manifest names it.
+    case notificationAction
+    /// Told that the transfers of a session have ended: as short as a refresh. No task of the
+    /// manifest has this kind; its sessions have.
+    case urlSession
+
+    /// Those that a manifest may name.
+    static let named: [TaskKind] = [.refresh, .processing]
 }
 
 /// What becomes of a request whose task already has a run under way.
@@ -330,8 +384,9 @@ package struct RunLimits: Equatable, Codable, Sendable {
     /// The defaults of a kind.
     package init(kind: TaskKind) {
         switch kind {
-        case .refresh: self.init(runtime: .seconds(25), grace: .seconds(5))
+        case .refresh, .urlSession: self.init(runtime: .seconds(25), grace: .seconds(5))
         case .processing: self.init(runtime: .seconds(600), grace: .seconds(30))
+        case .notificationAction: self.init(runtime: .seconds(10), grace: .seconds(5))
         }
     }
 }

@@ -19,8 +19,13 @@ struct ManifestBuilder {
         var host = HostSettings()
         if let zone = zone(node["timeZone"], in: main) { host.timeZone = zone }
         host.facts = facts(node["facts"], in: main)
+        host.require = layers(node["require"])
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
+        host.controlGroup = node["controlGroup"]?.string
+        if let role = node["controlRole"]?.string.flatMap(ControlRole.init(rawValue:)) {
+            host.controlRole = role
+        }
         host.controlSocket = node["control"].flatMap { node in
             let path = path(node, in: main, dropping: PathCheck.addressScheme.utf8.count)
             if let path, path.utf8.count > PathCheck.socketBytesMax {
@@ -57,6 +62,10 @@ struct ManifestBuilder {
         return PathCheck.resolve(path, against: manifestDirectory)
     }
 
+    func signer(_ entry: ManifestEntry) -> SignerDefinition {
+        SignerDefinition(name: entry.name, key: entry.node["key"]?.string ?? "")
+    }
+
     // MARK: - Plugins and functions
 
     func plugin(_ entry: ManifestEntry) -> PluginDefinition {
@@ -67,10 +76,12 @@ struct ManifestBuilder {
             name: entry.name,
             library: node["library"]?.string ?? "",
             sha256: node["sha256"]?.string,
+            signedBy: node["signedBy"]?.string,
             isolation: isolation,
             runsPerWorker: node["runsPerWorker"]?.int64.map { Int(clamping: $0) } ?? 1,
             prestart: node["prestart"]?.int64.map { Int(clamping: $0) } ?? 0,
             permissions: permissions(node["permissions"]),
+            require: layers(node["require"]),
             limits: limits(node["limits"]),
             maxPending: maxPending(node["maxPending"]),
             runtimePerDay: RuntimePerDay(
@@ -134,8 +145,13 @@ struct ManifestBuilder {
             read: paths("read"),
             write: paths("write"),
             submit: texts("submit").compactMap { IdentifierPattern($0) },
-            notify: node?["notify"]?.bool ?? false
+            notify: node?["notify"]?.bool ?? false,
+            jit: node?["jit"]?.bool ?? false
         )
+    }
+
+    private func layers(_ node: JSONNode?) -> Set<SandboxLayer> {
+        Set(node?.array?.compactMap { $0.string.flatMap(SandboxLayer.init) } ?? [])
     }
 
     private func maxPending(_ node: JSONNode?) -> PendingLimits {
@@ -272,7 +288,7 @@ struct ManifestBuilder {
         amount(node, .duration).map { .milliseconds(Int64(clamping: $0)) }
     }
 
-    private func amount(_ node: JSONNode?, _ notation: QuantityNotation) -> UInt64? {
+    func amount(_ node: JSONNode?, _ notation: QuantityNotation) -> UInt64? {
         node?.string.flatMap { try? notation.parse($0) }
     }
 }

@@ -28,6 +28,12 @@ enum ManifestKeys {
                 "Plain C functions that tasks may call, by a name of your choice."
             ),
             ManifestKey(
+                "signers",
+                .definitions(of: signer, names: .pluginName),
+                default: "{}",
+                "Whose signatures of plugins are believed, by a name of your choice."
+            ),
+            ManifestKey(
                 "tasks",
                 .definitions(of: task, names: .identifierPattern),
                 default: "{}",
@@ -35,13 +41,14 @@ enum ManifestKeys {
             ),
             ManifestKey(
                 "sessions",
-                .reserved(advice: "remove it"),
-                "Background transfer sessions."
+                .definitions(of: session, names: .sessionName),
+                default: "{}",
+                "Sessions of background transfers: each belongs to one plugin."
             ),
             ManifestKey(
                 "notifications",
-                .reserved(advice: "let the handler submit the notifier's task"),
-                "The task that delivers what handlers post."
+                .section(notifications),
+                "Who delivers what plugins post as notifications."
             ),
         ]
     )
@@ -62,6 +69,8 @@ enum ManifestKeys {
                 .text(.controlAddress),
                 "The control socket, as unix:PATH; the default is a socket in the state directory."
             ),
+            controlGroup,
+            controlRole,
             ManifestKey(
                 "slots",
                 .whole(1...4096),
@@ -79,6 +88,7 @@ enum ManifestKeys {
                 "The IANA zone of calendars that name none."
             ),
             ManifestKey("facts", .section(facts), "What the machine cannot tell by itself."),
+            require("Walls without which no worker may run; `bghost doctor` shows what holds."),
             ManifestKey(
                 "history",
                 .reserved(advice: "remove it"),
@@ -126,6 +136,7 @@ enum ManifestKeys {
                 """
             ),
             ManifestKey("permissions", .section(permissions), "What it may do besides computing."),
+            require("Walls without which its workers must not run."),
             ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
             ManifestKey("maxPending", .section(maxPending), "How many requests may wait for it."),
             ManifestKey(
@@ -142,9 +153,24 @@ enum ManifestKeys {
             override,
             ManifestKey(
                 "signedBy",
-                .reserved(advice: "pin the file with `sha256`"),
-                "Whose signature the file must bear."
+                .text(.pluginName),
+                """
+                The one of `signers` whose signature the file must bear; it lies beside the file, as \
+                minisign writes it, in FILE.minisig.
+                """
             ),
+        ]
+    )
+
+    static let signer = ManifestSection(
+        noun: "signer",
+        keys: [
+            ManifestKey(
+                "key",
+                .text(.publicKey),
+                required: true,
+                "The public key, as `minisign` shows it: RW and 54 further letters."
+            )
         ]
     )
 
@@ -187,6 +213,12 @@ enum ManifestKeys {
                 default: "false",
                 "Whether it may post notifications."
             ),
+            ManifestKey(
+                "jit",
+                .flag,
+                default: "false",
+                "Whether it may make code while it runs: memory that is writable and executable."
+            ),
         ]
     )
 
@@ -207,8 +239,8 @@ enum ManifestKeys {
             ManifestKey(
                 "processes",
                 .whole(1...4096),
-                default: "16",
-                "Processes in a worker's tree, the worker included."
+                default: "1",
+                "Processes in a worker's tree, the worker included; with 1 it can start none."
             ),
             ManifestKey(
                 "descriptors",
@@ -277,7 +309,7 @@ enum ManifestKeys {
             ),
             ManifestKey(
                 "kind",
-                .word(TaskKind.allCases.map(\.rawValue), reserved: ["continued"]),
+                .word(TaskKind.named.map(\.rawValue), reserved: ["continued"]),
                 default: "\"refresh\"",
                 """
                 What it is: refresh is short (25s of runtime, 5s of grace), processing is long \
@@ -346,7 +378,11 @@ enum ManifestKeys {
         ]
     )
 
-    private static let override = ManifestKey(
+    private static func require(_ summary: String) -> ManifestKey {
+        ManifestKey("require", .list(of: .layer), default: "[]", summary)
+    }
+
+    static let override = ManifestKey(
         "override",
         .flag,
         default: "false",

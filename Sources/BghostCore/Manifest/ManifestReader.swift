@@ -65,15 +65,21 @@ package struct ManifestReader {
         let merge = DefinitionMerge(sources: sources, collector: collector)
         let plugins = merge.entries("plugins", noun: "plugin")
         let functions = merge.entries("functions", noun: "function")
+        let signers = merge.entries("signers", noun: "signer")
         let tasks = merge.entries("tasks", noun: "task")
+        let sessions = merge.entries("sessions", noun: "session")
         // What an unreadable file defines is not known, so nothing can be said to be missing.
         if sources.allSatisfy(\.isReadable) {
-            ReferenceCheck(
+            let references = ReferenceCheck(
                 plugins: plugins,
                 functions: functions,
+                signers: signers,
                 tasks: tasks,
+                sessions: sessions,
                 collector: collector
-            ).check()
+            )
+            references.check()
+            references.checkNotifications(sources)
         }
         let builder = ManifestBuilder(
             collector: collector,
@@ -94,7 +100,10 @@ package struct ManifestReader {
             host: host,
             plugins: plugins.map(builder.plugin),
             functions: functions.map(builder.function),
-            tasks: tasks.compactMap { builder.task($0, host) }
+            signers: signers.map(builder.signer),
+            tasks: tasks.compactMap { builder.task($0, host) },
+            sessions: sessions.map(builder.session),
+            notifications: builder.notifications(sources)
         )
     }
 }

@@ -13,10 +13,16 @@ package struct PendingLimits: Equatable, Sendable {
         self.processing = processing
     }
 
+    /// People do not answer faster than that; a program that does is held up.
+    private static let notificationActions = 64
+
     package subscript(kind: TaskKind) -> Int {
         switch kind {
         case .refresh: refresh
         case .processing: processing
+        case .notificationAction: Self.notificationActions
+        // Nobody submits one.
+        case .urlSession: .max
         }
     }
 }

@@ -4,7 +4,9 @@
 struct ReferenceCheck {
     let plugins: [ManifestEntry]
     let functions: [ManifestEntry]
+    let signers: [ManifestEntry]
     let tasks: [ManifestEntry]
+    let sessions: [ManifestEntry]
     let collector: DiagnosticCollector
 
     func check() {
@@ -17,6 +19,52 @@ struct ReferenceCheck {
             checkHandler(of: task, fields)
             checkReference("plugin", of: task, fields, in: pluginNames, other: functionNames)
             checkReference("function", of: task, fields, in: functionNames, other: pluginNames)
+        }
+        let signerNames = signers.map(\.name)
+        for plugin in plugins { checkSigner(of: plugin, among: signerNames) }
+        for session in sessions {
+            guard let fields = session.node.object else { continue }
+            checkReference(
+                "plugin",
+                of: session,
+                fields,
+                in: pluginNames,
+                other: functionNames,
+                noun: "session"
+            )
+        }
+        checkSessionTasks()
+    }
+
+    private func checkSigner(of plugin: ManifestEntry, among signers: [String]) {
+        guard let node = plugin.node["signedBy"], let name = node.string,
+            TextFormat.pluginName.fault(in: name) == nil, !signers.contains(name)
+        else { return }
+        collector.report(
+            .notDefined,
+            at: node.span,
+            in: plugin.source,
+            "plugin \(plugin.name.quoted) is to be signed by \(name.quoted), who is not defined",
+            label: Spelling.nearest(to: name, among: signers.sorted())
+                .map { "did you mean \"\($0)\"?" },
+            help: "define the key in `signers`"
+        )
+    }
+
+    /// A session's task is its own.
+    private func checkSessionTasks() {
+        let named = Dictionary(tasks.map { ($0.name, $0) }) { first, _ in first }
+        for session in sessions {
+            let name = SessionDefinition.taskPrefix + session.name
+            guard let task = named[name] else { continue }
+            collector.report(
+                .nameCollision,
+                at: task.keySpan,
+                in: task.source,
+                "the session \(session.name.quoted) has a task \(name.quoted) of its own",
+                help: "remove the task, and set the session's `handler` and `limits` instead",
+                notes: [Diagnostic.Note("the session is defined here", at: session.place)]
+            )
         }
     }
 
@@ -99,7 +147,8 @@ struct ReferenceCheck {
         of task: ManifestEntry,
         _ fields: [JSONMember],
         in defined: Set<String>,
-        other: Set<String>
+        other: Set<String>,
+        noun: String = "task"
     ) {
         guard let node = fields.first(where: { $0.key == key })?.value, let name = node.string,
             TextFormat.pluginName.fault(in: name) == nil, !defined.contains(name)
@@ -108,8 +157,8 @@ struct ReferenceCheck {
             .notDefined,
             at: node.span,
             in: task.source,
-            "task \(task.name.quoted) names the \(key) \(name.quoted), which is not defined",
-            label: Self.suggestion(for: name, key, defined, other),
+            "\(noun) \(task.name.quoted) names the \(key) \(name.quoted), which is not defined",
+            label: Self.suggestion(for: name, key, defined, noun == "task" ? other : []),
             help: defined.isEmpty
                 ? "define it in `\(key)s`"
                 : "defined are " + defined.sorted().prefix(8).map(\.quoted).joined(separator: ", ")

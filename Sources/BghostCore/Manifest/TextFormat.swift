@@ -11,8 +11,10 @@ enum TextFormat: Sendable {
     /// A path, or a bare name to look up.
     case library
     case digest
+    case publicKey
     case networkGrant
     case identifierPattern
+    case sessionName
     case pluginName
     case handlerName
     case symbol
@@ -22,6 +24,8 @@ enum TextFormat: Sendable {
     case upsAddress
     case linkName
     case argument
+    case layer
+    case group
 }
 
 /// Why a text does not have its format.
@@ -47,6 +51,9 @@ extension TextFormat {
         case .identifierPattern:
             "an identifier is 1 to 128 of A-Z a-z 0-9 . _ -; each part of it begins with a letter or"
                 + " a digit, and that of a family ends in .*"
+        case .sessionName:
+            "a session's name is 1 to \(SessionDefinition.nameBytesMax) of A-Z a-z 0-9 . _ -; each part"
+                + " of it begins with a letter or a digit"
         case .pluginName:
             "a name is 1 to 64 of A-Z a-z 0-9 . _ -, and begins with a letter or a digit"
         default: nil
@@ -60,8 +67,10 @@ extension TextFormat {
         case .controlAddress: "an address such as \"unix:/run/bghost/control.sock\""
         case .library: "a library such as \"libWeather.so\""
         case .digest: "a SHA-256 in hex"
+        case .publicKey: "a public key of minisign"
         case .networkGrant: "a host and port such as \"api.example.org:443\""
         case .identifierPattern: "a task identifier"
+        case .sessionName: "a session's name"
         case .pluginName: "a name"
         case .handlerName: "a handler's name"
         case .symbol: "a symbol such as \"crc32\""
@@ -71,6 +80,8 @@ extension TextFormat {
         case .upsAddress: "a supply such as \"ups@localhost\""
         case .linkName: "a network link such as \"wwan0\""
         case .argument: "an argument"
+        case .layer: "a layer such as \"landlock\""
+        case .group: "a group such as \"adm\""
         }
     }
 
@@ -81,9 +92,10 @@ extension TextFormat {
         case .controlAddress: "address"
         case .library: "library"
         case .digest: "SHA-256"
+        case .publicKey: "public key"
         case .networkGrant: "host and port"
         case .identifierPattern: "identifier"
-        case .pluginName, .handlerName: "name"
+        case .sessionName, .pluginName, .handlerName: "name"
         case .symbol: "symbol"
         case .signature: "signature"
         case .calendar: "calendar"
@@ -91,6 +103,8 @@ extension TextFormat {
         case .upsAddress: "supply"
         case .linkName: "link"
         case .argument: "argument"
+        case .layer: "layer"
+        case .group: "group"
         }
     }
 
@@ -103,12 +117,16 @@ extension TextFormat {
         case .linkName: "^[^/ \\t\\n]{1,15}$"
         case .controlAddress: "^unix:."
         case .digest: "^[0-9a-f]{64}$"
+        case .publicKey: "^RW[A-Za-z0-9+/]{54}$"
         case .networkGrant: #"^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[A-Za-z0-9._-]+):[0-9]{1,5}$"#
         case .identifierPattern:
             #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*(\.\*)?$"#
+        case .sessionName: #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$"#
         case .pluginName: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
         case .handlerName: "^[A-Za-z0-9._-]{1,128}$"
         case .symbol: "^[A-Za-z_][A-Za-z0-9_]{0,254}$"
+        case .group: "^[A-Za-z0-9._-]{1,32}$"
+        case .layer: "^(" + SandboxLayer.allCases.map(\.rawValue).joined(separator: "|") + ")$"
         }
     }
 
@@ -121,8 +139,10 @@ extension TextFormat {
         case .controlAddress: PathCheck.addressFault(in: text)
         case .path, .library: PathCheck.plainFault(in: text)
         case .digest: Self.digestFault(text)
+        case .publicKey: Self.keyFault(text)
         case .networkGrant: Self.grantFault(text)
         case .identifierPattern: Self.identifierFault(text)
+        case .sessionName: Self.sessionFault(text)
         case .pluginName: Self.nameFault(text, bytesMax: 64, beginsPlainly: true)
         case .handlerName: Self.nameFault(text, bytesMax: 128, beginsPlainly: false)
         case .symbol: Self.symbolFault(text)
@@ -134,7 +154,20 @@ extension TextFormat {
                 ? TextFault(.badNetworkGrant, "it is not of the form ups@host:port") : nil
         case .linkName: Self.linkFault(text)
         case .argument: PathCheck.plainFault(in: text)
+        case .layer: Self.layerFault(text)
+        case .group: Self.nameFault(text, bytesMax: 32, beginsPlainly: false)
         }
+    }
+
+    private static func layerFault(_ text: String) -> TextFault? {
+        let known = SandboxLayer.allCases.map(\.rawValue)
+        guard !known.contains(where: { $0.isSameText(as: text) }) else { return nil }
+        return TextFault(
+            .unknownWord,
+            "it is not one of them",
+            label: Spelling.nearest(to: text, among: known).map { "did you mean \"\($0)\"?" }
+                ?? known.joined(separator: ", ")
+        )
     }
 
     /// As the kernel has it, whose names have 15 bytes.
@@ -178,6 +211,16 @@ extension TextFormat {
         )
     }
 
+    private static func keyFault(_ text: String) -> TextFault? {
+        let bytes = Base64.decode(text) ?? []
+        guard bytes.count != 42 || !bytes.starts(with: Array("Ed".utf8)) else { return nil }
+        return TextFault(
+            .badPublicKey,
+            "it is not RW and 54 further letters",
+            label: "the second line of minisign.pub is such a key"
+        )
+    }
+
     private static func grantFault(_ text: String) -> TextFault? {
         do throws(NetworkGrantFault) {
             _ = try NetworkGrant(parsing: text)
@@ -191,6 +234,18 @@ extension TextFormat {
     private static func identifierFault(_ text: String) -> TextFault? {
         guard IdentifierPattern(text) == nil else { return nil }
         return TextFault(.badIdentifier, identifierReason(text))
+    }
+
+    /// With what stands before it, it names a task.
+    private static func sessionFault(_ text: String) -> TextFault? {
+        if text.utf8.count > SessionDefinition.nameBytesMax {
+            return TextFault(
+                .badName,
+                "it is longer than \(SessionDefinition.nameBytesMax) bytes"
+            )
+        }
+        guard !IdentifierPattern.isValid(text) else { return nil }
+        return TextFault(.badName, identifierReason(text))
     }
 
     private static func identifierReason(_ text: String) -> String {

@@ -89,6 +89,20 @@ package protocol HostControl: Sendable {
     /// - Returns: the size of the copy, bytes.
     func backUp(to path: String) async throws(OperatorRefusal) -> UInt64
 
+    /// Reads the manifest anew and puts it in the place of the one that is in force.
+    ///
+    /// All of it or nothing: a manifest that is refused changes nothing.
+    func reload() async throws(OperatorRefusal) -> ReloadReport
+
+    /// All transfers that have not been dealt with, the oldest first.
+    func transfers() async -> [TransferView]
+
+    /// Ends the transfer whose id begins like this.
+    func cancelTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
+
+    /// Tries a transfer again now that would be tried again later.
+    func retryTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
+
     /// The newest runs first.
     func runs(task: String?, limit: Int) async -> [RunRecord]
 

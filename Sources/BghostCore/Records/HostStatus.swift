@@ -13,6 +13,9 @@ package struct HostStatus: Equatable, Sendable {
     package var tasks: [TaskStatus]
     package var plugins: [PluginStatus]
     package var simulation: SimulationStatus
+    package var transfers: TransferCounts
+    /// Whether it takes files that others could change.
+    package var isLax: Bool
 
     package init(
         version: String,
@@ -23,7 +26,9 @@ package struct HostStatus: Equatable, Sendable {
         isDraining: Bool,
         tasks: [TaskStatus],
         plugins: [PluginStatus],
-        simulation: SimulationStatus = SimulationStatus()
+        simulation: SimulationStatus = SimulationStatus(),
+        transfers: TransferCounts = TransferCounts(),
+        isLax: Bool = false
     ) {
         self.version = version
         self.pid = pid
@@ -34,6 +39,8 @@ package struct HostStatus: Equatable, Sendable {
         self.tasks = tasks
         self.plugins = plugins
         self.simulation = simulation
+        self.transfers = transfers
+        self.isLax = isLax
     }
 }
 
@@ -72,8 +79,12 @@ package struct PluginStatus: Equatable, Sendable {
     package var workers: [Int32]
     /// Why it cannot be used now; `nil` if nothing is known against it.
     package var problem: String?
+    /// How it stands with the walls around its workers; empty before the first of them.
+    package var sandbox: [LayerStanding]
     /// Why its operator has switched it off, "" if he gave no reason; `nil` if it is on.
     package var switchedOff: String?
+    /// Why it is not run any more, if it is not.
+    package var quarantine: Quarantine?
 
     package init(
         name: String,
@@ -81,13 +92,17 @@ package struct PluginStatus: Equatable, Sendable {
         isolation: Isolation,
         workers: [Int32] = [],
         problem: String? = nil,
-        switchedOff: String? = nil
+        sandbox: [LayerStanding] = [],
+        switchedOff: String? = nil,
+        quarantine: Quarantine? = nil
     ) {
         self.name = name
         self.library = library
         self.isolation = isolation
         self.workers = workers
         self.problem = problem
+        self.sandbox = sandbox
         self.switchedOff = switchedOff
+        self.quarantine = quarantine
     }
 }

@@ -16,8 +16,18 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case backupFailed
         /// What is to be simulated is not understood.
         case badSimulation
+        case noSuchNotification
+        /// A notification cannot be answered like this.
+        case badAction
+        /// No transfer, or more than one, has an id that begins like this.
+        case noSuchTransfer
+        case transferOver
         /// Not now.
         case unavailable
+        /// The manifest has errors, or one of its plugins cannot be loaded.
+        case badManifest
+        /// The manifest changes what only a restart can change.
+        case needsRestart
     }
 
     package var code: Code

@@ -107,8 +107,21 @@ struct IdentifierTable: Sendable {
         UInt8(truncatingIfNeeded: hash >> 56) | 0x80
     }
 
-    private mutating func grow() {
-        let mask = 2 * places.count - 1
+    /// Makes room for as many.
+    ///
+    /// Memory that is not used is not touched, so their text is given plenty.
+    mutating func reserve(_ count: Int) {
+        ends.reserveCapacity(count)
+        text.reserveCapacity(32 * count)
+        var size = places.count
+        while 3 * size < 4 * (count + 1) { size *= 2 }
+        if size > places.count { rehash(size) }
+    }
+
+    private mutating func grow() { rehash(2 * places.count) }
+
+    private mutating func rehash(_ size: Int) {
+        let mask = size - 1
         places = Array(repeating: 0, count: mask + 1)
         tags = Array(repeating: Self.free, count: mask + 1)
         text.withUnsafeBytes { text in

@@ -100,7 +100,7 @@ package struct MissedSlots: Equatable, Codable, Sendable {
 package enum Submitter: Equatable, Codable, Sendable {
     /// Somebody at the control socket.
     case `operator`
-    /// The manifest: `submitAtStart` or a schedule.
+    /// The manifest: `submitAtStart`, a schedule, or a notification to be delivered.
     case manifest
     /// A handler, in this run.
     case run(RunID)

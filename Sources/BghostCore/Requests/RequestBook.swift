@@ -19,7 +19,7 @@ package struct RequestBook: Sendable {
     }
 
     /// Entries that share the slots with those of other groups.
-    private struct Group: Sendable {
+    struct Group: Sendable {
         /// Entries by the rank of the request that they would begin.
         var ready = TimerHeap()
         var running = 0
@@ -27,8 +27,8 @@ package struct RequestBook: Sendable {
         var isListed = false
     }
 
-    package private(set) var entries = Entries()
-    private var groups: [Group] = []
+    package internal(set) var entries = Entries()
+    var groups: [Group] = []
     /// Groups that may have something ready.
     private var listed: [Int] = []
     /// Groups that have a run.
@@ -37,8 +37,8 @@ package struct RequestBook: Sendable {
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
     /// By quota, the pending requests that the manifest did not submit itself.
-    private var submitted: [Int] = []
-    private let slots: Int
+    var submitted: [Int] = []
+    var slots: Int
 
     /// - Parameter slots: how many runs there may be at once, which is what groups share.
     package init(slots: Int = .max) {
@@ -46,6 +46,13 @@ package struct RequestBook: Sendable {
     }
 
     // MARK: Entries
+
+    /// Makes room for as many requests: tables that grow step by step are copied and touch twice the
+    /// memory.
+    package mutating func reserve(_ count: Int) {
+        entries.reserve(count)
+        waiting.reserve(count)
+    }
 
     /// The entry of an identifier, made if there is none.
     package mutating func entry(
@@ -215,9 +222,11 @@ package struct RequestBook: Sendable {
     }
 
     /// A run of this entry has ended.
-    package mutating func finished(entry: Int, now: Int64) {
+    ///
+    /// - Parameter group: the one that it began in, if the entry may have changed to another since.
+    package mutating func finished(entry: Int, group began: Int? = nil, now: Int64) {
         entries.rows[entry].running -= 1
-        let group = entries.kind(entry).group
+        let group = began ?? entries.kind(entry).group
         groups[group].running -= 1
         if groups[group].running == 0 { runningGroups -= 1 }
         retry(entry: entry, now: now)
@@ -242,7 +251,7 @@ package struct RequestBook: Sendable {
 
     /// Puts an entry into the ready heap under the rank of what it would begin, and has it wait for
     /// its next date.
-    private mutating func line(up entry: Int, now: Int64) {
+    mutating func line(up entry: Int, now: Int64) {
         arm(entry, now: now)
         guard let rank = entries.candidate(entry, now: now)?.rank,
             rank != entries.rows[entry].ticket

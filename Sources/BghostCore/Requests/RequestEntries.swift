@@ -22,6 +22,11 @@ extension RequestBook {
             )
         }
 
+        mutating func reserve(_ count: Int) {
+            rows.reserveCapacity(count)
+            identifiers.reserve(count)
+        }
+
         func number(of identifier: String) -> Int? { identifiers.number(of: identifier) }
 
         func kind(_ number: Int) -> Kind { kinds[Int(rows[number].kind)] }
@@ -30,15 +35,21 @@ extension RequestBook {
         mutating func enter(_ identifier: String, _ kind: () -> Kind) -> Int {
             let number = identifiers.enter(identifier)
             guard number == rows.count else { return number }
-            let kind = kind()
-            let known = numbers[kind]
-            let kindNumber = known ?? UInt32(kinds.count)
-            if known == nil {
-                kinds.append(kind)
-                numbers[kind] = kindNumber
-            }
-            rows.append(RequestRow(kind: kindNumber))
+            rows.append(RequestRow(kind: self.number(of: kind())))
             return number
+        }
+
+        private mutating func number(of kind: Kind) -> UInt32 {
+            if let known = numbers[kind] { return known }
+            let number = UInt32(kinds.count)
+            kinds.append(kind)
+            numbers[kind] = number
+            return number
+        }
+
+        /// Has an identifier be of another kind.
+        mutating func set(_ kind: Kind, of number: Int) {
+            rows[number].kind = self.number(of: kind)
         }
 
         // MARK: Requests

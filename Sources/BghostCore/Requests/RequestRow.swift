@@ -29,7 +29,7 @@ struct RequestRow: Sendable {
     var alarm = RequestRow.noAlarm
     private var rest: Rest?
     /// The number of its kind.
-    let kind: UInt32
+    var kind: UInt32
     var running: UInt32 = 0
     /// Tells the alarms of one row apart, also when they are for the same date.
     var alarms: UInt16 = 0

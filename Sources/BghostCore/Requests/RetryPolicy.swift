@@ -32,6 +32,20 @@ package struct RetryPolicy: Equatable, Sendable {
         case .refresh: self.init(backoff: .none)
         case .processing:
             self.init(backoff: .exponential(base: .seconds(30), cap: .seconds(5 * 3600)))
+        case .notificationAction:
+            // It cannot be submitted again: whoever did it has done it once.
+            self.init(
+                backoff: .exponential(base: .seconds(5), cap: .seconds(600)),
+                attemptsMax: 8,
+                lossesMax: 5
+            )
+        // It is told again until it has been heard, or what there is to tell has gone.
+        case .urlSession:
+            self.init(
+                backoff: .exponential(base: .seconds(30), cap: .seconds(3600)),
+                attemptsMax: .max,
+                lossesMax: .max
+            )
         }
     }
 

@@ -35,6 +35,9 @@ package struct RuntimePerDay: Equatable, Sendable {
         switch kind {
         case .refresh: refresh
         case .processing: processing
+        case .notificationAction: nil
+        // What has arrived is told, however long others took.
+        case .urlSession: nil
         }
     }
 }

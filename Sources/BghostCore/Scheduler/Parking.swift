@@ -21,6 +21,14 @@ struct Parking: Sendable {
         memories[identifier] ?? TaskMemory(identifier: identifier)
     }
 
+    /// What is remembered of an identifier, if something is.
+    func known(_ identifier: String) -> TaskMemory? { memories[identifier] }
+
+    /// Gives out what is remembered of an identifier that is permitted again.
+    mutating func take(_ identifier: String) -> TaskMemory? {
+        memories.removeValue(forKey: identifier)
+    }
+
     /// Since when requests of an identifier are parked, Unix nanoseconds.
     func since(_ identifier: String) -> Int64? { memories[identifier]?.parkedSince }
 

@@ -25,7 +25,7 @@ struct RunGates: Sendable {
         var hasTurnedAway = false
     }
 
-    let catalog: TaskCatalog
+    private(set) var catalog: TaskCatalog
     var plugins: [Plugin]
     var handlers: [Handler]
     /// What the machine offers; `nil` if nobody watches it, and then all is unknown.
@@ -37,6 +37,8 @@ struct RunGates: Sendable {
     ///
     /// They must not begin: the store has them as replaced by then, and would not take their outcome.
     var beingReplaced: Set<RunID> = []
+    /// Why plugins are switched off that the manifest does not have, should they come back.
+    var switchedOffElsewhere: [String: String] = [:]
     /// Plugins with a problem that some request waits for, to be looked at again.
     var inspections: [Int] = []
 
@@ -47,6 +49,33 @@ struct RunGates: Sendable {
         // A function has a worker for each run, so nothing is shared.
         handlers = catalog.handlers.map {
             Handler(isSerial: catalog.plugins[$0.plugin].isFunction ? false : nil)
+        }
+    }
+
+    /// Takes over what another manifest has changed.
+    ///
+    /// A plugin that is switched off stays so in its new form, also after an absence.
+    mutating func take(_ changed: TaskCatalog, _ change: CatalogChange) {
+        catalog = changed
+        budgets.take(changed)
+        for index in plugins.count..<changed.plugins.count {
+            let name = changed.plugins[index].name
+            var plugin = Plugin()
+            let former = change.retiredPlugins.first { changed.plugins[$0].name == name }
+            if let former {
+                plugin.switchedOff = plugins[former].switchedOff
+                plugin.switches = plugins[former].switches
+            } else {
+                plugin.switchedOff = switchedOffElsewhere.removeValue(forKey: name)
+            }
+            plugins.append(plugin)
+        }
+        for index in change.retiredPlugins where changed.current(plugin: index) == nil {
+            switchedOffElsewhere[changed.plugins[index].name] = plugins[index].switchedOff
+        }
+        for handler in changed.handlers[handlers.count...] {
+            let isFunction = changed.plugins[handler.plugin].isFunction
+            handlers.append(Handler(isSerial: isFunction ? false : nil))
         }
     }
 

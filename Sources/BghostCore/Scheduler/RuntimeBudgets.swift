@@ -19,17 +19,28 @@ struct RuntimeBudgets: Sendable {
     /// When the first that is used up is so no longer, Unix nanoseconds.
     private(set) var nextEnd: Int64?
 
-    init(_ catalog: TaskCatalog) {
-        for (index, plugin) in catalog.plugins.enumerated() {
+    init(_ catalog: TaskCatalog) { take(catalog) }
+
+    /// Takes the limits of a manifest; what plugins have used since yesterday stays.
+    mutating func take(_ catalog: TaskCatalog) {
+        let before = accounts.values
+        accounts = [:]
+        for (name, index) in catalog.currentPlugins {
             for kind in TaskKind.allCases {
-                guard let limit = plugin.runtimePerDay[kind] else { continue }
-                accounts[TaskCatalog.quota(plugin: index, kind)] = Account(
-                    plugin: plugin.name,
+                guard let limit = catalog.plugins[index].runtimePerDay[kind] else { continue }
+                var account = Account(
+                    plugin: name,
                     kind: kind,
                     limit: Int64(clamping: max(1, limit.clampedNanoseconds))
                 )
+                if let known = before.first(where: { $0.plugin == name && $0.kind == kind }) {
+                    account.ledger = known.ledger
+                    account.look()
+                }
+                accounts[TaskCatalog.quota(plugin: index, kind)] = account
             }
         }
+        lookAtEnds()
     }
 
     /// Until when a quota is used up, Unix nanoseconds; `nil` if it is not.

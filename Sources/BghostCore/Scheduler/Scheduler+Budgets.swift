@@ -19,7 +19,10 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> RuntimeUse? {
-        let quota = quota(of: run.task)
+        guard let plugin = catalog.current(plugin: catalog.pluginOfTask[run.task]) else {
+            return nil
+        }
+        let quota = TaskCatalog.quota(plugin: plugin, catalog.tasks[run.task].kind)
         guard let duration, !run.request.isSimulated,
             let (use, isSpentNow) = gates.budgets.add(duration, quota: quota, now: now.unix)
         else { return nil }
@@ -36,7 +39,8 @@ extension Scheduler {
     }
 
     /// Whether background work of a plugin may start, as its handlers are told it.
-    package func backgroundRefreshStatus(ofPlugin plugin: Int) -> RefreshStatus {
+    package func backgroundRefreshStatus(ofPlugin known: Int) -> RefreshStatus {
+        let plugin = catalog.current(plugin: known) ?? known
         var switches = RefreshStatus.Switches()
         switches.isPluginDisabled = gates.plugins[plugin].switchedOff != nil
         switches.isDraining = isDraining

@@ -17,7 +17,7 @@ extension Scheduler {
         guard let event = ExpiryDebt.Event(finish.outcome, finish.record.stopReason) else {
             return nil
         }
-        let owed = memories[entry]?.debt.points ?? 0
+        let owed = (memories[entry] ?? parkedMemory(of: entry))?.debt.points ?? 0
         if event == .succeeded, owed == 0 { return nil }
         var memory = memory(of: entry)
         memory.debt.take(event, now: now.unix)
@@ -30,11 +30,23 @@ extension Scheduler {
 
     /// What is remembered of an entry.
     func memory(of entry: Int) -> TaskMemory {
-        memories[entry] ?? TaskMemory(identifier: book.entries[entry].identifier)
+        memories[entry] ?? parkedMemory(of: entry)
+            ?? TaskMemory(identifier: book.entries[entry].identifier)
+    }
+
+    /// What is remembered of an entry whose task was removed while a run of it is under way.
+    private func parkedMemory(of entry: Int) -> TaskMemory? {
+        isPermitted(entry) ? nil : parking.known(book.entries[entry].identifier)
+    }
+
+    /// Whether the manifest permits an identifier that has been used.
+    func isPermitted(_ entry: Int) -> Bool {
+        catalog.permits(task: book.entries.kind(entry).definition)
     }
 
     /// Keeps in mind what is remembered of an entry; the caller has it stored.
     mutating func remember(_ memory: TaskMemory, entry: Int, now: Moment) {
+        guard isPermitted(entry) else { return parking.remember(memory) }
         memories[entry] = memory
         book.hold(entry: entry, until: memory.debt.nextStart(now: now.unix), now: now.unix)
     }

@@ -75,7 +75,11 @@ extension Scheduler {
     ) {
         note(.redriven(requests), at: now)
         for request in requests {
-            guard let task = catalog.task(for: request.task) else { continue }
+            guard let task = catalog.task(for: request.task) else {
+                // Its task was removed while this was on its way to the store.
+                park([request], now: now, &effects)
+                continue
+            }
             let entry = entry(for: request.task, task: task)
             _ = book.accept(request, entry: entry, now: now.unix)
             effects.append(.note(.redriven(request)))

@@ -5,11 +5,28 @@
 /// They are kept for a week: somebody who edits a manifest may drop a task by mistake, and may put it
 /// back.
 extension Scheduler {
+    /// Parks what an earlier scheduler left; `start` says how many there are.
     mutating func park(_ request: Request, now: Moment, _ effects: inout [SchedulerEffect]) {
         if let memory = parking.add(request, now: now.unix) {
             effects.append(.commit([.remembered(memory)]))
         }
-        effects.append(.note(.parked(request, until: parking.end(of: request))))
+    }
+
+    /// Parks requests, and says so.
+    mutating func park(_ requests: [Request], now: Moment, _ effects: inout [SchedulerEffect]) {
+        for request in requests { park(request, now: now, &effects) }
+        sayParked(requests, &effects)
+    }
+
+    /// One line however many there are: a family may have had a million.
+    func sayParked(_ requests: [Request], _ effects: inout [SchedulerEffect]) {
+        guard let end = requests.map(parking.end).min() else { return }
+        var tasks: Set<String> = []
+        for request in requests { tasks.insert(request.task) }
+        let first = Array(tasks.sorted().prefix(SchedulerNote.parkedTasksMax))
+        effects.append(
+            .note(.parked(requests.count, tasks: first, of: tasks.count, until: end))
+        )
     }
 
     /// Gives up what has been parked for too long.
@@ -46,5 +63,6 @@ extension Scheduler {
             changes.append(.remembered(memory))
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
+        sayParked(parking.requests, &effects)
     }
 }

@@ -28,7 +28,8 @@ extension Scheduler {
 
     /// The pending requests of a plugin's tasks.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
-        book.entries.compactMap { entry in
+        let plugin = catalog.current(plugin: plugin) ?? plugin
+        return book.entries.compactMap { entry in
             guard catalog.pluginOfTask[entry.definition] == plugin else { return nil }
             return entry.pending.map { ($0, catalog.tasks[entry.definition].kind) }
         }
@@ -46,7 +47,10 @@ extension Scheduler {
 
     /// Whether this is the pattern of a family in the manifest, such as `com.example.*`.
     package func isFamily(_ pattern: String) -> Bool {
-        catalog.tasks.contains { $0.identifier.isFamily && $0.identifier.description == pattern }
+        catalog.currentTasks.contains {
+            let identifier = catalog.tasks[$0].identifier
+            return identifier.isFamily && identifier.description == pattern
+        }
     }
 
     /// All that waits of the members of a family.

@@ -8,6 +8,9 @@ extension Scheduler {
         epoch = UInt64(incarnation) << 32
     }
 
+    /// Makes room for as many requests.
+    package mutating func expect(requests: Int) { book.reserve(requests) }
+
     package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
         note(.tookOverMemory(memory), at: now)
         guard let task = catalog.task(for: memory.identifier) else {
@@ -26,14 +29,38 @@ extension Scheduler {
         wait(request, now: now, &effects)
     }
 
+    /// The same, if the manifest has its task.
+    ///
+    /// - Returns: whether it has; if not, nothing has happened.
+    package mutating func takeOver(
+        ifPermitted request: Request,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> Bool {
+        guard let task = catalog.task(for: request.task) else { return false }
+        note(.tookOverRequest(request), at: now)
+        wait(request, task: task, now: now, &effects)
+        return true
+    }
+
     private mutating func wait(
         _ request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
         guard let task = catalog.task(for: request.task) else {
+            // `start` says how many there are.
             return park(request, now: now, &effects)
         }
+        wait(request, task: task, now: now, &effects)
+    }
+
+    private mutating func wait(
+        _ request: Request,
+        task: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
         let entry = entry(for: request.task, task: task)
         if let replaced = book.accept(request, entry: entry, now: now.unix) {
             effects.append(.commit([.closed(replaced.id, .replaced)]))
@@ -57,6 +84,7 @@ extension Scheduler {
             catalog.task(for: request.task).map { catalog.plugin(ofTask: $0).isInDaemon } ?? false
         let next = next(
             request,
+            under: catalog.task(for: request.task),
             after: RetryPolicy.End(outcome: .lost, wasInDaemon: wasInDaemon),
             now: now
         )
@@ -66,10 +94,13 @@ extension Scheduler {
 
     /// Takes over what was switched off.
     ///
-    /// A plugin that the manifest has no more stays off in the store, should it come back.
+    /// A plugin that the manifest has no more stays off, should it come back.
     package mutating func takeOver(switchedOff name: String, reason: String, now: Moment) {
         note(.tookOverSwitch(name: name, reason: reason), at: now)
-        guard let plugin = catalog.plugins.firstIndex(where: { $0.name == name }) else { return }
-        gates.plugins[plugin].switchedOff = reason
+        if let plugin = catalog.currentPlugins[name] {
+            gates.plugins[plugin].switchedOff = reason
+        } else {
+            gates.switchedOffElsewhere[name] = reason
+        }
     }
 }

@@ -86,7 +86,12 @@ extension Scheduler {
         record.state = .ended
         record.outcome = .failed
         record.endedAt = now.unix
-        let next = next(run.request, after: RetryPolicy.End(outcome: .failed), now: now)
+        let next = next(
+            run.request,
+            under: run.task,
+            after: RetryPolicy.End(outcome: .failed),
+            now: now
+        )
         effects.append(
             .commitEnd([.began(begun), .ended(record, then: next)] + changes, record)
         )
@@ -104,6 +109,7 @@ extension Scheduler {
         guard let run = running.remove(ticket) else { return }
         let next = next(
             run.request,
+            under: run.task,
             after: RetryPolicy.End(
                 outcome: finish.outcome,
                 stopReason: finish.record.stopReason,
@@ -132,12 +138,15 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        book.finished(entry: run.entry, now: now.unix)
+        let group = catalog.pluginOfTask[run.task]
+        book.finished(entry: run.entry, group: group, now: now.unix)
         let handler = catalog.handlerOfTask[run.task]
         gates.handlers[handler].running -= 1
         retryRequests(ofHandler: handler, now: now)
         switch next {
         case .consumed: break
+        case .again(let request) where !isPermitted(run.entry):
+            park([request], now: now, &effects)
         case .again(let request):
             _ = book.accept(request, entry: run.entry, now: now.unix)
             let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
@@ -148,8 +157,14 @@ extension Scheduler {
     }
 
     /// What becomes of a request whose run has ended.
-    mutating func next(_ request: Request, after end: RetryPolicy.End, now: Moment) -> AfterRun {
-        let task = catalog.task(for: request.task)
+    ///
+    /// - Parameter task: the one under whose terms it ran; `nil` if there is none any more.
+    mutating func next(
+        _ request: Request,
+        under task: Int?,
+        after end: RetryPolicy.End,
+        now: Moment
+    ) -> AfterRun {
         let policy = task.map { catalog.tasks[$0].retry } ?? RetryPolicy(backoff: .none)
         var random = random
         defer { self.random = random }

@@ -26,17 +26,69 @@ struct ActiveSchedule: Sendable {
 /// own past the one pending request, holds or slots.
 extension Scheduler {
     mutating func startSchedules(now: Moment, _ effects: inout [SchedulerEffect]) {
-        for (index, task) in catalog.tasks.enumerated() where !task.identifier.isFamily {
+        for index in catalog.currentTasks where !catalog.tasks[index].identifier.isFamily {
+            let task = catalog.tasks[index]
             let entry = entry(for: task.identifier.description, task: index)
             if let schedule = task.schedule {
                 take(up: schedule, entry: entry, now: now, &effects)
+                let isOwn = book.entries[entry].pending.map { $0.slot != nil } ?? true
+                if isOwn { submitNext(entry: entry, now: now, &effects) }
+            } else {
+                dropSchedule(of: entry, now: now, &effects)
             }
-            let isOwn = book.entries[entry].pending.map { $0.slot != nil } ?? true
-            if schedules[entry] != nil, isOwn { submitNext(entry: entry, now: now, &effects) }
-            if task.submitAtStart, book.entries[entry].pending == nil {
-                submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
-            }
+            if task.submitAtStart { submitAtStart(entry: entry, now: now, &effects) }
         }
+    }
+
+    /// Submits a request of a task, unless one is pending.
+    mutating func submitAtStart(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        guard book.entries[entry].pending == nil else { return }
+        submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
+    }
+
+    /// Takes up the schedule of a task that another manifest has changed while the scheduler ran.
+    ///
+    /// A request whose time has come was promised under the schedule that was in force, so it keeps
+    /// its run; one whose time was yet to come gives way to the next time of the new schedule.
+    mutating func retake(
+        _ schedule: TaskSchedule,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let before = memory(of: entry).schedule
+        take(up: schedule, entry: entry, now: now, &effects)
+        if let pending = book.entries[entry].pending {
+            let isDue = pending.earliestBegin ?? .min <= now.unix
+            // One that was parked meanwhile was promised nothing for that time.
+            let isKept = isDue && !before.isEmpty || before == schedule.text
+            guard pending.slot != nil, !isKept else { return }
+        }
+        submitNext(entry: entry, now: now, &effects)
+    }
+
+    /// A task has no schedule, or none any more: what it would have brought does not come.
+    mutating func dropSchedule(of entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        schedules[entry] = nil
+        var changes: [StoreChange] = []
+        // Should it come back, it does not come due for the time of its absence.
+        if var memory = memories[entry], !memory.schedule.isEmpty {
+            memory.schedule = ""
+            memory.scheduledSince = nil
+            remember(memory, entry: entry, now: now)
+            changes.append(.remembered(memory))
+        }
+        if let pending = book.entries[entry].pending, pending.slot != nil,
+            pending.earliestBegin ?? .min > now.unix
+        {
+            _ = book.withdraw(entry: entry)
+            // Its time is not served by this: the schedule may be back before it.
+            changes.append(.closed(pending.id, .cancelled))
+            effects.append(.note(.ended(pending, .cancelled)))
+            effects.append(.ended(pending.id))
+            book.retry(entry: entry, now: now.unix)
+        }
+        if !changes.isEmpty { effects.append(.commit(changes)) }
     }
 
     mutating func take(
@@ -63,6 +115,7 @@ extension Scheduler {
                 rules: rules
             )
         } catch {
+            schedules[entry] = nil
             let why = error.description
             effects.append(.note(.unscheduled(task: memory.identifier, why: why)))
         }

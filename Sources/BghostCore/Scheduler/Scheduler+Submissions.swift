@@ -34,8 +34,15 @@ extension Scheduler {
         guard let task = catalog.task(for: submission.task) else {
             throw SubmitError(.notPermitted, notPermitted(submission.task))
         }
+        guard isSimulated || catalog.tasks[task].kind != .urlSession else {
+            throw SubmitError(
+                .notPermitted,
+                "\(submission.task) tells of transfers that have ended, and nobody else submits it;"
+                    + " `bghost trigger` runs it as a trial"
+            )
+        }
         try checkParameters(submission)
-        try admit(submission, task: task, isSimulated: isSimulated, now: now)
+        try admit(submission, task: task, isSimulated: isSimulated, by: submitter, now: now)
         guard isSimulated || !givesWay(submission) else { return nil }
         var request = Request(
             id: nextID(now),
@@ -79,8 +86,19 @@ extension Scheduler {
         note(.arrived(arrival.request.id, isStored: isStored), at: now)
         if let replaced = arrival.replaced { gates.beingReplaced.remove(replaced) }
         if arriving[arrival.entry] == arrival.request.id { arriving[arrival.entry] = nil }
-        if isStored {
-            takeIn(arrival.request, entry: arrival.entry, now: now, &effects)
+        if isStored, !isPermitted(arrival.entry) {
+            // Its task was removed meanwhile, and what it replaces was parked with it.
+            for replaced in parking.remove(where: { $0.id == arrival.replaced }).requests {
+                effects.append(.note(.replaced(replaced, by: arrival.request.id)))
+                effects.append(.ended(replaced.id))
+            }
+            park([arrival.request], now: now, &effects)
+        } else if isStored {
+            let replaced = takeIn(arrival.request, entry: arrival.entry, now: now, &effects)
+            if let replaced, replaced.id != arrival.replaced {
+                // The manifest submitted it while this was on its way to the store.
+                effects.append(.commit([.closed(replaced.id, .replaced)]))
+            }
         } else {
             book.retry(entry: arrival.entry, now: now.unix)
         }
@@ -88,15 +106,19 @@ extension Scheduler {
     }
 
     /// Puts a stored request into the book.
+    ///
+    /// - Returns: the one whose place it takes.
+    @discardableResult
     mutating func takeIn(
         _ request: Request,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
-    ) {
-        guard let replaced = book.accept(request, entry: entry, now: now.unix) else { return }
+    ) -> Request? {
+        guard let replaced = book.accept(request, entry: entry, now: now.unix) else { return nil }
         effects.append(.note(.replaced(replaced, by: request.id)))
         effects.append(.ended(replaced.id))
+        return replaced
     }
 
     /// Whether a submission is dropped for a request of its task that is pending or about to be.
@@ -115,7 +137,7 @@ extension Scheduler {
     // MARK: Checks
 
     func notPermitted(_ identifier: String) -> String {
-        let known = catalog.tasks.map(\.identifier.description)
+        let known = catalog.currentTasks.map { catalog.tasks[$0].identifier.description }
         let near = Spelling.nearest(to: identifier, among: known).map { "; did you mean `\($0)`?" }
         return
             "`\(PrintableText.escaped(String(identifier.prefix(200))))` is not permitted: add it to"
@@ -144,6 +166,7 @@ extension Scheduler {
         _ submission: Submission,
         task: Int,
         isSimulated: Bool,
+        by submitter: Submitter,
         now: Moment
     ) throws(SubmitError) {
         if let off = gates.switchedOff(catalog.pluginOfTask[task]) {
@@ -166,7 +189,7 @@ extension Scheduler {
         }
         if isSimulated {
             try checkRequirements(submission, task: task)
-        } else {
+        } else if submitter != .manifest {
             try checkCeiling(submission.task, task: task)
         }
     }

@@ -10,7 +10,7 @@
 /// What it decides about requests is said in terms of the store: each transition is one transaction
 /// among its effects.
 package struct Scheduler: Sendable {
-    /// What it is told once, and what does not change while it lives.
+    /// What it is told once; only another manifest changes some of it.
     package struct Settings: Sendable {
         package var manifest: Manifest
         /// For messages.
@@ -40,8 +40,8 @@ package struct Scheduler: Sendable {
     /// A request's parameters may have this many bytes.
     package static let parametersBytesMax = 64 << 10
 
-    let settings: Settings
-    package let catalog: TaskCatalog
+    package internal(set) var settings: Settings
+    package internal(set) var catalog: TaskCatalog
     package internal(set) var book: RequestBook
     var gates: RunGates
     var running = RunningTable()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the scheduler has decided, to be carried out in this order.
-package enum SchedulerEffect: Sendable {
+///
+/// Indirect, since it goes through many hands: a record has a dozen texts, and each copy of one would
+/// retain them all.
+package indirect enum SchedulerEffect: Sendable {
     /// To be stored as one transaction.
     case commit([StoreChange])
     /// To be stored as one transaction; whoever waits for this run is told once it is.

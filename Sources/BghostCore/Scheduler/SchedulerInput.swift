@@ -17,6 +17,7 @@ package enum SchedulerInput: Codable, Sendable {
     case clockWasSet
     case clockLooked(ClockDoubt?)
     case accept(Submission, isSimulated: Bool, by: Submitter)
+    case wake(String, id: RunID, earliest: Int64?)
     case arrived(RunID, isStored: Bool)
     case ended(RunTicket, RunFinish)
     case couldNotBegin(RunTicket, message: String)
@@ -28,6 +29,8 @@ package enum SchedulerInput: Codable, Sendable {
     case redriven([Request])
     case switched(plugin: Int, off: String?)
     case forgive(String)
+    /// The manifest is named by its fingerprint: it may have secrets in it.
+    case reloaded(manifest: String, slots: Int, replacing: [String])
 
     /// One of them, and when it happened.
     package struct Entry: Codable, Sendable {

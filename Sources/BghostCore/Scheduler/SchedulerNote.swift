@@ -11,8 +11,11 @@ package enum SchedulerNote: Sendable {
     case again(Request, wait: Int64)
     case dead(Request, reason: String)
     case redriven(Request)
-    /// The manifest permits its task no more; it is given up at this time, Unix nanoseconds.
-    case parked(Request, until: Int64)
+    /// So many requests of so many tasks, of which these are the first, wait for the manifest to permit
+    /// them again; the first of them is given up at this time, Unix nanoseconds.
+    case parked(Int, tasks: [String], of: Int, until: Int64)
+    /// So many requests wait for a run again, since the manifest permits their tasks again.
+    case unparked(Int)
     /// It did not stop in time; its next run begins no earlier than this, Unix nanoseconds.
     case throttled(task: String, until: Int64)
     case forgiven(task: String, points: Int)
@@ -24,10 +27,13 @@ package enum SchedulerNote: Sendable {
 }
 
 extension SchedulerNote {
+    /// How many tasks of parked requests are named.
+    static let parkedTasksMax = 3
+
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .ended, .again, .redriven, .forgiven: .info
+        case .ended, .again, .redriven, .forgiven, .unparked: .info
         case .parked, .throttled, .missed, .budgetSpent: .warning
         case .dead, .unscheduled: .error
         }
@@ -42,6 +48,7 @@ extension SchedulerNote {
         case .dead: "request.dead"
         case .redriven: "request.redriven"
         case .parked: "request.parked"
+        case .unparked: "request.unparked"
         case .throttled: "task.throttled"
         case .forgiven: "task.forgiven"
         case .unscheduled: "task.unscheduled"
@@ -50,11 +57,14 @@ extension SchedulerNote {
         }
     }
 
+    /// The task that it is about; "" if it is about several.
     package var task: String {
         switch self {
         case .replaced(let request, _), .ended(let request, _), .again(let request, _),
-            .dead(let request, _), .redriven(let request), .parked(let request, _):
+            .dead(let request, _), .redriven(let request):
             request.task
+        case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
+        case .unparked: ""
         case .throttled(let task, _), .forgiven(let task, _), .unscheduled(let task, _),
             .missed(let task, _, _), .budgetSpent(let task, _, _):
             task
@@ -71,9 +81,15 @@ extension SchedulerNote {
         case .dead(let request, let reason):
             "\(reason); `bghost redrive \(request.id)` tries it again"
         case .redriven(let request): "\(request.id)"
-        case .parked(let request, let end):
-            "\(request.id) is kept until \(Timestamp.text(unixNanoseconds: end)), but the manifest does"
-                + " not permit its task any more"
+        case .parked(let count, let tasks, let all, let end):
+            "\(count) request\(count == 1 ? " waits" : "s wait") for what the manifest does not permit any"
+                + " more: \(tasks.joined(separator: ", "))"
+                + (all > tasks.count ? " and \(all - tasks.count) other tasks" : "")
+                + "; \(count == 1 ? "it is" : "they are") given up from"
+                + " \(Timestamp.text(unixNanoseconds: end)) on, and `bghost pending` lists them"
+        case .unparked(let count):
+            "\(count) request\(count == 1 ? " waits" : "s wait") again, since the manifest permits"
+                + " \(count == 1 ? "its task" : "their tasks")"
         case .throttled(_, let date):
             "it did not stop in time; its next run begins no earlier than"
                 + " \(Timestamp.text(unixNanoseconds: date))"

@@ -6,9 +6,19 @@ package struct SchedulerReplay: Sendable {
     /// Accepted requests that are not yet stored.
     private var arrivals: [RunID: Arrival] = [:]
     private var starts: [RunTicket: RunStart] = [:]
+    /// The manifests that were taken up later, by their fingerprints.
+    private var manifests: [String: Manifest] = [:]
 
-    package init(_ settings: Scheduler.Settings) {
+    /// - Parameter later: manifests that may have been taken up while the scheduler ran.
+    package init(_ settings: Scheduler.Settings, later: [Manifest] = []) {
         scheduler = Scheduler(settings)
+        for manifest in [settings.manifest] + later { manifests[manifest.fingerprint] = manifest }
+    }
+
+    /// Whether all is here that an input needs besides itself.
+    package func has(_ input: SchedulerInput) -> Bool {
+        guard case .reloaded(let manifest, _, _) = input else { return true }
+        return manifests[manifest] != nil
     }
 
     /// Has one thing happen again.
@@ -66,6 +76,9 @@ package struct SchedulerReplay: Sendable {
                 now: now
             )
             if let arrival { arrivals[arrival.request.id] = arrival }
+        case .wake(let identifier, let id, let earliest):
+            let arrival = scheduler.wake(identifier, id: id, earliest: earliest, now: now)
+            if let arrival { arrivals[arrival.request.id] = arrival }
         case .arrived(let id, let isStored):
             guard let arrival = arrivals.removeValue(forKey: id) else { return false }
             scheduler.arrived(arrival, isStored: isStored, now: now, &effects)
@@ -80,10 +93,24 @@ package struct SchedulerReplay: Sendable {
         case .withdrawAll(let identifier):
             _ = scheduler.withdrawAll(identifier, now: now, &effects)
         case .redriven(let requests): scheduler.redriven(requests, now: now, &effects)
+        case .reloaded(let fingerprint, let slots, let replaced):
+            guard let manifest = manifests[fingerprint] else { return false }
+            scheduler.reload(manifest, slots: slots, replacing: replaced, now: now, &effects)
         case .forgive(let identifier): _ = scheduler.forgive(identifier, now: now, &effects)
         default: return false
         }
         return true
+    }
+}
+
+extension Manifest {
+    /// Tells one manifest from another, wherever it lies and its sections stand in it.
+    package var fingerprint: String {
+        var manifest = self
+        for index in plugins.indices { manifest.plugins[index].origin = SourceLocation() }
+        for index in functions.indices { manifest.functions[index].origin = SourceLocation() }
+        for index in tasks.indices { manifest.tasks[index].origin = SourceLocation() }
+        return String(sipHash13(Array("\(manifest)".utf8)), radix: 16)
     }
 }
 

@@ -5,7 +5,10 @@
 /// A transaction is a list of these, kept as a whole or not at all. A request is *pending* from
 /// `accepted` on, *leased* to one run from `began` on, and after that run's `ended` it is pending
 /// again, dead, or gone.
-package enum StoreChange: Sendable {
+///
+/// Indirect, since it goes through many hands: a record has a dozen texts, and each copy of one would
+/// retain them all.
+package indirect enum StoreChange: Sendable {
     /// A request was accepted. It takes the place of an older pending one, if there is one.
     case accepted(Request, replacing: RunID?)
     /// A pending request came to its end without a run.
@@ -25,6 +28,10 @@ package enum StoreChange: Sendable {
     case remembered(TaskMemory)
     /// What a minute of a plugin's budget holds from now on; what is older than a day is dropped.
     case used(RuntimeUse)
+    /// What is kept of a notification from now on.
+    case notification(NotificationChange)
     /// Whether a plugin is switched off by its operator, and why.
     case switched(plugin: String, off: String?)
+    /// A plugin is not run any more, or, with `nil`, is again.
+    case quarantined(plugin: String, Quarantine?)
 }

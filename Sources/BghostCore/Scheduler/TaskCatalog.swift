@@ -2,6 +2,10 @@
 
 /// What a manifest permits, ready to be looked up: tasks, the plugins that carry them out, and the
 /// handlers of those.
+///
+/// An index names the same task, plugin or handler for as long as the catalog lives: another manifest
+/// adds what it brings and retires what it has no more (`TaskCatalog+Reload.swift`), so a run under way
+/// goes on under the terms with which it began.
 package struct TaskCatalog: Sendable {
     /// What carries tasks out: a plugin, or a function.
     package struct Plugin: Sendable {
@@ -23,52 +27,57 @@ package struct TaskCatalog: Sendable {
         package let name: String
     }
 
-    /// In the manifest's order.
-    package let tasks: [TaskDefinition]
-    /// Plugins, and after them functions, each in the manifest's order.
-    package let plugins: [Plugin]
+    /// In the order in which they came; those of no use any more are not in `currentTasks`.
+    package internal(set) var tasks: [TaskDefinition] = []
+    /// Plugins, and after them functions, each in the order in which they came.
+    package internal(set) var plugins: [Plugin] = []
     package private(set) var handlers: [Handler] = []
     /// The index of each task's plugin.
     package private(set) var pluginOfTask: [Int] = []
     /// The index of each task's handler.
     package private(set) var handlerOfTask: [Int] = []
+    /// What each plugin was made from, to see whether another manifest says the same.
+    var sources: [PluginSource] = []
+    /// Whether each task is one that is permitted now.
+    private var isCurrent: [Bool] = []
+    /// Whether each plugin is one that begins no run any more.
+    var isRetired: [Bool] = []
+    /// The tasks that are permitted, in the manifest's order.
+    package internal(set) var currentTasks: [Int] = []
+    /// The plugins that the manifest has, by name.
+    var currentPlugins: [String: Int] = [:]
+    /// Whether there are sessions, whose transfers may wait for a good moment.
+    var hasSessions = false
     private var exact: [String: Int] = [:]
     /// The longest first.
     private var families: [Int] = []
 
-    package init(_ manifest: Manifest) {
-        plugins =
-            manifest.plugins.map {
-                Plugin(
-                    name: $0.name,
-                    isFunction: false,
-                    isInDaemon: $0.isolation == .inProcess,
-                    maxPending: $0.maxPending,
-                    runtimePerDay: $0.runtimePerDay
-                )
-            }
-            + manifest.functions.map {
-                Plugin(
-                    name: $0.name,
-                    isFunction: true,
-                    isInDaemon: false,
-                    maxPending: nil,
-                    runtimePerDay: RuntimePerDay()
-                )
-            }
-        var known: [String: Int] = [:]
-        for (index, plugin) in plugins.enumerated() { known[plugin.name] = index }
-        // The manifest's reader has refused a task without its plugin.
-        tasks = manifest.tasks.filter { known[$0.handler.plugin] != nil }
-        for (index, task) in tasks.enumerated() {
-            guard let plugin = known[task.handler.plugin] else { continue }
-            let handler = Handler(plugin: plugin, name: task.handler.handler)
-            pluginOfTask.append(plugin)
-            handlerOfTask.append(place(of: handler))
-            if task.identifier.isFamily {
+    package init(_ manifest: Manifest) { take(manifest) }
+
+    // MARK: What other manifests change
+
+    /// Adds a task.
+    ///
+    /// - Returns: its index.
+    mutating func add(_ task: TaskDefinition, plugin: Int) -> Int {
+        tasks.append(task)
+        pluginOfTask.append(plugin)
+        handlerOfTask.append(place(of: Handler(plugin: plugin, name: task.handler.handler)))
+        return tasks.count - 1
+    }
+
+    /// Permits these tasks, and no others.
+    mutating func permit(_ permitted: [Int]) {
+        currentTasks = permitted
+        isCurrent = [Bool](repeating: false, count: tasks.count)
+        for index in permitted { isCurrent[index] = true }
+        exact = [:]
+        families = []
+        for index in permitted {
+            if tasks[index].identifier.isFamily {
                 families.append(index)
             } else {
-                exact[task.identifier.description] = index
+                exact[tasks[index].identifier.description] = index
             }
         }
         families.sort { [tasks] in
@@ -88,6 +97,9 @@ package struct TaskCatalog: Sendable {
         exact[identifier] ?? families.first { tasks[$0].identifier.matches(identifier) }
     }
 
+    /// Whether the manifest permits this very task, in this form.
+    package func permits(task: Int) -> Bool { isCurrent[task] }
+
     /// Whether the manifest names the identifier itself, and not only its family.
     package func names(_ identifier: String) -> Bool { exact[identifier] != nil }
 
@@ -98,12 +110,21 @@ package struct TaskCatalog: Sendable {
     func quota(of task: Int) -> Int { Self.quota(plugin: pluginOfTask[task], tasks[task].kind) }
 
     static func quota(plugin: Int, _ kind: TaskKind) -> Int {
-        plugin * 2 + (kind == .refresh ? 0 : 1)
+        let place =
+            switch kind {
+            case .refresh: 0
+            case .processing: 1
+            case .urlSession: 2
+            case .notificationAction: 3
+            }
+        return plugin * 4 + place
     }
 
     /// All that some task may require of the machine.
     package var requirements: RequirementSet {
-        tasks.reduce(into: []) { all, task in
+        let ofSessions = hasSessions ? SessionDefinition.watched : []
+        return currentTasks.reduce(into: ofSessions) { all, index in
+            let task = tasks[index]
             all.formUnion(task.requirements)
             // What Apple's processing requests can ask for.
             if task.kind == .processing { all.formUnion([.externalPower, .network]) }

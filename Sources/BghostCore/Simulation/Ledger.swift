@@ -83,6 +83,8 @@ package struct Ledger: Sendable {
             }
             uses.append(use)
         case .remembered(let memory): memories[memory.identifier] = memory
+        // No scheduler decides about these.
+        case .notification, .quarantined: break
         case .switched(let plugin, let off): switchedOff[plugin] = off
         }
     }

@@ -44,7 +44,7 @@ package struct Simulation: Sendable {
     package typealias Author =
         @Sendable (RunStart, Moment, inout SplitMix64) -> RunScript
 
-    package let settings: Scheduler.Settings
+    package private(set) var settings: Scheduler.Settings
     package private(set) var now: Moment
     package var scheduler: Scheduler
     package private(set) var ledger = Ledger()
@@ -195,6 +195,22 @@ package struct Simulation: Sendable {
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
         event(&scheduler, now, &decisions)
+        carryOut()
+    }
+
+    /// Puts another manifest in the place of the one that it has, while runs are under way.
+    package mutating func reload(_ manifest: Manifest, slots: Int? = nil) {
+        settings.manifest = manifest
+        settings.slots = slots ?? settings.slots
+        scheduler.reload(
+            manifest,
+            slots: settings.slots,
+            replacing: [],
+            now: now,
+            &decisions
+        )
+        carryOut()
+        scheduler.dispatch(now: now, &decisions)
         carryOut()
     }
 

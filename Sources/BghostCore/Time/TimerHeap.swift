@@ -23,6 +23,9 @@ package struct TimerHeap: Sendable {
     /// The earliest deadline, which may be a forgotten one; `nil` if there is none.
     package var next: UInt64? { entries.first?.deadline }
 
+    /// Makes room for as many deadlines.
+    package mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
+
     /// Arms a deadline.
     ///
     /// Any unit will do, as long as it is always the same one.

@@ -176,7 +176,7 @@ package enum DownloadRules {
             switch name {
             case "", "identity": self = .none
             case "gzip", "deflate": self = .unpacked
-            default: self = .unknown(String(name.prefix(40)))
+            default: self = .unknown(PrintableText.escaped(String(name.prefix(40))))
             }
         }
     }

@@ -20,6 +20,12 @@ package struct SessionBook: Equatable, Sendable {
         var byKey: [String: RunID] = [:]
         /// Ended, and not yet dealt with.
         var ended: Set<RunID> = []
+        /// The same of those whose end nobody is to be told of.
+        var quiet: Set<RunID> = []
+
+        var isEmpty: Bool {
+            open.isEmpty && byKey.isEmpty && ended.isEmpty && quiet.isEmpty
+        }
     }
 
     private var sessions: [SessionKey: Session] = [:]
@@ -32,35 +38,57 @@ package struct SessionBook: Equatable, Sendable {
     }
 
     /// A transfer begins, or is taken over from before.
-    package mutating func begin(_ id: RunID, key: String, in session: SessionKey) {
-        sessions[session, default: Session()].open.insert(id)
+    ///
+    /// - Parameter isQuiet: whether its session goes on without it, and is not told of its end.
+    package mutating func begin(
+        _ id: RunID,
+        key: String,
+        in session: SessionKey,
+        isQuiet: Bool = false
+    ) {
+        if !isQuiet { sessions[session, default: Session()].open.insert(id) }
         sessions[session, default: Session()].byKey[key] = id
     }
 
     /// A transfer has ended.
     ///
-    /// - Parameter isTaken: whether somebody waited for it, who is told, so that its session is not.
-    package mutating func end(_ id: RunID, key: String, in session: SessionKey, isTaken: Bool) {
-        guard var entry = sessions[session] else { return }
-        entry.open.remove(id)
-        if entry.byKey[key] == id { entry.byKey[key] = nil }
-        if !isTaken { entry.ended.insert(id) }
-        store(entry, session)
+    /// - Parameters:
+    ///   - isTaken: whether somebody waited for it, who is told, so that its session is not.
+    ///   - isQuiet: as it was at its beginning.
+    package mutating func end(
+        _ id: RunID,
+        key: String,
+        in session: SessionKey,
+        isTaken: Bool,
+        isQuiet: Bool = false
+    ) {
+        let isKnown: Void? = change(session) { entry in
+            entry.open.remove(id)
+            if entry.byKey[key] == id { entry.byKey[key] = nil }
+        }
+        guard isKnown != nil else { return }
+        if !isTaken { recover(ended: id, in: session, isQuiet: isQuiet) }
     }
 
     /// A transfer that had ended before is taken over.
-    package mutating func recover(ended id: RunID, in session: SessionKey) {
-        sessions[session, default: Session()].ended.insert(id)
+    package mutating func recover(ended id: RunID, in session: SessionKey, isQuiet: Bool = false) {
+        if isQuiet {
+            sessions[session, default: Session()].quiet.insert(id)
+        } else {
+            sessions[session, default: Session()].ended.insert(id)
+        }
     }
 
     /// Ended transfers have been dealt with.
     ///
     /// - Returns: those of them that were there.
     package mutating func acknowledge(_ ids: [RunID], in session: SessionKey) -> [RunID] {
-        guard var entry = sessions[session] else { return [] }
-        let known = ids.filter { entry.ended.remove($0) != nil }
-        store(entry, session)
-        return known
+        change(session) { entry in
+            ids.filter { id in
+                let isTold = entry.ended.remove(id) != nil
+                return entry.quiet.remove(id) != nil || isTold
+            }
+        } ?? []
     }
 
     /// The transfers of a session of which nothing is under way, the oldest first; `nil` if there is
@@ -78,7 +106,17 @@ package struct SessionBook: Equatable, Sendable {
     /// All sessions that have transfers.
     package var keys: [SessionKey] { Array(sessions.keys) }
 
-    private mutating func store(_ entry: Session, _ key: SessionKey) {
-        sessions[key] = entry.open.isEmpty && entry.ended.isEmpty ? nil : entry
+    /// Changes a session in its place: to copy one of thousands of transfers for each of their ends
+    /// would take a time that grows with their square.
+    ///
+    /// - Returns: `nil` if there is no such session.
+    private mutating func change<Value>(
+        _ key: SessionKey,
+        _ body: (inout Session) -> Value
+    ) -> Value? {
+        guard let index = sessions.index(forKey: key) else { return nil }
+        let value = body(&sessions.values[index])
+        if sessions.values[index].isEmpty { sessions.remove(at: index) }
+        return value
     }
 }

@@ -16,6 +16,19 @@ package struct SlotTable: Equatable, Sendable {
         var head = 0
 
         var isIdle: Bool { held == 0 && head == wants.count }
+
+        /// Gives its first want a slot.
+        mutating func take() -> Want {
+            let want = wants[head]
+            head += 1
+            held += 1
+            // Only now and then, so that each want is moved a constant number of times.
+            if head > 64, head > wants.count / 2 {
+                wants.removeFirst(head)
+                head = 0
+            }
+            return want
+        }
     }
 
     private let totalMax: Int
@@ -74,16 +87,9 @@ package struct SlotTable: Equatable, Sendable {
     package mutating func grant() -> [RunID] {
         var granted: [RunID] = []
         while held.count < totalMax, let server = nextServer() {
-            guard var entry = servers[server] else { break }
-            let want = entry.wants[entry.head]
-            entry.head += 1
-            entry.held += 1
-            // Only now and then, so that each want is moved a constant number of times.
-            if entry.head > 64, entry.head > entry.wants.count / 2 {
-                entry.wants.removeFirst(entry.head)
-                entry.head = 0
-            }
-            servers[server] = entry
+            guard let index = servers.index(forKey: server) else { break }
+            // In its place: a copy would take all that it is wanted for along.
+            let want = servers.values[index].take()
             wanted[want.id] = nil
             held[want.id] = server
             granted.append(want.id)
@@ -117,8 +123,8 @@ package struct SlotTable: Equatable, Sendable {
     }
 
     private mutating func leave(_ server: String) {
-        guard var entry = servers[server] else { return }
-        entry.held -= 1
-        servers[server] = entry.isIdle ? nil : entry
+        guard let index = servers.index(forKey: server) else { return }
+        servers.values[index].held -= 1
+        if servers.values[index].isIdle { servers.remove(at: index) }
     }
 }

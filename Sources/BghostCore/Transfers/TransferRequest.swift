@@ -31,6 +31,14 @@ package struct TransferRequest: Hashable, Sendable {
     package var continuation: [UInt8]
     /// Whether it waits for a good moment.
     package var isDiscretionary: Bool
+    /// For people.
+    package var label: String
+    /// Not before this time, Unix nanoseconds; `nil` is "at once".
+    package var notBefore: Int64?
+    /// Whether its session is told of its end.
+    package var tellsSession: Bool
+    /// Whether the host chose the place of a download, and removes it once it has been dealt with.
+    package var hasOwnPlace: Bool
     /// Unix nanoseconds.
     package var createdAt: Int64
 
@@ -59,6 +67,10 @@ package struct TransferRequest: Hashable, Sendable {
         resourceTimeout = 7 * 86_400_000_000_000
         continuation = []
         isDiscretionary = false
+        label = ""
+        notBefore = nil
+        tellsSession = true
+        hasOwnPlace = false
     }
 
     /// The most bytes of `continuation`.

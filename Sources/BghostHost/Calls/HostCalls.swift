@@ -16,6 +16,9 @@ extension Host {
                 throw .foreignRun
             }
         }
+        if case .transfer(.took(let wait)) = call.operation {
+            return transferWasTaken(wait, carrier)
+        }
         guard carrier.openCalls < HostLimits.callsMax else { throw .tooManyCalls }
         switch call.operation {
         case .submit(let task, let parameters, let kind, let earliest, let needs):
@@ -31,30 +34,37 @@ extension Host {
             carrier.fetches[number]?.task.cancel()
             answer(call, carrier, CallStatus.ok)
         case .situation(let run): answerSituation(call, carrier, run)
+        case .post(let notification): post(call, carrier, notification)
+        case .withdrawNotification(let id): withdrawNotification(call, carrier, id)
+        case .notifications: answerNotifications(call, carrier)
+        case .transfer(let transfer): transferCalled(call, carrier, transfer)
         }
     }
 
-    private func answer(_ call: Call, _ carrier: Carrier, _ status: Int32) {
+    func answer(_ call: Call, _ carrier: Carrier, _ status: Int32) {
         sendReply(Reply(call: call.number, status: status), to: carrier)
     }
 
     /// Whether a plugin may submit a task: one that it handles itself, or one that it is granted.
     private func mayUse(_ plugin: PluginSlot, _ task: String) -> Bool {
         guard let index = scheduler.catalog.task(for: task) else { return false }
-        return scheduler.catalog.pluginOfTask[index] == plugin.index
+        return scheduler.catalog.plugin(ofTask: index).name == plugin.name
             || plugin.permissions.submit.contains { $0.matches(task) }
     }
 
-    private func refuse(_ call: Call, _ carrier: Carrier, _ status: Int32, _ why: String) {
-        let record = runs.index(of: call.run).flatMap { runs[$0]?.record }
-        log.write(
-            .warning,
-            "call.refused",
-            why,
-            task: record?.task,
-            plugin: carrier.plugin.name,
-            run: record?.id
-        )
+    func refuse(_ call: Call, _ carrier: Carrier, _ status: Int32, _ why: String) {
+        // As many lines as it may write itself: they would be its way around that.
+        if (carrier as? Worker).map({ $0.sayings.admit(now: now) == .taken }) ?? true {
+            let record = runs.index(of: call.run).flatMap { runs[$0]?.record }
+            log.write(
+                .warning,
+                "call.refused",
+                why,
+                task: record?.task,
+                plugin: carrier.plugin.name,
+                run: record?.id
+            )
+        }
         answer(call, carrier, status)
     }
 
@@ -249,6 +259,7 @@ extension Host {
 
     /// Ends what a run still has under way: attached fetches end with it.
     func endCalls(of run: UInt64, in carrier: Carrier) {
+        endTransferWaits(of: run, in: carrier)
         guard !carrier.fetches.isEmpty else { return }
         for fetch in carrier.fetches.values where fetch.run == run { fetch.task.cancel() }
     }
@@ -262,6 +273,7 @@ enum CallStatus {
     static let argument: Int32 = -12
     static let permission: Int32 = -13
     static let limit: Int32 = -14
+    static let small: Int32 = -15
     static let stale: Int32 = -10
     static let absent: Int32 = -16
 }
@@ -293,6 +305,10 @@ extension TaskKind {
         switch self {
         case .refresh: 1
         case .processing: 2
+        // Not of those that a plugin can ask for.
+        case .notificationAction: 0
+        // Nobody submits one, so no request of a plugin's is ever listed with it.
+        case .urlSession: 0
         }
     }
 }

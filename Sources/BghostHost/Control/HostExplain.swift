@@ -41,7 +41,7 @@ extension Host {
             task: task,
             at: now.unix,
             requests: requests.prefix(TaskExplanation.requestsMax).map { request in
-                let gates = scheduler.gates(of: request, now: now, countsAhead: true)
+                let gates = gates(of: request, now: now, countsAhead: true)
                 return Explanation(request: describe(request, gates), gates: gates, at: now.unix)
             },
             total: requests.count,

@@ -16,7 +16,7 @@ extension Host {
         var answer = PluginSwitch(plugin: name, off: reason)
         for number in runs.numbers {
             guard let run = runs.index(of: number).flatMap({ runs[$0] }),
-                run.carrier.plugin === plugin
+                run.carrier.plugin.name == plugin.name
             else { continue }
             if stopsRuns {
                 answer.stopping.append(run.record.id)
@@ -36,9 +36,17 @@ extension Host {
         if scheduler.switchedOff(plugin: plugin.index) != nil {
             log.write(.info, "plugin.enabled", "switched on", plugin: name)
         }
+        var changes = [StoreChange.switched(plugin: name, off: nil)]
+        if let lifted = lift(plugin) {
+            log.write(.info, "plugin.released", "its quarantine is lifted", plugin: name)
+            changes.append(lifted)
+            // Its file is looked at anew.
+            inspect(plugin)
+            tellProblem(of: plugin)
+        }
         set(plugin, switchedOff: nil)
         prestart(plugin)
-        try await store(.switched(plugin: name, off: nil), "`\(name)` is switched on")
+        try check(await committed(changes), "`\(name)` is switched on")
         return PluginSwitch(plugin: name, off: nil)
     }
 

@@ -9,11 +9,13 @@ extension Host {
     private static let factTokens: UInt64 = 1 << 48
 
     /// Begins to watch what some task may require, and nothing else.
-    func startFacts() {
+    ///
+    /// - Parameter known: what is known already, and what of it has just changed.
+    func startFacts(_ known: (sheet: FactSheet, changed: RequirementSet)? = nil) {
         let wanted = scheduler.catalog.requirements
-        guard !wanted.isEmpty else { return }
         watched = wanted
-        let definitions = configuration.manifest.host.facts
+        guard !wanted.isEmpty || known != nil else { return }
+        let definitions = manifest.host.facts
         let sources =
             configuration.factSources?(wanted)
             ?? FactSettings(definitions, storage: configuration.stateDirectory)
@@ -22,11 +24,13 @@ extension Host {
             let facts = try MachineFacts(
                 sources: sources,
                 probes: definitions.probes.map(\.name),
+                known: known?.sheet,
                 reactor: reactor,
                 tokens: Self.factTokens
             )
             self.facts = facts
-            factsChanged(try facts.start(now: moment))
+            let changed = try facts.start(now: moment)
+            factsChanged(changed.union(known?.changed ?? []))
         } catch {
             log.write(
                 .error,
@@ -34,6 +38,23 @@ extension Host {
                 "what tasks require cannot be watched, so it counts as unknown: \(error.description)"
             )
         }
+    }
+
+    /// Watches what another manifest requires, where that is not what is watched.
+    ///
+    /// What is known stays known: to begin anew would have the machine busy, and the network away, for
+    /// as long as that takes to be seen, and end runs for it.
+    func restartFacts(_ before: FactDefinitions) {
+        let definitions = manifest.host.facts
+        guard scheduler.catalog.requirements != watched || before != definitions else { return }
+        let known = facts?.sheet.renewed(
+            probes: definitions.probes.map(\.name),
+            keepsUPS: before.ups == definitions.ups,
+            now: moment
+        )
+        facts?.stop()
+        facts = nil
+        startFacts(known)
     }
 
     /// Has a requirement be what somebody says; `nil` ends that.
@@ -91,6 +112,7 @@ extension Host {
         decide { scheduler, now, effects in
             scheduler.factsChanged(facts.sheet, changed, now: now, &effects)
         }
+        transferFactsChanged(changed)
     }
 }
 

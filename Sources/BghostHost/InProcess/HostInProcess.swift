@@ -3,6 +3,7 @@
 internal import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
+internal import BghostTrust
 internal import BghostWire
 
 /// Plugins inside the daemon.
@@ -11,6 +12,7 @@ extension Host {
         guard case .plugin(let definition) = plugin.code, let path = plugin.path else {
             throw CarrierError(description: "`\(plugin.name)` cannot be loaded into the daemon")
         }
+        try plugin.requireHeld()
         // One image in the daemon, and so one carrier, which has a lane for every slot.
         guard plugin.carriers.isEmpty else {
             throw CarrierError(description: "`\(plugin.name)` has no free lane in the daemon")
@@ -31,8 +33,15 @@ extension Host {
             }
         )
         let runtime = carrier.runtime
-        carrier.starts.perform { [weak self] in
-            let result = Result { () throws(PluginRefusal) in try runtime.load(path: path) }
+        let held = plugin.held
+        if let held { librariesInDaemon.append(held) }
+        // What crashes in there takes the daemon with it, and must not do so each time that it is started.
+        state.beginLoading(plugin.name)
+        carrier.starts.perform { [weak self, state, name = plugin.name] in
+            let result = Result { () throws(PluginRefusal) in
+                try runtime.load(path: path, held: held?.descriptor)
+            }
+            state.endLoading(name)
             let ready = runtime.readiness
             Task { await self?.loadedInProcess(serial, result, ready) }
         }

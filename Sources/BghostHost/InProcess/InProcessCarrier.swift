@@ -81,7 +81,11 @@ extension HostAnswer {
                 status: reply.status,
                 body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes)
             )
-        case .none, .fetched: self.init(status: reply.status)
+        case .transfer(let id): self.init(status: reply.status, body: .transfer(id: id))
+        case .needs(let count): self.init(status: reply.status, body: .needs(count))
+        case .transfers(.inline(let bytes)):
+            self.init(status: reply.status, body: .transfers(bytes))
+        case .none, .fetched, .transfers: self.init(status: reply.status)
         }
     }
 }

@@ -3,19 +3,20 @@
 internal import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
+internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
 /// Plugins and tasks as the manifest defines them.
 extension Host {
     func definePlugins() {
-        for definition in configuration.manifest.plugins { add(.plugin(definition)) }
-        for definition in configuration.manifest.functions { add(.function(definition)) }
+        for definition in manifest.plugins { add(.plugin(definition)) }
+        for definition in manifest.functions { add(.function(definition)) }
         for plugin in plugins { inspect(plugin) }
         for plugin in plugins { tellProblem(of: plugin) }
     }
 
-    private func add(_ code: PluginSlot.Code) {
+    func add(_ code: PluginSlot.Code) {
         let slot = PluginSlot(index: plugins.count, code: code)
         plugins.append(slot)
         pluginsByName[slot.name] = slot
@@ -36,6 +37,7 @@ extension Host {
         }
         guard case .plugin(let definition) = plugin.code else {
             plugin.problem = nil
+            _ = walls(of: plugin)
             return true
         }
         let path: String
@@ -46,17 +48,35 @@ extension Host {
             return false
         }
         plugin.path = path
+        plugin.held = nil
+        plugin.file = fileIdentity(path)
+        plugin.walls = nil
+        let required = plugin.require.union(manifest.host.require)
+        if plugin.isolation == .inProcess, !required.isEmpty {
+            let names = SandboxLayer.allCases.filter(required.contains).map(\.rawValue)
+            setProblem(
+                plugin,
+                "the manifest requires \(names.joined(separator: ", ")), and there are no walls inside"
+                    + " the daemon; use `\"isolation\": \"worker\"`",
+                file: nil
+            )
+            return false
+        }
         do {
-            _ = try PluginImage.inspect(path: path).requireLoadable()
+            let trust = LibraryTrust(definition, manifest, isLax: configuration.isLax)
+            plugin.held = try trust.hold(path)
+            _ = try PluginImage.inspect(path: path, held: plugin.held).requireLoadable()
             plugin.problem = nil
+            // Now, and not with the first worker, when the limits of other runs wait for this thread.
+            if plugin.isolation == .worker { _ = walls(of: plugin) }
             return true
         } catch {
-            setProblem(plugin, error.description, file: fileIdentity(path))
+            setProblem(plugin, "\(error)", file: fileIdentity(path))
             return false
         }
     }
 
-    private var librarySearch: LibrarySearch {
+    var librarySearch: LibrarySearch {
         LibrarySearch(
             pluginPath: configuration.pluginPath,
             manifestDirectory: configuration.manifestDirectory
@@ -76,23 +96,22 @@ extension Host {
 
     /// A load failed in the worker.
     ///
-    /// The plugin is left alone for a while, longer each time, and for good after a few, until its
-    /// file is another one.
+    /// The plugin is left alone for a while, longer each time, and quarantined after a few.
     func loadFailed(_ plugin: PluginSlot, _ message: String) {
         plugin.loadFailures += 1
         log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
-        let isLast = plugin.loadFailures >= HostLimits.loadFailuresMax
-        let retryAt =
-            isLast
-            ? UInt64.max : now + patience.loadBackoff << UInt64(plugin.loadFailures - 1)
+        // A worker that was begun before it was quarantined must not have it tried again.
+        guard !isQuarantined(plugin) else { return }
+        guard plugin.loadFailures < HostLimits.loadFailuresMax, !plugin.isOnTrial else {
+            return quarantine(plugin, "\(message) (\(plugin.loadFailures) times)")
+        }
+        let retryAt = now + patience.loadBackoff << UInt64(plugin.loadFailures - 1)
         plugin.problem = PluginProblem(
-            message: isLast
-                ? "\(message) (\(plugin.loadFailures) times; it is not tried again until the file changes)"
-                : message,
+            message: message,
             file: plugin.path.flatMap(fileIdentity),
             retryAt: retryAt
         )
-        if retryAt != .max { arm(retryAt, token: TimerToken.plugin(plugin.index).raw) }
+        arm(retryAt, token: TimerToken.plugin(plugin.index).raw)
         tellProblem(of: plugin)
     }
 
@@ -110,10 +129,15 @@ extension Host {
 
     /// Looks again at a plugin that has a problem, once its file has changed.
     func lookAgain(at plugin: PluginSlot) {
-        guard let problem = plugin.problem, case .plugin(let definition) = plugin.code,
+        guard !plugin.isRetired, let problem = plugin.problem,
+            case .plugin(let definition) = plugin.code,
             let candidate = try? librarySearch.find(definition.library),
             problem.file == nil || fileIdentity(candidate) != problem.file
         else { return }
+        guard !isStillQuarantined(plugin, at: candidate) else {
+            plugin.problem?.file = fileIdentity(candidate)
+            return
+        }
         plugin.loadFailures = 0
         inspect(plugin)
         tellProblem(of: plugin)
@@ -122,7 +146,8 @@ extension Host {
     /// A time has come at which a plugin is to be tried again.
     func pluginDue(_ plugin: PluginSlot) {
         if let problem = plugin.problem, problem.retryAt <= now {
-            plugin.problem = nil
+            // Its file may be another one by now; after a crash that is as likely as at any time.
+            if problem.isPause { plugin.problem = nil } else { inspect(plugin) }
             tellProblem(of: plugin)
         }
         prestart(plugin)

@@ -3,6 +3,7 @@
 package import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
+internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
@@ -18,13 +19,26 @@ package struct PluginProbe: Sendable {
     private let workerPath: String
     private let pluginPath: [String]
     private let manifestDirectory: String
+    private let manifest: Manifest
+    private let isLax: Bool
+    /// Layers of the sandbox without which no plugin may be loaded.
+    private var required: Set<SandboxLayer> { manifest.host.require }
     /// How long a plugin may take to load.
     private static let timeout: Int32 = 10_000
 
-    package init(workerPath: String, pluginPath: [String], manifestDirectory: String) {
+    /// - Parameter isLax: whether plugins are taken from places where others could change them.
+    package init(
+        _ manifest: Manifest,
+        workerPath: String,
+        pluginPath: [String],
+        manifestDirectory: String,
+        isLax: Bool
+    ) {
+        self.manifest = manifest
         self.workerPath = workerPath
         self.pluginPath = pluginPath
         self.manifestDirectory = manifestDirectory
+        self.isLax = isLax
     }
 
     /// Loads a plugin and says what it is.
@@ -35,19 +49,30 @@ package struct PluginProbe: Sendable {
         handlers: [String]
     ) async -> Result<String, ProbeFailure> {
         let path: String
+        let held: HeldLibrary?
         do {
             path = try LibrarySearch(pluginPath: pluginPath, manifestDirectory: manifestDirectory)
                 .find(plugin.library)
-            _ = try PluginImage.inspect(path: path).requireLoadable()
+            held = try LibraryTrust(plugin, manifest, isLax: isLax).hold(path)
+            _ = try PluginImage.inspect(path: path, held: held).requireLoadable()
         } catch {
             return .failure(ProbeFailure(message: "\(error)"))
         }
         let result = await load(
             plugin.name,
-            .plugin(path: path),
+            .plugin(path: path, isHeld: held != nil),
             plugin.config,
             plugin.limits,
-            plugin.runsPerWorker
+            plugin.runsPerWorker,
+            held,
+            SandboxProfile(
+                plugin.permissions,
+                limits: plugin.limits,
+                library: path,
+                needed: WorkerWalls.libraries(neededBy: path, held: held),
+                dataDirectory: nil,
+                required: required.union(plugin.require)
+            )
         )
         return result.flatMap { ready in
             let names = ready.handlers.map(\.name)
@@ -74,7 +99,17 @@ package struct PluginProbe: Sendable {
             ),
             "{}",
             function.limits,
-            1
+            1,
+            nil,
+            SandboxProfile(
+                Permissions(),
+                limits: function.limits,
+                library: function.library,
+                needed: WorkerWalls.libraries(neededBy: function.library),
+                dataDirectory: nil,
+                isFunction: true,
+                required: required
+            )
         ).map { _ in "\(function.symbol) of \(function.library)" }
     }
 
@@ -83,7 +118,9 @@ package struct PluginProbe: Sendable {
         _ code: Configure.Code,
         _ config: String,
         _ limits: WorkerLimits,
-        _ lanes: Int
+        _ lanes: Int,
+        _ held: HeldLibrary?,
+        _ profile: SandboxProfile
     ) async -> Result<Ready, ProbeFailure> {
         // The worker dies with the thread that starts it, so one thread sees the whole probe through.
         await withCheckedContinuation { continuation in
@@ -92,6 +129,7 @@ package struct PluginProbe: Sendable {
                 continuation.resume(
                     returning: Self.probe(
                         workerPath,
+                        profile,
                         Configure(
                             name: name,
                             code: code,
@@ -99,9 +137,11 @@ package struct PluginProbe: Sendable {
                             config: config,
                             lanes: UInt16(lanes),
                             limits: WorkerRlimits(limits),
+                            confinement: WorkerWalls.none,
                             isProbe: true,
                             hostVersion: HostVersion.text
-                        )
+                        ),
+                        held
                     )
                 )
                 thread.end()
@@ -111,15 +151,20 @@ package struct PluginProbe: Sendable {
 
     private static func probe(
         _ workerPath: String,
-        _ configure: Configure
+        _ profile: SandboxProfile,
+        _ configure: Configure,
+        _ held: HeldLibrary?
     ) -> Result<Ready, ProbeFailure> {
         do {
-            let worker = try ProbeWorker(path: workerPath)
+            let walls = WorkerWalls(profile, user: PluginUsers.ofProbes)
+            let worker = try ProbeWorker(path: workerPath, walls, library: held?.descriptor)
             defer { worker.end() }
+            var configure = configure
+            configure.confinement = walls.message
             var packets = PacketWriter()
             _ = configure.write(to: &packets)
             try worker.send(packets.bytes)
-            return try worker.answer(within: timeout)
+            return try worker.answer(within: timeout, ProbeWorker.readReady)
         } catch let error as SystemError {
             return .failure(ProbeFailure(message: error.description))
         } catch let error as WireError {
@@ -133,26 +178,28 @@ package struct PluginProbe: Sendable {
 }
 
 /// A worker that loads one plugin and is ended.
-private final class ProbeWorker {
+final class ProbeWorker {
     private static let advice = " look at its constructors, bghost_plugin_v1() and open()"
     private let process: ChildProcess
     private let work: Descriptor
     private let control: Descriptor
 
-    init(path: String) throws(SystemError) {
+    init(path: String, _ walls: WorkerWalls, library: Int32?) throws(SystemError) {
         let (work, childWork) = try PacketSocket.pair()
         self.work = Descriptor(owning: work)
         let (control, childControl) = try PacketSocket.pair()
         self.control = Descriptor(owning: control)
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { for fd in [childWork, childControl, null] { close(fd) } }
+        let owners = walls.copyOwners()
+        defer { for fd in [childWork, childControl, null, owners] { close(fd) } }
         process = ChildProcess(
             try Spawner.spawnHere(
                 Spawner.Order(
                     path: path,
                     arguments: ["bghost-worker", String(getpid())],
                     environment: ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"],
-                    descriptors: [null, null, null, childWork, childControl]
+                    descriptors: [null, null, null, childWork, childControl, owners]
+                        + (library.map { [$0] } ?? [])
                 )
             )
         )
@@ -163,8 +210,13 @@ private final class ProbeWorker {
         guard error == 0 else { throw SystemError("speak to a worker", code: error) }
     }
 
-    /// What the worker says of its plugin, or how it ended instead.
-    func answer(within milliseconds: Int32) throws -> Result<Ready, ProbeFailure> {
+    /// What the worker says, or how it ended instead.
+    ///
+    /// - Parameter read: the answer in a packet, if that has one.
+    func answer<T>(
+        within milliseconds: Int32,
+        _ read: (RawSpan) throws(WireError) -> Result<T, ProbeFailure>?
+    ) throws -> Result<T, ProbeFailure> {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: FrameLayout.packetBytesMax,
             alignment: 16
@@ -183,7 +235,7 @@ private final class ProbeWorker {
             }
             let count = PacketSocket.receive(work.raw, buffer, wait: false)
             guard count > 0 else { return .failure(ended()) }
-            if let answer = try Self.read(
+            if let answer = try read(
                 UnsafeRawBufferPointer(buffer).bytes.extracting(first: count)
             ) {
                 return answer
@@ -196,7 +248,7 @@ private final class ProbeWorker {
         return poll(&wanted, 1, milliseconds) > 0
     }
 
-    private static func read(_ packet: RawSpan) throws(WireError) -> Result<Ready, ProbeFailure>? {
+    static func readReady(_ packet: RawSpan) throws(WireError) -> Result<Ready, ProbeFailure>? {
         var reader = PacketReader(packet)
         while let frame = try reader.next() {
             switch frame.kind {

@@ -2,6 +2,7 @@
 
 internal import BghostCore
 internal import BghostPlugin
+internal import BghostTrust
 
 /// One plugin or function of the manifest, as the host uses it.
 ///
@@ -16,17 +17,31 @@ final class PluginSlot {
     let code: Code
     /// Where the library was found; for a function, its name as written.
     var path: String?
+    /// Its library, where the manifest says which one it must be.
+    var held: HeldLibrary?
+    /// Which file that was when it was looked at.
+    var file: FileIdentity?
+    /// Whether another manifest has changed or removed it: it begins no run any more.
+    var isRetired = false
     /// What is known against it; `nil` if nothing is.
     var problem: PluginProblem?
     /// Its carriers that have a free lane; the one used last is at the end.
     var available: [Carrier] = []
     var carriers: [UInt32: Carrier] = [:]
     var loadFailures = 0
+    /// Whether it was quarantined as another version: one crash is enough then.
+    var isOnTrial = false
     /// How many workers in a row ended by themselves before they had a run.
     var prestartFailures = 0
     /// No worker is started ahead of its run before this time, monotonic nanoseconds.
     var prestartAt: UInt64 = 0
     var dataDirectory = ""
+    /// What its workers are confined to; made for the first of them.
+    var walls: WorkerWalls?
+    /// How it stood with the walls of the last worker that was another than the one before.
+    var standings: [LayerStanding] = []
+    /// Paths that it was granted and that were not there, told once.
+    var absentGrants: Set<String> = []
 
     init(index: Int, code: Code) {
         self.index = index
@@ -73,6 +88,23 @@ final class PluginSlot {
         }
     }
 
+    /// Lets go of what its workers were made of, once another manifest has no use for them.
+    func letGoIfRetired() {
+        guard isRetired, carriers.isEmpty else { return }
+        held = nil
+        walls = nil
+    }
+
+    /// Sees that a plugin whose file the manifest pins is not loaded from its path.
+    func requireHeld() throws(CarrierError) {
+        guard case .plugin(let definition) = code,
+            definition.sha256 != nil || definition.signedBy != nil, held == nil
+        else { return }
+        throw CarrierError(
+            description: problem?.message ?? "the library of `\(name)` has not been looked at"
+        )
+    }
+
     /// How many idle workers are kept ahead of their runs.
     var prestart: Int {
         guard case .plugin(let definition) = code, isolation == .worker else { return 0 }
@@ -88,6 +120,13 @@ final class PluginSlot {
         switch code {
         case .plugin(let definition): definition.permissions
         case .function: Permissions()
+        }
+    }
+
+    var require: Set<SandboxLayer> {
+        switch code {
+        case .plugin(let definition): definition.require
+        case .function: []
         }
     }
 
@@ -109,4 +148,6 @@ struct PluginProblem {
     var file: FileIdentity?
     /// Not to be tried again before this time, monotonic nanoseconds.
     var retryAt: UInt64 = .max
+    /// Whether it passes by itself: requests are taken and wait.
+    var isPause = false
 }

@@ -40,6 +40,7 @@ extension Host {
                 "\(HostLimits.runsMax) runs are under way; no more are begun"
             )
         }
+        run.isTrial = start.isSimulated
         carrier.lanes[lane] = number
         noteTaken(plugin)
         runOfTicket.set(start.ticket, number)
@@ -86,6 +87,7 @@ extension Host {
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
         keepNear(begun.carrier)
+        let isWake = task.kind == .urlSession
         let sent = begun.carrier.start(
             Start(
                 run: number,
@@ -95,7 +97,8 @@ extension Host {
                 graceMilliseconds: UInt32(clamping: begun.machine.grace / 1_000_000),
                 resultBytesMax: UInt32(begun.carrier.plugin.limits.resultBytes),
                 task: begun.record.task,
-                parameters: begun.parameters
+                parameters: isWake ? wakeParameters(of: begun) : begun.parameters,
+                isWake: isWake
             )
         )
         guard sent else {
@@ -213,6 +216,7 @@ extension Host {
             run: run.record.id
         )
         run.carrier.cancel(Cancel(run: number, why: reason.rawValue))
+        letGoOfTransfers(of: number, in: run.carrier)
     }
 
     private func kill(_ index: Int, _ reason: KillReason) {
@@ -255,6 +259,7 @@ extension Host {
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.carrier)
         runLeft(run.carrier, number, outcome, lasted: record.duration)
+        noteRetry(of: record.request, after: run.retryAfter)
         let finish = RunFinish(
             record: record,
             outcome: outcome,
@@ -264,6 +269,7 @@ extension Host {
         decide { scheduler, now, effects in
             scheduler.ended(run.ticket, finish, now: now, &effects)
         }
+        wakesAfter(run, outcome)
         checkDrained()
     }
 
@@ -275,6 +281,8 @@ extension Host {
         guard !run.isBeingStopped else { return }
         run.isBeingStopped = true
         runsBeingStopped += 1
+        // If it is killed in the end, nobody can look any more.
+        _ = (run.carrier as? Worker)?.process?.lookAtMemory()
         if runsBeingStopped == 1 { reactor.isUrgent = true }
     }
 

@@ -31,6 +31,8 @@ final class ActiveRun {
     var droppedOutput = 0
     /// Whether somebody expired it before its time, which is no fault of its own.
     var isExpirySimulated = false
+    /// Whether somebody tries its task out.
+    var isTrial = false
     /// When its handler wants to be called again, nanoseconds from its end.
     var retryAfter: UInt64?
 

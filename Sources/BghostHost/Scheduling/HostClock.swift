@@ -53,8 +53,10 @@ extension Host {
 
     func lookAtDates() {
         armedDate = nil
+        noteNotificationDates()
         // First, so that what the wrong time would have meant is not made up for.
         if scheduler.clockDoubt != nil { lookAtClock() }
+        transferClockWasSet()
         decide { scheduler, now, effects in scheduler.clockWasSet(now: now, &effects) }
     }
 
@@ -63,7 +65,9 @@ extension Host {
     /// The wall clock may run faster or slower than the timer, so the date is looked at again when
     /// that comes.
     func armDates() {
-        guard let date = scheduler.nextDate, date != armedDate else { return }
+        var next = asked { $0.nextDate }
+        if let other = notifications?.outbox.nextDate { next = min(next ?? other, other) }
+        guard let date = next, date != armedDate else { return }
         armedDate = date
         let wait = UInt64(max(0, date.subtractingClamped(wall)))
         let (deadline, overflow) = now.addingReportingOverflow(wait)
@@ -73,6 +77,7 @@ extension Host {
 
     func datesCame() {
         armedDate = nil
+        noteNotificationDates()
         decide { scheduler, now, effects in scheduler.datesCame(now: now, &effects) }
     }
 }

@@ -24,6 +24,11 @@ extension Host {
         return answer
     }
 
+    /// Asks the scheduler something on the way of each run.
+    ///
+    /// It is handed over to be changed, though it is not: to be read, it would be copied.
+    func asked<Answer>(_ question: (inout Scheduler) -> Answer) -> Answer { question(&scheduler) }
+
     /// Carries out what the scheduler has decided apart.
     func carryOut(_ effects: [SchedulerEffect]) {
         record(effects[...])
@@ -44,13 +49,14 @@ extension Host {
     private func carryOutDecisions() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
-        defer { isCarryingOut = false }
         var index = 0
         while index < decisions.count {
             carryOut(decisions[index])
             index += 1
         }
         decisions.removeAll(keepingCapacity: true)
+        isCarryingOut = false
+        advanceNotifications()
         armDates()
     }
 
@@ -58,7 +64,10 @@ extension Host {
         switch effect {
         case .commit(let changes): commit(changes)
         case .commitEnd(let changes, let record):
-            commit(changes, isAwaited: waiters[record.request] != nil) { host, _ in
+            // Nearly every run is none, and a list is not copied for nothing.
+            let delivery = deliveryEnded(record, changes)
+            let all = delivery.isEmpty ? changes : changes + delivery
+            commit(all, isAwaited: waiters[record.request] != nil) { host, _ in
                 host.resumeWaiters(of: record.request, with: record)
             }
             report(record)
@@ -69,9 +78,12 @@ extension Host {
             if reason == .condition { runs[index]?.record.message = why }
             handle(.stop(reason), of: run)
         case .inspect(let plugin): lookAgain(at: plugins[plugin])
-        case .ended(let request): resumeWaiters(of: request, with: nil)
+        case .ended(let request):
+            deliveryGone(request)
+            resumeWaiters(of: request, with: nil)
         case .note(let note):
-            log.write(note.level, note.code, note.message, task: note.task)
+            let task = note.task.isEmpty ? nil : note.task
+            log.write(note.level, note.code, note.message, task: task)
         }
     }
 

@@ -21,8 +21,7 @@ extension Host {
         // While a run is under way this thread must not wait for a disk that may hang: it stops what
         // does not stop by itself.
         let mayWait = runs.count == 0 && isAwaited ?? (then != nil)
-        store.commit(changes, isAwaited: mayWait) { [weak self] result in
-            guard let self else { return }
+        store.commit(changes, isAwaited: mayWait) { [self] result in
             if case .failure(let error) = result {
                 log.write(.error, "store.failed", error.description)
             }
@@ -53,17 +52,20 @@ extension Host {
     /// Takes over what the daemon before this one left.
     func recover() throws(HostError) {
         var pending = 0
-        let state = try decide { scheduler, now, effects throws(HostError) in
+        // Of the task that delivers notifications: as many as may be under way.
+        var deliveries: [Request] = []
+        let deliverer = configuration.manifest.notifications?.task
+        let kept = try decide { scheduler, now, effects throws(HostError) in
             let state: RecoveredState
             var unpermitted: [Request] = []
             do throws(StoreError) {
                 // While the store is read it takes nothing: the effects wait.
-                state = try store.recover { request in
+                state = try store.recover(expecting: { scheduler.expect(requests: $0) }) {
+                    request in
                     pending += 1
-                    guard scheduler.catalog.task(for: request.task) != nil else {
-                        return unpermitted.append(request)
-                    }
-                    scheduler.takeOver(request, now: now, &effects)
+                    if deliverer?.matches(request.task) == true { deliveries.append(request) }
+                    let isPermitted = scheduler.takeOver(ifPermitted: request, now: now, &effects)
+                    if !isPermitted { unpermitted.append(request) }
                 }
             } catch {
                 // To go on would be to forget what was promised.
@@ -79,18 +81,28 @@ extension Host {
             for request in unpermitted { scheduler.takeOver(request, now: now, &effects) }
             for (request, run) in state.interrupted {
                 scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+                if deliverer?.matches(request.task) == true { deliveries.append(request) }
             }
             return state
+        }
+        recoverNotifications(kept.notifications, deliveries)
+        for quarantine in kept.quarantines {
+            charges[quarantine.plugin] = PluginCharge(quarantine: quarantine)
+        }
+        for plugin in plugins {
+            holdToQuarantine(plugin)
+            guard state.takeUnfinishedLoad(plugin.name) else { continue }
+            quarantine(plugin, "bghost ended while it loaded `\(plugin.name)` into itself")
         }
         for plugin in plugins {
             guard let off = scheduler.switchedOffSentence(plugin: plugin.index) else { continue }
             log.write(.warning, "plugin.disabled", off, plugin: plugin.name)
         }
-        guard !state.interrupted.isEmpty else { return }
+        guard !kept.interrupted.isEmpty else { return }
         log.write(
             .warning,
             "host.recovered",
-            "\(state.interrupted.count) runs were under way when bghost ended;"
+            "\(kept.interrupted.count) runs were under way when bghost ended;"
                 + " \(pending) requests were pending"
         )
     }

@@ -27,6 +27,17 @@ class Carrier {
         let task: Task<Void, Never>
     }
 
+    /// A wait for the end of a transfer, for one of its runs.
+    struct OpenTransferWait {
+        let run: UInt64
+        let transfer: RunID
+        let task: Task<Void, Never>
+        /// Whether the run has been told to stop, or has ended.
+        var isLetGo = false
+        /// Whether the end has been sent, and the plugin has not said that it has it.
+        var isHandedOut = false
+    }
+
     /// A run by its names.
     struct PastRun {
         let number: UInt64
@@ -55,6 +66,8 @@ class Carrier {
     var openCalls = 0
     /// Fetches by the number of their call.
     var fetches: [UInt64: OpenFetch] = [:]
+    /// Waits for transfers by the number of their call.
+    var transferWaits: [UInt64: OpenTransferWait] = [:]
     /// The monotonic time of this carrier's own timer; `.max` is none.
     var deadline: UInt64 = .max
     /// When its newest run began.

@@ -80,11 +80,16 @@ extension Host {
                 let lane = try lane(of: frame.subject, in: worker)
                 guard runs.index(of: frame.subject) == nil else { throw .wrongState }
                 released(worker, lane)
-            case .progress: try progressed(frame, by: worker)
-            case .log: try logged(frame, by: worker)
+            case .progress: if try admits(worker) { try progressed(frame, by: worker) }
+            case .log: if try admits(worker) { try logged(frame, by: worker) }
             case .call: try called(try Call(frame), by: worker)
+            case .confined:
+                // Once, and before anything of the plugin could have said it.
+                guard !worker.isConfined, worker.handlers.isEmpty else { throw .wrongState }
+                confined(worker, try Confined(frame))
             case .ready:
-                guard worker.state == .loading, worker.handlers.isEmpty else { throw .wrongState }
+                guard worker.state == .loading, worker.handlers.isEmpty, worker.isConfined
+                else { throw .wrongState }
                 becameReady(worker, try Ready(frame))
             case .refused:
                 guard worker.state == .loading else { throw .wrongState }
@@ -115,6 +120,30 @@ extension Host {
         worker.hasReleased[lane] = completion.isReleased
         if runs[index]?.machine.state != .killing { note(completion, index) }
         handle(.completed(status: completion.status), of: completion.run)
+    }
+
+    /// Whether a frame that nobody asked for is looked at.
+    private func admits(_ worker: Worker) throws(WireError) -> Bool {
+        switch worker.sayings.admit(now: now) {
+        case .taken:
+            if worker.sayings.dropped > 0 { tellDropped(worker.sayings.takeDropped(), of: worker) }
+            return true
+        case .dropped: return false
+        case .flood:
+            tellDropped(worker.sayings.takeDropped(), of: worker)
+            throw .flood
+        }
+    }
+
+    func tellDropped(_ count: Int, of worker: Worker) {
+        log.write(
+            .warning,
+            "log.dropped",
+            "\(count) lines or steps came too fast and were dropped",
+            task: worker.lastTask,
+            plugin: worker.plugin.name,
+            run: worker.lastRun
+        )
     }
 
     private func progressed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {

@@ -14,7 +14,7 @@ extension Host {
             worker.state == .live || worker.state == .loading || worker.state == .retiring
         else { return }
         let limits = worker.plugin.limits
-        if let limit = limits.memoryBytes, let resident = process.residentBytes, resident > limit {
+        if let limit = limits.memoryBytes, let resident = process.lookAtMemory(), resident > limit {
             exceeded(worker, .memory)
             return
         }

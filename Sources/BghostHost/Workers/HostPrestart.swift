@@ -12,7 +12,8 @@ extension Host {
 
     /// Starts as many workers as are wanted idle and are missing.
     func prestart(_ plugin: PluginSlot) {
-        guard plugin.prestart > 0, !isDraining, scheduler.switchedOff(plugin: plugin.index) == nil,
+        guard plugin.prestart > 0, !plugin.isRetired, !isDraining,
+            scheduler.switchedOff(plugin: plugin.index) == nil,
             plugin.problem == nil,
             now >= plugin.prestartAt
         else { return }
@@ -50,6 +51,7 @@ extension Host {
     func isKeptIdle(_ worker: Worker) -> Bool {
         let plugin = worker.plugin
         return scheduler.switchedOff(plugin: plugin.index) == nil && !isDraining
+            && !plugin.isRetired
             && idleWorkers(of: plugin) <= plugin.prestart
     }
 

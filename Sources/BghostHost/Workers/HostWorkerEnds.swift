@@ -42,6 +42,7 @@ extension Host {
             plugin: worker.plugin.name
         )
         worker.killedFor = fault.sentence
+        crashed(worker.plugin, "its worker broke the protocol: \(fault.sentence)")
         for number in worker.runs { handle(.exceeded(.protocolFault(fault.rawValue)), of: number) }
         retireNow(worker)
     }
@@ -52,6 +53,7 @@ extension Host {
         readOutput(worker, .error)
         worker.outputLines.finish { noteLine($0, of: worker, .output) }
         worker.errorLines.finish { noteLine($0, of: worker, .error) }
+        if worker.sayings.dropped > 0 { tellDropped(worker.sayings.takeDropped(), of: worker) }
         // One without a run that hung up first is no longer in that state.
         let wasLoading =
             worker.state == .loading || worker.state == .retiring && worker.handlers.isEmpty
@@ -62,7 +64,7 @@ extension Host {
                 let atBegin = runs[index]?.cpuAtBegin ?? 0
                 runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
             }
-            runs[index]?.record.usage.peakMemoryBytes = UInt64(max(0, end.peakMemoryBytes))
+            if let peak = end.peakMemoryBytes { runs[index]?.record.usage.peakMemoryBytes = peak }
         }
         if wasLoading, worker.killedFor == nil {
             let message = worker.plugin.loadMessage("ended its worker (\(how.text))")
@@ -77,6 +79,7 @@ extension Host {
                 "pid \(worker.pid ?? 0) ended by itself (\(how.text))",
                 plugin: worker.plugin.name
             )
+            crashed(worker.plugin, "its worker ended by itself (\(how.text))")
         }
         gone(worker, because: how)
     }
@@ -92,6 +95,7 @@ extension Host {
         for fetch in worker.fetches.values { fetch.task.cancel() }
         if let process = worker.process {
             process.giveUp()
+            family.remove(process.pid)
             spawner.collect(process.pid, adoptsOrphans: configuration.isSubreaper)
         }
         if let group = worker.group {
@@ -100,6 +104,7 @@ extension Host {
         carriers[worker.serial] = nil
         worker.plugin.carriers[worker.serial] = nil
         worker.plugin.available.removeAll { $0 === worker }
+        worker.plugin.letGoIfRetired()
         for number in worker.runs {
             guard let how else {
                 runs.index(of: number).map {

@@ -2,6 +2,7 @@
 
 internal import BghostCore
 internal import BghostLinux
+internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
@@ -55,6 +56,7 @@ extension Host {
     // MARK: Start
 
     private func addWorker(for plugin: PluginSlot) throws(CarrierError) -> Worker {
+        try plugin.requireHeld()
         let worker: Worker
         var childEnds: [Int32] = []
         defer { for fd in childEnds { close(fd) } }
@@ -63,6 +65,7 @@ extension Host {
             childEnds.append(childWork)
             let (control, childControl) = try PacketSocket.pair()
             childEnds.append(childControl)
+            for end in [work, control] { PacketSocket.refuseDescriptors(end) }
             let (output, childOutput) = try Pipe.make()
             childEnds.append(childOutput)
             let (error, childError) = try Pipe.make()
@@ -78,7 +81,16 @@ extension Host {
             )
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             childEnds.append(null)
-            spawn(worker, [null, childOutput, childError, childWork, childControl])
+            let owners = walls(of: plugin).copyOwners()
+            childEnds.append(owners)
+            var descriptors = [null, childOutput, childError, childWork, childControl, owners]
+            if let held = plugin.held {
+                // A copy, since the library may be held anew before the process is started.
+                let library = try Descriptor.copy(of: held.descriptor)
+                childEnds.append(library)
+                descriptors.append(library)
+            }
+            spawn(worker, descriptors)
             childEnds = []
         } catch {
             throw CarrierError(
@@ -110,8 +122,10 @@ extension Host {
             environment: workerEnvironment,
             descriptors: descriptors
         )
-        spawner.spawn(order) { [weak self, reactor] result in
+        spawner.spawn(order) { [weak self, reactor, family] result in
             for fd in descriptors { close(fd) }
+            // At once: what the process may not do it may not do before the host is told either.
+            if case .success(let spawned) = result { family.add(spawned.pid) }
             let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
             // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
             Task(executorPreference: reactor) { await self?.spawned(serial, result, group: folder) }
@@ -131,7 +145,7 @@ extension Host {
         var config = "{}"
         switch plugin.code {
         case .plugin(let definition):
-            code = .plugin(path: plugin.path ?? definition.library)
+            code = .plugin(path: plugin.path ?? definition.library, isHeld: plugin.held != nil)
             config = definition.config
         case .function(let definition):
             code = .function(
@@ -148,6 +162,7 @@ extension Host {
             config: config,
             lanes: UInt16(plugin.lanes),
             limits: WorkerRlimits(limits),
+            confinement: walls(of: plugin).message,
             isProbe: false,
             hostVersion: configuration.version
         )
@@ -163,7 +178,9 @@ extension Host {
         guard let worker = carriers[serial] as? Worker else { return }
         switch result {
         case .failure(let error):
-            loadFailed(worker.plugin, "no worker could be started: \(error.description)")
+            // That is the machine's fault, and says nothing against the plugin.
+            let message = "no worker could be started: \(error.description)"
+            pause(worker.plugin, message, until: now &+ patience.loadBackoff)
             gone(worker, because: nil)
         case .success(let spawned):
             let process = ChildProcess(spawned)
@@ -219,7 +236,10 @@ extension Host {
     ) {
         carrier.runsCarried += 1
         noteDuration(carrier)
-        if outcome == .succeeded { carrier.plugin.prestartFailures = 0 }
+        if outcome == .succeeded {
+            carrier.plugin.prestartFailures = 0
+            if carrier.plugin.isOnTrial { acquit(carrier.plugin) }
+        }
         switch carrier.state {
         case .gone: return
         // Only success leaves a worker that can be trusted to be as good as new. The daemon has no
@@ -269,7 +289,7 @@ extension Host {
     }
 
     private func becameIdle(_ carrier: Carrier) {
-        if isDraining {
+        if isDraining || carrier.plugin.isRetired {
             retire(carrier)
             return
         }

@@ -30,9 +30,9 @@ final class Worker: Carrier {
     var cpuTimer: CPUTimer?
     var group: String?
     var outbox = PacketWriter()
-    private var controlQueue: [(bytes: [UInt8], descriptor: Int32)] = []
-    private var controlQueueBytes = 0
-    private(set) var isControlBlocked = false
+    private var controlQueue = ReplyQueue()
+    /// Log lines and progress.
+    var sayings = SayingRate()
     /// Wants `flush` at the end of the turn.
     var isDirty = false
     /// It closed its socket; if its process does not end within a moment, it is killed.
@@ -41,11 +41,13 @@ final class Worker: Carrier {
     var idleSince: UInt64 = 0
     /// When its tree is counted next; `.max` is never.
     var audit: UInt64 = .max
-    var outputLines = LineSplitter()
-    var errorLines = LineSplitter()
+    var outputLines = LineSplitter(bytesMax: HostLimits.outputLineBytesMax)
+    var errorLines = LineSplitter(bytesMax: HostLimits.outputLineBytesMax)
     /// The run that had the worker last: what is printed after its end is still its own.
     var lastRun: RunID?
     var lastTask: String?
+    /// Whether it has said which walls stand around it.
+    var isConfined = false
     /// Why the host killed it, for the log.
     var killedFor: String?
 
@@ -63,10 +65,6 @@ final class Worker: Carrier {
         self.output = Descriptor(owning: output)
         self.error = Descriptor(owning: error)
         super.init(serial: serial, plugin: plugin, lanes: lanes)
-    }
-
-    deinit {
-        for item in controlQueue where item.descriptor >= 0 { close(item.descriptor) }
     }
 
     override var isProcess: Bool { true }
@@ -96,30 +94,42 @@ final class Worker: Carrier {
     }
 
     override func reply(_ reply: Reply) {
-        var reply = reply
-        var descriptor: Int32 = -1
-        if case .fetched(let http, let headers, let message, .inline(let bytes)) = reply.body,
-            bytes.count > Reply.inlineBodyBytesMax
-        {
-            do {
-                descriptor = try MemoryFile.sealed(name: "bghost-fetch", bytes)
-                reply.body = .fetched(
-                    httpStatus: http,
-                    headers: headers,
-                    message: message,
-                    body: .descriptor(bytes: UInt64(bytes.count))
-                )
-            } catch {
-                reply.status = -14
-                reply.body = .fetched(
-                    httpStatus: 0,
-                    headers: "",
-                    message: "\(error)",
-                    body: .inline([])
-                )
+        switch reply.body {
+        case .fetched(let http, let headers, let message, .inline(let bytes))
+        where bytes.count > Reply.inlineBodyBytesMax:
+            send(reply, asFile: "bghost-fetch", bytes) {
+                .fetched(httpStatus: http, headers: headers, message: message, body: $0)
             }
+        case .transfers(.inline(let bytes)) where bytes.count > Reply.inlineBodyBytesMax:
+            send(reply, asFile: "bghost-transfers", bytes) { .transfers($0) }
+        default: sendControl { reply.write(to: &$0) }
         }
-        sendControl(descriptor: descriptor) { reply.write(to: &$0) }
+    }
+
+    /// Sends a reply whose body is too long for a frame, as a file in memory.
+    private func send(
+        _ reply: Reply,
+        asFile name: String,
+        _ bytes: [UInt8],
+        _ body: (Reply.FetchedBody) -> Reply.Body
+    ) {
+        var refusal = Reply(call: reply.call, status: CallStatus.limit)
+        if case .fetched = reply.body {
+            refusal.body = .fetched(
+                httpStatus: 0,
+                headers: "",
+                message: "bghost has no room for the answer now; try again",
+                body: .inline([])
+            )
+        }
+        do {
+            let descriptor = try MemoryFile.sealed(name: name, bytes)
+            var reply = reply
+            reply.body = body(.descriptor(bytes: UInt64(bytes.count)))
+            sendControl(descriptor: descriptor, instead: refusal) { reply.write(to: &$0) }
+        } catch {
+            sendControl { refusal.write(to: &$0) }
+        }
     }
 
     /// Sends the collected frames of the work socket.
@@ -138,6 +148,7 @@ final class Worker: Carrier {
     /// Sends one frame on the control socket, behind those that wait there.
     private func sendControl(
         descriptor: Int32 = -1,
+        instead refusal: Reply? = nil,
         _ write: (inout PacketWriter) -> Bool
     ) {
         var packets = PacketWriter()
@@ -145,32 +156,26 @@ final class Worker: Carrier {
             if descriptor >= 0 { close(descriptor) }
             return
         }
-        controlQueue.append((packets.bytes, descriptor))
-        controlQueueBytes += packets.count
+        var instead = PacketWriter()
+        if let refusal { _ = refusal.write(to: &instead) }
+        controlQueue.add(packets.bytes, descriptor: descriptor, instead: instead.bytes)
         flushControl()
     }
 
     /// Sends what waits for the control socket.
     func flushControl() {
-        var sent = 0
-        for item in controlQueue {
-            let error = item.bytes.withUnsafeBytes {
-                item.descriptor < 0
-                    ? PacketSocket.send(control.raw, $0, wait: false)
-                    : PacketSocket.send(control.raw, $0, descriptor: item.descriptor)
-            }
-            // A broken socket is noticed by the end of the process, and nothing is owed to it.
-            guard error != EAGAIN else { break }
-            if item.descriptor >= 0 { close(item.descriptor) }
-            controlQueueBytes -= item.bytes.count
-            sent += 1
+        let socket = control.raw
+        controlQueue.flush { bytes, descriptor in
+            descriptor < 0
+                ? PacketSocket.send(socket, bytes, wait: false)
+                : PacketSocket.send(socket, bytes, descriptor: descriptor)
         }
-        controlQueue.removeFirst(sent)
-        isControlBlocked = !controlQueue.isEmpty
     }
 
+    var isControlBlocked: Bool { !controlQueue.isEmpty }
+
     /// Whether more waits for it than a worker that reads would let pile up.
-    var isStuck: Bool { controlQueueBytes > HostLimits.queueBytesMax }
+    var isStuck: Bool { controlQueue.bytes > HostLimits.queueBytesMax }
 
     // Its number is its own as long as it has not been collected, which begins when it is gone.
     override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {

@@ -29,17 +29,19 @@ package final class MachineFacts {
     /// - Parameters:
     ///   - sources: those that are wanted.
     ///   - probes: the names of the probes, in the order of their bits.
+    ///   - known: what is known of the machine already, with the same probes.
     ///   - tokens: what nobody else's tokens of the reactor have in their upper 16 bits; the lower
     ///     ones are 0.
     package init(
         sources: [any FactSource],
         probes: [String] = [],
+        known: FactSheet? = nil,
         reactor: Reactor,
         tokens: UInt64
     ) throws(SystemError) {
         self.sources = sources
         self.tokens = tokens
-        sheet = FactSheet(probes: probes)
+        sheet = known ?? FactSheet(probes: probes)
         board = try FactBoard(reactor: reactor, tokens: tokens)
     }
 

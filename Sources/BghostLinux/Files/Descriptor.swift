@@ -45,6 +45,13 @@ package struct Descriptor: ~Copyable {
         self.raw = raw
     }
 
+    /// Another descriptor of the same open file, which the caller owns.
+    package static func copy(of fd: Int32) throws(SystemError) -> Int32 {
+        let copy = fcntl(fd, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw SystemError("copy a descriptor", code: errno) }
+        return copy
+    }
+
     /// Gives the descriptor up without closing it.
     package consuming func release() -> Int32 {
         let raw = raw

@@ -17,6 +17,8 @@ package struct FileFacts: Equatable, Sendable {
     package var kind: Kind
     /// The user id of its owner.
     package var owner: UInt32
+    /// The group id.
+    package var group: UInt32
     /// The nine permission bits with set-uid, set-gid and sticky.
     package var permissions: UInt32
 
@@ -34,6 +36,7 @@ package struct FileFacts: Equatable, Sendable {
             default: .other
             }
         owner = info.st_uid
+        group = info.st_gid
         permissions = info.st_mode & 0o7777
     }
 }

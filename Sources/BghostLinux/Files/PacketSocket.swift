@@ -11,6 +11,12 @@ package enum PacketSocket {
         return (fds[0], fds[1])
     }
 
+    /// Has the kernel refuse, to their sender, descriptors that are sent to this end.
+    ///
+    /// They would be closed on arrival; until then they count as on their way, of which a user may have
+    /// only so many. Kernels before 6.16 cannot.
+    package static func refuseDescriptors(_ fd: Int32) { bgs_refuse_descriptors(fd) }
+
     /// Sends one packet; with `wait`, waits for room.
     ///
     /// - Returns: 0, or the error number.

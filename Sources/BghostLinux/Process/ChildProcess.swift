@@ -9,7 +9,8 @@ package struct ProcessExit: Equatable, Sendable {
     /// The exit code, or the signal.
     package let code: Int32
     package let cpuNanoseconds: Int64
-    package let peakMemoryBytes: Int64
+    /// The most memory that was resident, as far as anybody has seen; `nil` if nobody has looked.
+    package let peakMemoryBytes: UInt64?
 }
 
 /// A child that leads a process group of its own, held by pidfd so that its number can never mean
@@ -23,11 +24,15 @@ package final class ChildProcess {
     private var isGivenUp = false
     private var isKilled = false
     private var statm: Int32 = -1
+    private let inheritedPeakBytes: Int64
+    /// The most memory that was seen.
+    private var peakSeen: UInt64?
 
     /// Takes over the descriptor.
     package init(_ spawned: Spawner.Spawned) {
         pid = spawned.pid
         pidfd = spawned.pidfd
+        inheritedPeakBytes = spawned.inheritedPeakBytes
     }
 
     deinit {
@@ -78,7 +83,9 @@ package final class ChildProcess {
             exited: end.exited != 0,
             code: end.code,
             cpuNanoseconds: end.cpu_ns,
-            peakMemoryBytes: end.peak_bytes
+            // The kernel counts pages a few at a time on each processor: the margin is for that.
+            peakMemoryBytes: end.peak_bytes > inheritedPeakBytes + 1 << 20
+                ? UInt64(end.peak_bytes) : peakSeen
         )
     }
 
@@ -89,7 +96,13 @@ package final class ChildProcess {
     }
 
     /// The memory that is resident now, bytes.
-    package var residentBytes: UInt64? {
+    package func lookAtMemory() -> UInt64? {
+        guard let resident = residentBytes else { return nil }
+        peakSeen = max(peakSeen ?? 0, resident)
+        return resident
+    }
+
+    private var residentBytes: UInt64? {
         if statm < 0 { statm = open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC) }
         guard statm >= 0 else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { buffer in

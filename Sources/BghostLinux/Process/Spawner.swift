@@ -38,6 +38,11 @@ package final class Spawner: Sendable {
         package let pid: Int32
         /// Owned by whoever receives this.
         package let pidfd: Int32
+        /// The most memory that this process has had when it started the child, bytes.
+        ///
+        /// Until it executes its program a child has this process's memory, and the kernel counts that
+        /// as the child's: what it says of the child's peak begins above this.
+        let inheritedPeakBytes: Int64
     }
 
     private typealias Work = @Sendable () -> Void
@@ -178,7 +183,7 @@ package final class Spawner: Sendable {
             kill(pid, SIGKILL)
             throw SystemError("open a pidfd for", order.path, code: 0 - pidfd)
         }
-        return Spawned(pid: pid, pidfd: pidfd)
+        return Spawned(pid: pid, pidfd: pidfd, inheritedPeakBytes: bgs_own_peak_bytes())
     }
 }
 

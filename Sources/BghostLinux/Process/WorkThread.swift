@@ -50,9 +50,11 @@ package final class WorkThread: @unchecked Sendable {
     /// Never waits for it.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
+        let isFirst = queue.isEmpty
         queue.append(work)
-        pthread_cond_signal(wanted)
         pthread_mutex_unlock(lock)
+        // Behind the first the thread is awake or has been woken; and it is not woken into a lock.
+        if isFirst { pthread_cond_signal(wanted) }
     }
 
     /// Ends the thread once it has done what it has.
@@ -67,14 +69,15 @@ package final class WorkThread: @unchecked Sendable {
 
     private func run() {
         number.store(bgs_thread_id(), ordering: .relaxed)
+        var work: [@Sendable () -> Void] = []
         pthread_mutex_lock(lock)
         while true {
             while queue.isEmpty, !isEnded { pthread_cond_wait(wanted, lock) }
             guard !queue.isEmpty else { break }
-            var work: [@Sendable () -> Void] = []
             swap(&work, &queue)
             pthread_mutex_unlock(lock)
             for item in work { item() }
+            work.removeAll(keepingCapacity: true)
             pthread_mutex_lock(lock)
         }
         pthread_mutex_unlock(lock)

@@ -11,6 +11,8 @@ struct DynamicTable {
         static let stringsSize: UInt64 = 10
         static let symbolSize: UInt64 = 11
         static let soname: UInt64 = 14
+        static let rpath: UInt64 = 15
+        static let runpath: UInt64 = 29
         static let textRelocations: UInt64 = 22
         static let flags: UInt64 = 30
         static let gnuHash: UInt64 = 0x6FFF_FEF5
@@ -68,6 +70,15 @@ struct DynamicTable {
     }
 
     var soname: String? { self[Tag.soname].map { text(at: $0) } }
+
+    /// Folders in which the loader looks for the libraries that it needs, as written.
+    var folders: [String] {
+        // The loader passes over the older tag where there is the newer one.
+        guard let list = self[Tag.runpath] ?? self[Tag.rpath] else { return [] }
+        return (strings.string(at: list, limit: 16 << 10)).map {
+            String(decoding: $0, as: UTF8.self).split(separator: ":").map(String.init)
+        } ?? []
+    }
 
     /// Static thread-local storage comes from a small reserve of the process: with another plugin
     /// loaded before, `dlopen` may fail.

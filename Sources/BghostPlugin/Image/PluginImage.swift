@@ -18,6 +18,8 @@ package struct PluginImage: Equatable, Sendable {
     package var extraExports: Int
     /// The libraries that the loader will fetch with it, as they are named in it.
     package var needed: [String]
+    /// Folders in which the loader looks for those, absolute.
+    package var folders: [String]
     package var soname: String?
     /// What speaks against running it inside the daemon; a worker does not mind.
     package var concerns: [Concern]
@@ -78,9 +80,18 @@ package struct PluginImage: Equatable, Sendable {
             extraExports: symbols.exports.count { $0.kind != SymbolTable.untyped }
                 - entries.count { $0.symbol.kind != SymbolTable.untyped },
             needed: dynamic.needed,
+            folders: folders(dynamic.folders, of: path),
             soname: dynamic.soname,
             concerns: concerns(layout, dynamic, symbols)
         )
+    }
+
+    /// The names of the functions that the file at a path exports, without weak ones.
+    package static func exportedFunctions(path: String) throws(ImageError) -> [String] {
+        let descriptor = try BoundedFile.open(path)
+        defer { close(descriptor) }
+        let layout = try ELFLayout(BoundedFile(descriptor: descriptor, path: path))
+        return try SymbolTable(DynamicTable(layout)).strongFunctions
     }
 
     /// Says whether the host would load this.
@@ -105,6 +116,17 @@ package struct PluginImage: Equatable, Sendable {
 }
 
 extension PluginImage {
+    /// Puts the library's own folder where it is meant.
+    private static func folders(_ written: [String], of path: String) -> [String] {
+        let own = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return written.compactMap { folder in
+            for origin in ["$ORIGIN", "${ORIGIN}"] where folder.hasPrefix(origin) {
+                return own + folder.dropFirst(origin.count)
+            }
+            return folder.hasPrefix("/") ? folder : nil
+        }
+    }
+
     /// Reads the N of `bghost_plugin_vN`.
     private static func version(_ rest: ArraySlice<UInt8>) -> UInt16? {
         guard rest.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

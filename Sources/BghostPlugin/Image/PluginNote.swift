@@ -35,48 +35,51 @@ package struct PluginNote: Equatable, Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .failure(NoteFault("its text is not UTF-8: \(Quoted(bytes))"))
         }
-        var values: [Substring: Substring] = [:]
-        for part in text.split(separator: ";") {
-            guard let equals = part.firstIndex(of: "=") else {
-                return .failure(NoteFault("\(Quoted(part.utf8)) is not key=value"))
+        // By bytes: among characters `;` is also another one's canonical equivalent, and is none with
+        // an accent behind it, so that other readers would find other keys.
+        var values: [String: Substring.UTF8View] = [:]
+        for part in text.utf8.split(separator: UInt8(ascii: ";")) {
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
+                return .failure(NoteFault("\(Quoted(part)) is not key=value"))
             }
             let key = part[..<equals]
-            guard values.updateValue(part[part.index(after: equals)...], forKey: key) == nil else {
-                return .failure(NoteFault("the key \(Quoted(key.utf8)) stands there twice"))
+            let value = part[part.index(after: equals)...]
+            guard values.updateValue(value, forKey: String(Substring(key))) == nil else {
+                return .failure(NoteFault("the key \(Quoted(key)) stands there twice"))
             }
         }
         guard let abi = values["abi"] else { return .failure(NoteFault("the key abi is missing")) }
-        let version = abi.split(separator: ".", omittingEmptySubsequences: false)
+        let version = abi.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard version.count == 2, let major = number(version[0]), let minor = number(version[1])
         else {
-            return .failure(NoteFault("abi is \(Quoted(abi.utf8)), not MAJOR.MINOR"))
+            return .failure(NoteFault("abi is \(Quoted(abi)), not MAJOR.MINOR"))
         }
         let id = values["id"]
-        if let id, !IdentifierPattern.isValid(String(id)) {
-            return .failure(NoteFault("id is \(Quoted(id.utf8)), not like org.example.name"))
+        if let id, !IdentifierPattern.isValid(String(Substring(id))) {
+            return .failure(NoteFault("id is \(Quoted(id)), not like org.example.name"))
         }
-        let runtime = values["runtime"] ?? ""
-        guard runtime.isEmpty || isWord(runtime) else {
-            return .failure(NoteFault("runtime is \(Quoted(runtime.utf8)), not a short word"))
+        let runtime = values["runtime"]
+        if let runtime, !runtime.isEmpty, !isWord(runtime) {
+            return .failure(NoteFault("runtime is \(Quoted(runtime)), not a short word"))
         }
         return .success(
             PluginNote(
                 abiMajor: major,
                 abiMinor: minor,
-                id: id.map(String.init) ?? "",
-                runtime: String(runtime)
+                id: id.map { String(Substring($0)) } ?? "",
+                runtime: runtime.map { String(Substring($0)) } ?? ""
             )
         )
     }
 
     /// Decimal digits only: `UInt16.init` alone would take a sign too.
-    private static func number(_ text: Substring) -> UInt16? {
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return UInt16(text)
+    private static func number(_ text: Substring.UTF8View) -> UInt16? {
+        guard text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt16(Substring(text))
     }
 
-    private static func isWord(_ text: Substring) -> Bool {
-        text.utf8.count <= 32 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    private static func isWord(_ text: Substring.UTF8View) -> Bool {
+        text.count <= 32 && text.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 

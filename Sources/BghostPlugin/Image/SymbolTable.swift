@@ -6,6 +6,8 @@ struct SymbolTable {
         var name: UInt32
         var kind: UInt8
         var address: UInt64
+        /// Whether another definition of the name may take its place without harm.
+        var isWeak: Bool
     }
 
     private static let symbolBytes: UInt64 = 24
@@ -45,6 +47,15 @@ struct SymbolTable {
         }
     }
 
+    /// The names of the functions that are exported and not weak.
+    var strongFunctions: [String] {
+        exports.lazy.filter { $0.kind == Self.function && !$0.isWeak }.compactMap { symbol in
+            dynamic.strings.string(at: UInt64(symbol.name), limit: 1024).flatMap {
+                String(validating: $0, as: UTF8.self)
+            }
+        }
+    }
+
     /// Defined here, global, weak or unique, and neither hidden nor internal.
     private static func export(_ table: FileBytes, at base: Int) -> Symbol? {
         guard let name: UInt32 = table.integer(at: base),
@@ -54,7 +65,12 @@ struct SymbolTable {
             let address: UInt64 = table.integer(at: base + 8),
             section != 0, [1, 2, 10].contains(information >> 4), [0, 3].contains(other & 3)
         else { return nil }
-        return Symbol(name: name, kind: information & 15, address: address)
+        return Symbol(
+            name: name,
+            kind: information & 15,
+            address: address,
+            isWeak: information >> 4 == 2
+        )
     }
 
     /// The table does not say how long it is; its hash tables do.

@@ -11,6 +11,14 @@ final class CallTable: Sendable {
         // @unchecked: the context is the plugin's; it is only handed back.
         case thread(CallWait)
         case fetch(FetchWait)
+        case transfer(TransferWait)
+    }
+
+    /// A wait for the end of a transfer, and whom to tell of it.
+    struct TransferWait {
+        let run: UInt64
+        let done: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<bg_transfer_end>?) -> Void
+        let context: UnsafeMutableRawPointer?
     }
 
     /// A fetch and whom to tell of its end.
@@ -66,6 +74,20 @@ final class CallTable: Sendable {
             }
             for (number, _) in found { state.waiters[number] = nil }
             return found
+        }
+    }
+
+    /// Takes out a run's waits for transfers.
+    func takeTransfers(of run: UInt64) -> [TransferWait] {
+        state.withLock { state in
+            var found: [(number: UInt64, wait: TransferWait)] = []
+            for (number, waiter) in state.waiters {
+                if case .transfer(let wait) = waiter, wait.run == run {
+                    found.append((number, wait))
+                }
+            }
+            for (number, _) in found { state.waiters[number] = nil }
+            return found.map(\.wait)
         }
     }
 

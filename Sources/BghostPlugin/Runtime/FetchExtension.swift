@@ -59,7 +59,7 @@ extension PluginRuntime {
     ///
     /// It may have been what kept the run from being released; that must not happen on the plugin's
     /// stack.
-    private func giveUp(_ slot: RunSlot, _ run: bg_run, _ status: bg_status) -> bg_status {
+    func giveUp(_ slot: RunSlot, _ run: bg_run, _ status: bg_status) -> bg_status {
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         if slot.current.belongs(to: run), slot.current.has(RunWord.isDone) {
             settler.run { [self] in trySettle(slot, run) }
@@ -77,14 +77,29 @@ extension PluginRuntime {
 
     /// Brings the daemon's answer to whoever asked.
     ///
-    /// Called on a thread that may run plugin code.
+    /// Returns at once: a callback of the plugin is made on a thread of its own.
     package func answer(_ number: UInt64, _ answer: HostAnswer) {
-        switch calls.take(number) {
-        case .none: break
+        guard let waiter = calls.take(number) else { return }
+        switch waiter {
         case .thread(let wait): wait.answer(answer)
-        case .fetch(let wait):
-            tell(wait, number, answer)
-            fetchEnded(wait.run)
+        case .fetch(let wait): callBack(waiter, of: wait.run, number, answer)
+        case .transfer(let wait): callBack(waiter, of: wait.run, number, answer)
+        }
+    }
+
+    private func callBack(
+        _ waiter: CallTable.Waiter,
+        of run: UInt64,
+        _ number: UInt64,
+        _ answer: HostAnswer
+    ) {
+        slots[LaneNumber.of(run)].callbacks.add(on: callers) { [self] in
+            switch waiter {
+            case .thread: return
+            case .fetch(let wait): tell(wait, number, answer)
+            case .transfer(let wait): take(wait, number, answer)
+            }
+            fetchEnded(run)
         }
     }
 
@@ -98,6 +113,11 @@ extension PluginRuntime {
                 _ = voice.call(cancel, run: 0, .cancelFetch(call: number))
             }
             tell(wait, number, HostAnswer(status: BG_E_CANCELLED))
+            slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
+        }
+        // The daemon lets go of them by itself, and they go on.
+        for wait in calls.takeTransfers(of: run) {
+            tell(wait, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }
     }
@@ -134,7 +154,7 @@ extension PluginRuntime {
 }
 
 extension bg_str {
-    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: UnsafeRawBufferPointer) {
         self.init(
             ptr: bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
             len: bytes.count

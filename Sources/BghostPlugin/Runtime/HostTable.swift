@@ -69,7 +69,7 @@ extension PluginRuntime {
             result.status <= 0, result.retry_after_ms >= 0,
             let message = result.message.bytes(max: .max), isUTF8(message)
         else { return BG_E_ARG }
-        guard UInt(bitPattern: result.payload.len) <= UInt(slot.info.pointee.max_result) else {
+        guard UInt(bitPattern: result.payload.len) <= UInt(slot.resultBytesMax) else {
             return BG_E_LIMIT
         }
         guard let payload = result.payload.bytes(max: .max), isJSON(payload) else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CBghost
+package import CBghost
 internal import Glibc
 
 /// Why a plugin is not used, for its author and its operator.
@@ -18,24 +18,49 @@ package struct PluginRefusal: Error, Equatable, Sendable {
 
 /// Loading a plugin: the file is described first, and only what would be accepted is mapped, because
 /// its constructors run before anything of it can be asked.
-enum PluginLoader {
-    /// Loads a plugin and checks its table.
+package enum PluginLoader {
+    package typealias Entry =
+        @convention(c) (UnsafePointer<bg_host>?) -> UnsafePointer<bg_plugin>?
+
+    /// A plugin's library in this process, of which nothing but its constructors has run.
+    package struct Mapped {
+        package let path: String
+        package let note: PluginNote
+        package let entry: Entry
+
+        /// Calls the entry function and checks the table that it answers.
+        ///
+        /// - Parameter host: lives as long as the process.
+        package func descriptor(
+            for host: UnsafePointer<bg_host>
+        ) throws(PluginRefusal) -> PluginDescriptor {
+            do throws(DescriptorError) {
+                return try PluginDescriptor.read(UnsafeRawPointer(entry(host)), note: note)
+            } catch {
+                throw PluginRefusal(code: error.code, message: "\(path): \(error.description)")
+            }
+        }
+    }
+
+    /// Maps a plugin's library, if its file is one that can be used.
     ///
     /// It stays mapped as long as the process lives: a library that holds Swift cannot be unloaded,
     /// and a thread of it may outlive every close.
-    ///
-    /// - Parameter host: the table that its entry function is given; it lives as long as the process.
-    static func load(
-        path: String,
-        host: UnsafePointer<bg_host>
-    ) throws(PluginRefusal) -> PluginDescriptor {
+    package static func map(path: String, held: Int32? = nil) throws(PluginRefusal) -> Mapped {
         let note: PluginNote
         do throws(ImageError) {
-            note = try PluginImage.inspect(path: path).requireLoadable()
+            let image =
+                if let held {
+                    try PluginImage.inspect(descriptor: held, path: path)
+                } else {
+                    try PluginImage.inspect(path: path)
+                }
+            note = try image.requireLoadable()
         } catch {
             throw PluginRefusal(code: error.code, message: error.description)
         }
-        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+        let place = held.map { "/proc/self/fd/\($0)" } ?? path
+        guard let handle = dlopen(place, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
             throw PluginRefusal(code: "dlopen", message: loaderMessage(path))
         }
         guard let symbol = dlsym(handle, BG_ENTRY_NAME) else {
@@ -44,13 +69,7 @@ enum PluginLoader {
                 message: "\(path): \(BG_ENTRY_NAME) is not exported"
             )
         }
-        typealias Entry = @convention(c) (UnsafePointer<bg_host>?) -> UnsafePointer<bg_plugin>?
-        let entry = unsafeBitCast(symbol, to: Entry.self)
-        do throws(DescriptorError) {
-            return try PluginDescriptor.read(UnsafeRawPointer(entry(host)), note: note)
-        } catch {
-            throw PluginRefusal(code: error.code, message: "\(path): \(error.description)")
-        }
+        return Mapped(path: path, note: note, entry: unsafeBitCast(symbol, to: Entry.self))
     }
 
     private static func loaderMessage(_ path: String) -> String {

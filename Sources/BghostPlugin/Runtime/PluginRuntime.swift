@@ -2,7 +2,7 @@
 
 internal import BghostCore
 package import BghostWire
-internal import CBghost
+package import CBghost
 internal import Glibc
 internal import Synchronization
 
@@ -31,6 +31,8 @@ package final class PluginRuntime: @unchecked Sendable {
         /// A JSON object.
         package var config: String
         package var hostVersion: String
+        /// Who is kept from what runs are told: for `plugin check`.
+        package var runGuard = RunGuard.none
 
         package init(
             lanes: Int,
@@ -52,16 +54,19 @@ package final class PluginRuntime: @unchecked Sendable {
     let voice: any RuntimeVoice
     let options: Options
     let slots: [RunSlot]
-    let table: UnsafeMutablePointer<bg_host>
+    /// What the plugin calls.
+    package let table: UnsafeMutablePointer<bg_host>
     let calls = CallTable()
     let logRate = LogRate()
     let isClosed = Atomic<Bool>(false)
     private let dataDirectory: bg_str
     private let threads = ThreadPool()
+    /// For `RunSlot.callbacks`.
+    let callers = ThreadPool()
     /// Calls back into the plugin what must not run on the stack that caused it.
     let settler = ThreadPool(threadsMax: 1)
     /// Runs that were cancelled before they began: the two sockets are not ordered between them.
-    private let early = Mutex<[UInt64: UInt32]>([:])
+    let early = Mutex<[UInt64: UInt32]>([:])
     private(set) var program: Program = .none
 
     enum Program {
@@ -73,13 +78,20 @@ package final class PluginRuntime: @unchecked Sendable {
     /// Makes a runtime with nothing loaded.
     ///
     /// Its memory is never given back.
-    package init(options: Options, voice: any RuntimeVoice) {
+    ///
+    /// - Parameter table: where the plugin's table is to lie, for whoever watches over it; filled here,
+    ///   and never written again.
+    package init(
+        options: Options,
+        voice: any RuntimeVoice,
+        table: UnsafeMutablePointer<bg_host>? = nil
+    ) {
         self.options = options
         self.voice = voice
-        slots = (0..<options.lanes).map { _ in RunSlot() }
+        slots = (0..<options.lanes).map { _ in RunSlot(options.runGuard) }
         dataDirectory = Self.immortal(options.dataDirectory)
-        table = .allocate(capacity: 1)
-        table.initialize(to: bg_host())
+        self.table = table ?? .allocate(capacity: 1)
+        self.table.initialize(to: bg_host())
         fillTable(version: Self.immortal(options.hostVersion))
     }
 
@@ -91,15 +103,22 @@ package final class PluginRuntime: @unchecked Sendable {
     // MARK: Loading
 
     /// Loads a plugin after reading its note, checks its descriptor, and opens it.
-    package func load(path: String) throws(PluginRefusal) {
-        let plugin = try PluginLoader.load(path: path, host: table)
+    ///
+    /// - Parameter held: the library itself, where somebody holds it; the path is for messages then.
+    package func load(path: String, held: Int32? = nil) throws(PluginRefusal) {
+        try load(PluginLoader.map(path: path, held: held))
+    }
+
+    /// Checks the descriptor of a plugin that is mapped, and opens it.
+    package func load(_ mapped: PluginLoader.Mapped) throws(PluginRefusal) {
+        let plugin = try mapped.descriptor(for: table)
         var instance: UnsafeMutableRawPointer?
         if let open = plugin.open {
             let status = open(table, Self.immortal(options.config), &instance)
             guard status == BG_OK else {
                 throw PluginRefusal(
                     code: "open-failed",
-                    message: "\(path): plugin \(plugin.id): open() answered \(status);"
+                    message: "\(mapped.path): plugin \(plugin.id): open() answered \(status);"
                         + " the plugin's log says why"
                 )
             }
@@ -116,6 +135,14 @@ package final class PluginRuntime: @unchecked Sendable {
     package var plugin: PluginDescriptor? {
         guard case .plugin(let plugin, _) = program else { return nil }
         return plugin
+    }
+
+    /// The beginning of a run's message if its start() answered something above 0 that means nothing.
+    package static let unknownStatus = "start() answered "
+
+    /// What the latest run of a lane was told.
+    package func runInfo(lane: Int) -> UnsafePointer<bg_run_info> {
+        UnsafePointer(slots[lane].info)
     }
 
     // MARK: Runs
@@ -141,7 +168,7 @@ package final class PluginRuntime: @unchecked Sendable {
         let why = early.withLock { early -> UInt32? in
             early.isEmpty ? nil : early.removeValue(forKey: start.run)
         }
-        if let why { cancel(run: start.run, why: why) }
+        if let why { cancel(run: start.run, why: why, isBeforeStart: true) }
         switch program {
         case .none: return false
         case .plugin(let plugin, let instance):
@@ -176,8 +203,10 @@ package final class PluginRuntime: @unchecked Sendable {
         slot.lastProgress.store(0, ordering: .relaxed)
         slot.prepareCancelDescriptor()
         let info = slot.info
-        let placed = slot.text.withLock {
-            $0.set(task: start.task, parameters: start.parameters)
+        slot.resultBytesMax = start.resultBytesMax
+        let placed = slot.text.withLock { text in
+            slot.open()
+            return text.set(task: start.task, parameters: start.parameters)
         }
         info.pointee.task_id = placed.task
         info.pointee.params = placed.parameters
@@ -189,11 +218,14 @@ package final class PluginRuntime: @unchecked Sendable {
         info.pointee.grace_ms = start.graceMilliseconds
         info.pointee.max_result = start.resultBytesMax
         info.pointee.cancel_fd = slot.cancelDescriptor
-        info.pointee.flags = options.isWorker ? UInt32(BG_RUN_WORKER) : 0
+        info.pointee.flags =
+            (options.isWorker ? UInt32(BG_RUN_WORKER) : 0)
+            | (start.isWake ? UInt32(BG_RUN_WAKE) : 0)
         if case .plugin(let plugin, _) = program {
             let address = plugin.handlers[Int(start.handler)].address
             info.pointee.task = UnsafePointer(bitPattern: address)
         }
+        slot.show()
         return true
     }
 
@@ -210,7 +242,7 @@ package final class PluginRuntime: @unchecked Sendable {
         if status <= 0, handler.release == nil, endAtOnce(slot, run, status) { return }
         if status != BG_PENDING {
             if status > 0 {
-                let text = "start() answered \(status), which is no status of this ABI"
+                let text = Self.unknownStatus + "\(status), which is no status of this ABI"
                 finish(slot, run, status: BG_E_FAILED, message: text)
             } else {
                 finish(slot, run, status: status, message: "")
@@ -289,70 +321,6 @@ package final class PluginRuntime: @unchecked Sendable {
         }
     }
 
-    /// Asks a run to stop.
-    ///
-    /// Called on a thread that may run plugin code, other than the one that calls `start`. A run
-    /// that is over is left alone; one that has not begun is remembered.
-    package func cancel(run: UInt64, why: UInt32) {
-        let lane = LaneNumber.of(run)
-        guard lane < slots.count else { return }
-        let slot = slots[lane]
-        guard slot.current.belongs(to: run) else {
-            remember(run, why, slot)
-            return
-        }
-        slot.why.store(why, ordering: .relaxed)
-        guard
-            let before = slot.change(
-                run,
-                set: RunWord.isCancelled,
-                unless: RunWord.isDone | RunWord.isCancelled
-            )
-        else { return }
-        slot.signalCancelDescriptor()
-        guard case .plugin(let plugin, _) = program else { return }
-        let mayOverlap = plugin.handlers[slot.handler].flags.contains(.mayBlock)
-        if !before.has(RunWord.isInStart) || mayOverlap {
-            deliverCancel(slot, run, mayOverlapStart: mayOverlap)
-            trySettle(slot, run)
-        }
-    }
-
-    private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
-        let isNoted = early.withLock { early in
-            // Numbers of a lane grow, so one that is not above the last has begun.
-            guard run > slot.begun.load(ordering: .acquiring), early.count < slots.count * 2 else {
-                return false
-            }
-            early[run] = why
-            return true
-        }
-        // It began between the look and this; if not, it is over.
-        if !isNoted, slot.current.belongs(to: run) { cancel(run: run, why: why) }
-    }
-
-    private func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) {
-        guard case .plugin(let plugin, let instance) = program,
-            let cancel = plugin.handlers[slot.handler].cancel
-        else { return }
-        let forbidden =
-            RunWord.isDone | RunWord.isCancelSettled | (mayOverlapStart ? 0 : RunWord.isInStart)
-        guard
-            slot.change(
-                run,
-                set: RunWord.isInCancel | RunWord.isCancelSettled,
-                unless: forbidden
-            ) != nil
-        else { return }
-        cancel(
-            instance,
-            run,
-            UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
-            slot.why.load(ordering: .relaxed)
-        )
-        _ = slot.change(run, clear: RunWord.isInCancel)
-    }
-
     // MARK: The end of a run
 
     /// Cleans up after a run that is complete and in which the plugin is not active any more.
@@ -386,7 +354,10 @@ package final class PluginRuntime: @unchecked Sendable {
     func clear(_ slot: RunSlot) {
         if slot.current.has(RunWord.isCancelled) { slot.renewCancelDescriptor() }
         // Waits for a reader of the texts that began before the run was complete.
-        slot.text.withLock { $0.parsed = nil }
+        slot.text.withLock {
+            $0.parsed = nil
+            slot.close()
+        }
         slot.word.store(0, ordering: .releasing)
     }
 }

@@ -68,8 +68,12 @@ final class RunSlot: @unchecked Sendable {
     /// runs on another one.
     let sendingThread = Atomic<UInt>(0)
     let openFetches = Atomic<Int>(0)
+    let callbacks = CallbackQueue()
     let text = Mutex<RunText>(RunText())
     let info: UnsafeMutablePointer<bg_run_info>
+    /// The pages on which `info` and the texts lie, where they are guarded.
+    private let pages: GuardedPages?
+    var resultBytesMax: UInt32 = 0
     /// The run that began last.
     let begun = Atomic<UInt64>(0)
     var handler = 0
@@ -78,10 +82,19 @@ final class RunSlot: @unchecked Sendable {
     /// Kept from run to run as long as it was not.
     private(set) var cancelDescriptor: Int32 = -1
 
-    init() {
-        info = .allocate(capacity: 1)
+    init(_ runGuard: RunGuard) {
+        pages = runGuard == .none ? nil : GuardedPages(runGuard)
+        info = pages?.info ?? .allocate(capacity: 1)
         info.initialize(to: bg_run_info())
+        if let pages { text.withLock { $0.place(in: pages.texts) } }
     }
+
+    /// Before a run: what it is told can be written.
+    func open() { pages?.open() }
+    /// The run can read it.
+    func show() { pages?.show() }
+    /// The run is over.
+    func close() { pages?.close() }
 
     var current: RunWord { RunWord(raw: word.load(ordering: .acquiring)) }
 
@@ -122,7 +135,7 @@ final class RunSlot: @unchecked Sendable {
     /// After a cancelled run: the next one gets a descriptor of its own, because the plugin may have
     /// kept a copy of this one.
     func renewCancelDescriptor() {
-        close(cancelDescriptor)
+        Glibc.close(cancelDescriptor)
         cancelDescriptor = -1
     }
 }
@@ -130,6 +143,7 @@ final class RunSlot: @unchecked Sendable {
 /// The texts of a run, which stay where they are until it is released.
 struct RunText: ~Copyable {
     private var buffer: UnsafeMutableRawBufferPointer = .init(start: nil, count: 0)
+    private var isPlaced = false
     private(set) var parameters = bg_str()
     /// The parameters as a tree, made when the plugin first looks one up.
     var parsed: JSONNode?
@@ -144,7 +158,9 @@ struct RunText: ~Copyable {
     mutating func set(task: String, parameters: String) -> Placed {
         let count = task.utf8.count + parameters.utf8.count
         if buffer.count < count {
-            buffer.deallocate()
+            // What was placed is too small for this one, which is then not guarded.
+            if !isPlaced { buffer.deallocate() }
+            isPlaced = false
             buffer = .allocate(byteCount: max(256, count), alignment: 1)
         }
         var offset = 0
@@ -152,6 +168,11 @@ struct RunText: ~Copyable {
         self.parameters = place(parameters, at: &offset)
         parsed = nil
         return Placed(task: task, parameters: self.parameters)
+    }
+
+    /// Has the texts lie there, as far as they fit.
+    mutating func place(in memory: UnsafeMutableRawBufferPointer) {
+        (buffer, isPlaced) = (memory, true)
     }
 
     private func place(_ text: String, at offset: inout Int) -> bg_str {
@@ -167,6 +188,6 @@ struct RunText: ~Copyable {
     }
 
     deinit {
-        buffer.deallocate()
+        if !isPlaced { buffer.deallocate() }
     }
 }

@@ -46,6 +46,10 @@ package struct HostAnswer: Sendable {
         case pending([(task: String, kind: UInt32, earliestUnixMilliseconds: Int64)])
         case fetched(httpStatus: Int32, headers: String, message: String, body: [UInt8])
         case situation(Situation)
+        case transfer(id: String)
+        /// JSON.
+        case transfers([UInt8])
+        case needs(UInt64)
     }
 
     /// A `BG_OK` or `BG_E_*`.

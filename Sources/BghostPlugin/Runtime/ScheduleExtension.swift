@@ -11,6 +11,7 @@ private struct ExtensionTables: @unchecked Sendable {
     let schedule: UnsafeMutablePointer<bg_schedule>
     let fetches: UnsafeMutablePointer<bg_fetches>
     let statuses: UnsafeMutablePointer<bg_statuses>
+    let transfers: UnsafeMutablePointer<bg_transfers>
 
     static let shared = ExtensionTables()
 
@@ -21,6 +22,9 @@ private struct ExtensionTables: @unchecked Sendable {
         fetches.initialize(to: bg_fetches())
         statuses = .allocate(capacity: 1)
         statuses.initialize(to: bg_statuses())
+        transfers = .allocate(capacity: 1)
+        transfers.initialize(to: bg_transfers())
+        PluginRuntime.fill(transfers)
         PluginRuntime.fill(schedule)
         PluginRuntime.fill(fetches)
         PluginRuntime.fill(statuses)
@@ -37,6 +41,10 @@ extension PluginRuntime {
         }
         if strcmp(name, BG_EXT_STATUS) == 0 {
             return UnsafeRawPointer(ExtensionTables.shared.statuses)
+        }
+        if strcmp(name, BG_EXT_NOTIFY) == 0 { return notifierTable }
+        if strcmp(name, BG_EXT_TRANSFER) == 0 {
+            return UnsafeRawPointer(ExtensionTables.shared.transfers)
         }
         return nil
     }
@@ -64,11 +72,13 @@ extension PluginRuntime {
     }
 
     /// Asks the daemon something and waits for the answer.
-    func ask(_ request: Call.Operation) -> HostAnswer {
+    ///
+    /// - Parameter run: on whose behalf; 0 for the plugin as a whole.
+    func ask(_ request: Call.Operation, run: UInt64 = 0) -> HostAnswer {
         guard !isClosed.load(ordering: .relaxed) else { return HostAnswer(status: BG_E_CLOSED) }
         let wait = CallWait()
         guard let number = calls.add(.thread(wait)) else { return HostAnswer(status: BG_E_LIMIT) }
-        guard voice.call(number, run: 0, request) else {
+        guard voice.call(number, run: run, request) else {
             _ = calls.take(number)
             return HostAnswer(status: BG_E_LIMIT)
         }

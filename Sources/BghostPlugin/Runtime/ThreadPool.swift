@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
 /// Threads for plugin code that may block, made as they are needed and kept for the next time.
 ///
 /// Not the cooperative pool: a handler that blocks would take a thread from every Task of the process.
-final class ThreadPool: @unchecked Sendable {
+package final class ThreadPool: @unchecked Sendable {
     // @unchecked: guarded by `lock`.
     typealias Work = () -> Void
 
@@ -67,7 +68,14 @@ final class ThreadPool: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
+    /// The threads of all pools of this process, by their numbers: a plugin's own are all others.
+    package static var threads: Set<Int32> { numbers.withLock { $0 } }
+
+    private static let numbers = Mutex<Set<Int32>>([])
+
     private func work() -> Never {
+        let number = bgs_thread_id()
+        Self.numbers.withLock { _ = $0.insert(number) }
         pthread_mutex_lock(lock)
         while true {
             while queue.isEmpty {

@@ -78,7 +78,9 @@ final class ChangeWriter {
             try note("discarded", now, request: id)
         case .remembered(let memory): try remember(memory, now)
         case .used(let use): try keep(use)
+        case .notification(let change): try keep(change, now)
         case .switched(let plugin, let off): try `switch`(plugin, off, now)
+        case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine, now)
         }
     }
 
@@ -240,6 +242,21 @@ final class ChangeWriter {
         }
     }
 
+    private func keep(_ change: NotificationChange, _ now: Int64) throws(SQLiteFailure) {
+        switch change {
+        case .kept(let row):
+            try statements.keepNotification.run { NotificationColumns.bind(row, to: &$0) }
+            let what = row.state == .waiting ? "waits" : "delivered"
+            try note("notification", now, detail: "\(row.plugin): \(row.key) \(what)")
+        case .removed(let plugin, let id):
+            try statements.removeNotification.run { arguments in
+                arguments.add(plugin)
+                arguments.add(id)
+            }
+            try note("notificationGone", now, detail: plugin)
+        }
+    }
+
     private func `switch`(_ plugin: String, _ off: String?, _ now: Int64) throws(SQLiteFailure) {
         if let off {
             try statements.switchOff.run { row in
@@ -252,6 +269,26 @@ final class ChangeWriter {
         }
         let detail = off.map { "\(plugin): \($0)" } ?? plugin
         try note(off == nil ? "switchedOn" : "switchedOff", now, detail: detail)
+    }
+
+    private func keep(
+        _ plugin: String,
+        _ quarantine: Quarantine?,
+        _ now: Int64
+    ) throws(SQLiteFailure) {
+        guard let quarantine else {
+            try statements.liftQuarantine.run { $0.add(plugin) }
+            return try note("quarantineLifted", now, detail: plugin)
+        }
+        try statements.quarantine.run { row in
+            row.add(plugin)
+            row.add(quarantine.library)
+            row.add(quarantine.host)
+            row.add(quarantine.since)
+            row.add(quarantine.reason)
+            row.addSum()
+        }
+        try note("quarantined", now, detail: "\(plugin): \(quarantine.reason)")
     }
 
     // MARK: The journal

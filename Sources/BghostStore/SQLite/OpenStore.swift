@@ -21,11 +21,12 @@ final class OpenStore: Sendable {
         _ found: FoundStore,
         _ retention: SQLiteStore.Retention,
         _ report: @escaping @Sendable (StoreError) -> Void,
+        _ expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(SQLiteFailure) -> (OpenStore, RecoveredState) {
         var opened: Connection?
         do throws(SQLiteFailure) {
-            var state = try Recovery.read(found.reader, each)
+            var state = try Recovery.read(found.reader, expecting: expect, each)
             let connection: Connection
             if let writer = found.writer {
                 connection = writer

@@ -6,6 +6,7 @@ internal import BghostCore
 enum Recovery {
     static func read(
         _ connection: Connection,
+        expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(SQLiteFailure) -> RecoveredState {
         // One snapshot for all tables.
@@ -18,7 +19,7 @@ enum Recovery {
         )
         // It is read before it is migrated, so that a file that is refused is left as it was.
         let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
-        try readRequests(connection, version, &state, each)
+        try readRequests(connection, version, &state, expect, each)
         let tasks = try Statement(
             "SELECT \(TaskColumns.names(version: version)) FROM task",
             on: connection.handle
@@ -28,6 +29,8 @@ enum Recovery {
             return true
         }
         if version >= 2 { try readRuntime(connection, &state) }
+        if version >= 3 { try readNotifications(connection, &state) }
+        if version >= 4 { try readQuarantines(connection, &state) }
         let switches = try Statement("SELECT * FROM switched_off", on: connection.handle)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()
@@ -56,10 +59,48 @@ enum Recovery {
         }
     }
 
+    private static func readQuarantines(
+        _ connection: Connection,
+        _ state: inout RecoveredState
+    ) throws(SQLiteFailure) {
+        let rows = try Statement("SELECT * FROM quarantine ORDER BY plugin", on: connection.handle)
+        try rows.rows { row throws(SQLiteFailure) in
+            state.quarantines.append(
+                Quarantine(
+                    plugin: row.text(),
+                    library: row.text(),
+                    host: row.text(),
+                    since: row.int(),
+                    reason: row.text()
+                )
+            )
+            try row.checkSum("the plugins")
+            return true
+        }
+    }
+
+    private static func readNotifications(
+        _ connection: Connection,
+        _ state: inout RecoveredState
+    ) throws(SQLiteFailure) {
+        let notifications = try Statement(
+            "SELECT \(NotificationColumns.names) FROM notification ORDER BY key",
+            on: connection.handle
+        )
+        try notifications.rows { row throws(SQLiteFailure) in
+            state.notifications.append(try NotificationColumns.read(&row))
+            return true
+        }
+    }
+
+    /// No request takes less in the file.
+    private static let requestBytesMin: Int64 = 64
+
     private static func readRequests(
         _ connection: Connection,
         _ version: Int32,
         _ state: inout RecoveredState,
+        _ expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(SQLiteFailure) {
         var leases: [RunRecord] = []
@@ -72,6 +113,10 @@ enum Recovery {
             return true
         }
         let expected = try Tally(reading: connection.handle)
+        // What it says may be damaged; there are no more requests than the file has room for.
+        let pages = try connection.number("PRAGMA page_count")
+        let bytes = pages &* (try connection.number("PRAGMA page_size"))
+        expect(Int(clamping: max(0, min(expected.places.count, bytes / requestBytesMin))))
         var seen = Tally.Places()
         var next = leases[...]
         let request = try Statement(

@@ -75,15 +75,18 @@ package final class SQLiteStore: Store {
     /// Reads all that it holds, and checks it.
     ///
     /// The first call begins to write, with a new incarnation. Later ones wait for all commits.
-    package func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
+    package func recover(
+        expecting expect: (Int) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> RecoveredState {
         let first = try stage.withLock { stage throws(StoreError) in
-            try Self.open(&stage, path, retention, report, each)
+            try Self.open(&stage, path, retention, report, expect, each)
         }
         if let state = first.recovered { return state }
         first.store.committer.flush()
         do throws(SQLiteFailure) {
             return try first.store.ask { reader throws(SQLiteFailure) in
-                try Recovery.read(reader.connection, each)
+                try Recovery.read(reader.connection, expecting: expect, each)
             }
         } catch {
             throw error.error("read the requests", in: path)
@@ -94,7 +97,7 @@ package final class SQLiteStore: Store {
     func open() throws(StoreError) -> OpenStore {
         try stage.withLock { stage throws(StoreError) in
             if case .open(let store) = stage { return store }
-            return try Self.open(&stage, path, retention, report) { _ in }.store
+            return try Self.open(&stage, path, retention, report, { _ in }, { _ in }).store
         }
     }
 
@@ -103,6 +106,7 @@ package final class SQLiteStore: Store {
         _ path: String,
         _ retention: Retention,
         _ report: @escaping @Sendable (StoreError) -> Void,
+        _ expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(StoreError) -> (store: OpenStore, recovered: RecoveredState?) {
         switch stage {
@@ -111,7 +115,13 @@ package final class SQLiteStore: Store {
         case .refused(let error): throw error
         case .found(let found):
             do throws(SQLiteFailure) {
-                let (store, state) = try OpenStore.open(found, retention, report, each)
+                let (store, state) = try OpenStore.open(
+                    found,
+                    retention,
+                    report,
+                    expect,
+                    each
+                )
                 stage = .open(store)
                 return (store, state)
             } catch {

@@ -9,12 +9,14 @@ enum Schema {
     /// The number of the last migration, `user_version` in the header of the file.
     ///
     /// A file with a higher one is refused.
-    static let version: Int32 = 2
+    static let version: Int32 = 4
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("1") { try $0.execute(sql: Self.first) }
         migrator.registerMigration("2") { try $0.execute(sql: Self.second) }
+        migrator.registerMigration("3") { try $0.execute(sql: Self.third) }
+        migrator.registerMigration("4") { try $0.execute(sql: Self.fourth) }
         try migrator.migrate(queue)
     }
 
@@ -122,6 +124,49 @@ enum Schema {
             PRIMARY KEY (minute, plugin, kind)
         ) STRICT, WITHOUT ROWID;
         PRAGMA user_version = 2;
+        """
+
+    private static let third = """
+        CREATE TABLE notification (
+            plugin TEXT NOT NULL,
+            id TEXT NOT NULL,
+            key BLOB NOT NULL,
+            token TEXT NOT NULL,
+            state INTEGER NOT NULL,
+            posted_at INTEGER NOT NULL,
+            due INTEGER NOT NULL,
+            occurrence INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            not_before INTEGER NOT NULL,
+            replaces INTEGER NOT NULL,
+            delivered_at INTEGER,
+            fault TEXT NOT NULL,
+            level INTEGER NOT NULL,
+            title TEXT NOT NULL,
+            subtitle TEXT NOT NULL,
+            body TEXT NOT NULL,
+            thread TEXT NOT NULL,
+            category TEXT NOT NULL,
+            user_info TEXT NOT NULL,
+            actions TEXT NOT NULL,
+            repeats TEXT NOT NULL,
+            calendar TEXT NOT NULL,
+            sum INTEGER NOT NULL,
+            PRIMARY KEY (plugin, id)
+        ) STRICT, WITHOUT ROWID;
+        PRAGMA user_version = 3;
+        """
+
+    private static let fourth = """
+        CREATE TABLE quarantine (
+            plugin TEXT PRIMARY KEY NOT NULL,
+            library TEXT NOT NULL,
+            host TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            sum INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        PRAGMA user_version = 4;
         """
 
     private static let runColumns = """

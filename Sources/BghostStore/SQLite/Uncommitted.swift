@@ -54,7 +54,9 @@ struct Uncommitted {
                 requests.insert(request.id)
             case .redriven(let request): requests.insert(request.id)
             case .discarded(let id): requests.insert(id)
-            case .accepted, .closed, .began, .ended, .remembered, .used, .switched: break
+            case .accepted, .closed, .began, .ended, .remembered, .used, .switched, .quarantined,
+                .notification:
+                break
             }
         }
         return requests.isEmpty ? nil : try apply(to: requests, reader)
@@ -103,7 +105,7 @@ struct Uncommitted {
             if result.places[request.id] == .dead { move(request.id, .pending, &result) }
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
-        case .remembered, .used, .switched: break
+        case .remembered, .used, .switched, .quarantined, .notification: break
         }
     }
 

@@ -19,6 +19,10 @@ struct WriterStatements {
     let trimRuntime: Statement
     let switchOff: Statement
     let switchOn: Statement
+    let quarantine: Statement
+    let liftQuarantine: Statement
+    let keepNotification: Statement
+    let removeNotification: Statement
     let writePage: Statement
 
     let runAge: Statement
@@ -68,6 +72,15 @@ struct WriterStatements {
         trimRuntime = try prepare("DELETE FROM runtime WHERE minute < ? OR minute > ?")
         switchOff = try prepare("INSERT OR REPLACE INTO switched_off VALUES (?, ?, ?)")
         switchOn = try prepare("DELETE FROM switched_off WHERE plugin = ?")
+        quarantine = try prepare(
+            "INSERT OR REPLACE INTO quarantine VALUES (\(Self.marks(6)))"
+        )
+        liftQuarantine = try prepare("DELETE FROM quarantine WHERE plugin = ?")
+        keepNotification = try prepare(
+            "INSERT OR REPLACE INTO notification (\(NotificationColumns.names)) VALUES"
+                + " (\(Self.marks(NotificationColumns.count)))"
+        )
+        removeNotification = try prepare("DELETE FROM notification WHERE plugin = ? AND id = ?")
         writePage = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")
 
         runAge = try prepare("SELECT at, size FROM run WHERE seq = ?")

@@ -36,6 +36,10 @@ extension TransferRequest {
         row.add(resourceTimeout)
         row.add(continuation)
         row.add(isDiscretionary)
+        row.add(label)
+        row.add(notBefore)
+        row.add(tellsSession)
+        row.add(hasOwnPlace)
         row.add(createdAt)
         row.addSum()
         return row.values
@@ -69,6 +73,10 @@ extension TransferRequest {
         request.resourceTimeout = try row.uint()
         request.continuation = try row.bytes()
         request.isDiscretionary = try row.bool()
+        request.label = try row.text()
+        request.notBefore = try row.optionalInt()
+        request.tellsSession = try row.bool()
+        request.hasOwnPlace = try row.bool()
         request.createdAt = try row.int()
         return (request, key)
     }

@@ -41,6 +41,10 @@ enum TransferSchema {
             resource_timeout INTEGER NOT NULL,
             continuation BLOB NOT NULL,
             discretionary INTEGER NOT NULL,
+            label BLOB NOT NULL,
+            not_before INTEGER,
+            tells_session INTEGER NOT NULL,
+            own_place INTEGER NOT NULL,
             created_at INTEGER NOT NULL,
             sum INTEGER NOT NULL
         ) STRICT;

@@ -4,31 +4,47 @@ internal import AsyncHTTPClient
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
 
 /// Reads the errors of the HTTP client.
 enum ClientErrors {
     /// Whether not a byte of the request was sent, so that another address may be tried.
     static func precedesRequest(_ error: any Error) -> Bool {
         switch error {
-        case let error as HTTPClientError: error == .connectTimeout
+        case let error as HTTPClientError:
+            [.connectTimeout, .httpProxyHandshakeTimeout, .invalidProxyResponse].contains(error)
         case let error as IOError:
             [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
         default: false
         }
     }
 
-    static func failure(_ error: any Error, target: String) -> FetchFailure {
+    /// - Parameter proxy: the one on the way, which may be at fault.
+    static func failure(
+        _ error: any Error,
+        target: String,
+        through proxy: ProxyAddress? = nil
+    ) -> FetchFailure {
         switch error {
         case let failure as FetchFailure: failure
         case is CancellationError, HTTPClientError.cancelled as HTTPClientError: .cancelled
         case HTTPClientError.alreadyShutdown as HTTPClientError: .shutDown
-        default: .connection(target: target, reason: reason(error))
+        default:
+            .connection(
+                target: target,
+                reason: (proxy.map { "through the proxy \($0.server): " } ?? "") + reason(error)
+            )
         }
     }
 
     /// Whether the server could not prove who it is.
     static func isUntrusted(_ error: any Error) -> Bool {
-        tlsWord(error) == untrusted
+        tlsWord(error) == untrusted || isAnother(error)
+    }
+
+    /// Whether the server has proved that it is another one.
+    private static func isAnother(_ error: any Error) -> Bool {
+        (error as? NIOSSLExtraError) == .failedToValidateHostname
     }
 
     private static let untrusted = "CERTIFICATE_VERIFY_FAILED"
@@ -43,6 +59,13 @@ enum ClientErrors {
             "the server did not accept the connection within 10 seconds"
         case HTTPClientError.remoteConnectionClosed as HTTPClientError:
             "the server closed the connection before its answer was complete"
+        case HTTPClientError.proxyAuthenticationRequired as HTTPClientError:
+            "it wants a user and password, or others: put them into its URL, before an @"
+        case HTTPClientError.invalidProxyResponse as HTTPClientError:
+            "it makes no tunnel there (CONNECT to the server's address): its rules may not allow "
+                + "that, or it does not reach it"
+        case HTTPClientError.httpProxyHandshakeTimeout as HTTPClientError:
+            "it did not make a tunnel within 10 seconds"
         case is HTTPParserError:
             "the server's answer is not valid HTTP (\(error))"
         default:
@@ -52,10 +75,15 @@ enum ClientErrors {
 
     /// What went wrong between us and the server's TLS.
     private static func tlsReason(_ error: any Error) -> String? {
+        if isAnother(error) { return "its certificate is for another name" }
         guard let word = tlsWord(error) else { return nil }
-        return word == untrusted
-            ? "its certificate is not trusted by this machine"
-            : "no TLS connection could be made (\(Printable.text(word, limit: 200)))"
+        return switch word {
+        case untrusted: "its certificate is not trusted by this machine"
+        case "noSuchFilesystemObject":
+            "the certificates that SSL_CERT_FILE or SSL_CERT_DIR in the daemon's environment names "
+                + "are not there"
+        default: "no TLS connection could be made (\(Printable.text(word, limit: 200)))"
+        }
     }
 
     /// The word for it; `nil` if it is about something else.

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AsyncHTTPClient
+internal import BghostCore
 internal import NIOCore
 internal import NIOHTTPCompression
 internal import Synchronization
 
-/// The HTTP clients in use, one for each pair of name and address.
+/// The HTTP clients in use, one for each pair of name and address, and each proxy.
 ///
 /// AsyncHTTPClient has no hook for name lookup, and takes the address to use in place of a name from
 /// the client's configuration, while the certificate is still checked for the name. So each checked
-/// address has a client of its own, kept a while for the sake of its open connections.
+/// address has a client of its own, kept a while for the sake of its open connections. With a proxy,
+/// that address is what the proxy is asked for.
 final class ClientPool: Sendable {
     /// What a client is bound to.
     struct Pin: Hashable, Sendable {
-        let host: String
-        let address: String
+        /// `nil` stands for URLs that name an address themselves.
+        var name: Name?
+        var proxy: ProxyAddress?
+
+        struct Name: Hashable, Sendable {
+            let host: String
+            let address: String
+        }
     }
 
     private struct Entry {
@@ -24,8 +32,7 @@ final class ClientPool: Sendable {
     }
 
     private struct State {
-        /// `nil` stands for URLs that name an address themselves.
-        var entries: [Pin?: Entry] = [:]
+        var entries: [Pin: Entry] = [:]
         var uses: UInt64 = 0
         var isShutDown = false
     }
@@ -35,12 +42,15 @@ final class ClientPool: Sendable {
     /// connection breaks.
     private let unpacks: Bool
     private let connectionsMax: Int
+    private let settings: NetworkSettings
 
     /// - Parameters:
+    ///   - settings: whom its clients trust.
     ///   - unpacks: whether bodies that come packed are unpacked on their way, and whether what has come of
     ///     one is kept when the connection breaks.
     ///   - connectionsMax: how many connections to one server are kept open.
-    init(unpacks: Bool = false, connectionsMax: Int = 8) {
+    init(settings: NetworkSettings, unpacks: Bool = false, connectionsMax: Int = 8) {
+        self.settings = settings
         self.unpacks = unpacks
         self.connectionsMax = connectionsMax
     }
@@ -55,7 +65,7 @@ final class ClientPool: Sendable {
     private static let entriesMax = 16
 
     /// Lends the client for an address; `giveBack` must follow.
-    func borrow(_ pin: Pin?) throws(FetchFailure) -> HTTPClient {
+    func borrow(_ pin: Pin) throws(FetchFailure) -> HTTPClient {
         let client: HTTPClient? = state.withLock { state in
             guard !state.isShutDown else { return nil }
             state.uses += 1
@@ -69,7 +79,7 @@ final class ClientPool: Sendable {
         return client
     }
 
-    func giveBack(_ pin: Pin?) {
+    func giveBack(_ pin: Pin) {
         let surplus: HTTPClient? = state.withLock { state in
             state.entries[pin]?.users -= 1
             guard state.entries.count > Self.entriesMax else { return nil }
@@ -105,7 +115,7 @@ final class ClientPool: Sendable {
         }
     }
 
-    private func makeClient(_ pin: Pin?) -> HTTPClient {
+    private func makeClient(_ pin: Pin) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         // Ours: each target has to be permitted and looked up first.
         configuration.redirectConfiguration = .disallow
@@ -122,7 +132,17 @@ final class ClientPool: Sendable {
         if unpacks {
             configuration.http1_1ConnectionDebugInitializer = { TailKeeper.add(to: $0) }
         }
-        if let pin { configuration.dnsOverride = [pin.host: pin.address] }
+        configuration.tlsConfiguration = settings.tls
+        if let name = pin.name { configuration.dnsOverride = [name.host: name.address] }
+        if let proxy = pin.proxy {
+            configuration.proxy = .server(
+                host: proxy.host,
+                port: Int(proxy.port),
+                authorization: proxy.credentials.map {
+                    .basic(credentials: ContentDigest.encode(Array($0.utf8)))
+                }
+            )
+        }
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup,
             configuration: configuration

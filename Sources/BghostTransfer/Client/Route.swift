@@ -8,6 +8,7 @@ internal import BghostCore
 struct Route: Sendable {
     let clients: ClientPool
     let names: NameLookup
+    let proxies: ProxyRules
 
     /// How many redirects are followed.
     static let redirectsMax = 5
@@ -54,11 +55,13 @@ struct Route: Sendable {
         _ outgoing: OutgoingRequest,
         take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
     ) async throws -> Step<Value> {
-        var pins: [ClientPool.Pin?] = [nil]
         let address = outgoing.address
+        let proxy = try proxies.proxy(for: address)
+        var pins = [ClientPool.Pin(proxy: proxy)]
         if address.literal == nil {
             pins = try await names(address.host).map {
-                ClientPool.Pin(host: address.host, address: $0.text)
+                let name = ClientPool.Pin.Name(host: address.host, address: $0.text)
+                return ClientPool.Pin(name: name, proxy: proxy)
             }
         }
         var failure = FetchFailure.unresolved(host: address.host, reason: "it has no address")
@@ -74,7 +77,7 @@ struct Route: Sendable {
                 throw error
             } catch {
                 if let fault = Self.fault(error, server: address.server) { throw fault }
-                failure = ClientErrors.failure(error, target: address.server)
+                failure = ClientErrors.failure(error, target: address.server, through: proxy)
                 // A client that is shut down says that it cancelled what it was doing.
                 if failure == .cancelled, clients.isShutDown { throw FetchFailure.shutDown }
                 guard ClientErrors.precedesRequest(error) else { throw failure }

@@ -82,8 +82,32 @@ struct Attempt: Sendable {
         )
     }
 
+    /// How long the beginning of a body is waited for, nanoseconds.
+    ///
+    /// What it says does not change what becomes of the transfer: whoever trickles must not keep an
+    /// answer that has come from counting.
+    private static let excerptPatience: UInt64 = 5_000_000_000
+
     /// The beginning of a body; as much of it as comes.
     func excerpt(of response: HTTPClientResponse) async -> [UInt8] {
+        let end = clock.now + Self.excerptPatience
+        return await withTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask { await beginning(of: response) }
+            group.addTask { [clock] in
+                try? await clock.sleep(until: end)
+                return nil
+            }
+            var bytes: [UInt8]?
+            for await result in group {
+                bytes = bytes ?? result
+                // The other one: the reader says what it has, the sleeper nothing.
+                group.cancelAll()
+            }
+            return bytes ?? []
+        }
+    }
+
+    private func beginning(of response: HTTPClientResponse) async -> [UInt8] {
         var bytes: [UInt8] = []
         do {
             for try await buffer in response.body {

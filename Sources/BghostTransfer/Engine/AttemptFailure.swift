@@ -39,7 +39,8 @@ extension TransferFault {
             case .fileChanged: .fileChanged
             case .permissionDenied, .localAddress: .forbidden
             case .unresolved: .unresolved
-            case .connection: .connection
+            // The operator may mend it, and then nothing is lost.
+            case .connection, .badProxy: .connection
             case .badRedirect, .tooManyRedirects: .badRedirect
             case .tooLarge, .headersTooLarge: .tooLarge
             case .timedOut: .idle

@@ -19,10 +19,10 @@ struct DownloadCarrier: Sendable {
                 let answer = TransferAnswer(status: 200, bytes: length)
                 return AttemptResult(end: .done(answer), point: point)
             }
-            let part = try await onDisk { [request, attempt] in
-                try PartFile(of: request, within: attempt.access)
+            let (part, length) = try await onDisk { [request, attempt] in
+                let part = try PartFile(of: request, within: attempt.access)
+                return (part, try part.length())
             }
-            let length = try await onDisk { try part.length() }
             let ask = DownloadRules.ask(
                 point,
                 length: length,
@@ -31,7 +31,7 @@ struct DownloadCarrier: Sendable {
             )
             if case .rest(let from, _) = ask { held = from }
             reached = Reached(point: point, end: held)
-            let answer = try await receive(ask, point, into: part, &reached)
+            let answer = try await receive(ask, point, into: part, holding: length, &reached)
             let end = try await finish(part, reached.point, answer)
             return AttemptResult(end: .done(end), point: reached.point)
         } catch {
@@ -73,6 +73,7 @@ struct DownloadCarrier: Sendable {
         _ ask: DownloadAsk,
         _ point: TransferPoint,
         into part: PartFile,
+        holding length: Int64,
         _ reached: inout Reached
     ) async throws -> TransferAnswer {
         guard ask != .nothing else { return TransferAnswer(status: 200) }
@@ -105,13 +106,13 @@ struct DownloadCarrier: Sendable {
             ) {
             case .complete: break
             case .fault(let fault): throw await attempt.failure(fault, head, response)
-            case .body(let from, let length, let next):
+            case .body(let from, let count, let next):
                 var next = next
                 next.boot = attempt.boot
                 next.source = part.stamp
-                try await start(part, from, next)
+                try await start(part, holding: length, from, next)
                 reached = Reached(point: next, end: from)
-                try await take(response, into: part, length, &reached)
+                try await take(response, into: part, count, &reached)
                 try check(head, reached)
             }
             // Of the whole file, of which this may have been the rest.
@@ -134,6 +135,7 @@ struct DownloadCarrier: Sendable {
     /// Makes the file ready for the bytes from an offset on.
     private func start(
         _ part: PartFile,
+        holding length: Int64,
         _ from: Int64,
         _ next: TransferPoint
     ) async throws {
@@ -143,7 +145,7 @@ struct DownloadCarrier: Sendable {
                 // one that is written down would be taken for the one that is there.
                 try await attempt.settle(TransferPoint(boot: attempt.boot))
             }
-            try await onDisk { try part.truncate(to: from) }
+            if from != length { try await onDisk { try part.truncate(to: from) } }
         } catch {
             throw AttemptFailure(reading: error)
         }

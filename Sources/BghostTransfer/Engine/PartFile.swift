@@ -63,6 +63,13 @@ final class PartFile: Sendable {
         close(folder)
     }
 
+    /// Removes a file that was downloaded, if it may still be reached.
+    static func removePlaced(_ request: TransferRequest, within access: TransferAccess) {
+        guard let (folder, name) = try? access.openFolder(of: request.file) else { return }
+        unlinkat(folder, name, 0)
+        close(folder)
+    }
+
     /// How long it is now, bytes.
     func length() throws(TransferFault) -> Int64 {
         var status = stat()
@@ -174,10 +181,20 @@ enum DiskThreads {
     ) -> EventLoopFuture<Value> {
         pool.runIfActive(eventLoop: MultiThreadedEventLoopGroup.singleton.next(), work)
     }
+
+    /// The same for who waits in a task, whom no event loop needs to be woken for.
+    static func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            // These threads never end, so there is no other state than the one in which it is done.
+            pool.submit { _ in continuation.resume(with: Result(catching: work)) }
+        }
+    }
 }
 
 /// Carries out work that blocks, and returns when it is done, also when the task is cancelled:
 /// nobody else may touch the file before.
 func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await DiskThreads.begin(work).get()
+    try await DiskThreads.run(work)
 }

@@ -60,6 +60,7 @@ extension TransferEngine {
         let attempt = self.attempt(entry, number, meter)
         let previous = entry.task
         live[id]?.meter = meter
+        live[id]?.heldAtBegin = entry.record.point.bytes
         live[id]?.running = number
         // `shutDown` waits for it; `abandon` cancels it. The one before may still be writing to the
         // same file, and nobody is in a hurry.
@@ -180,19 +181,33 @@ extension TransferEngine {
         guard let entry = live.removeValue(forKey: id) else { return }
         let record = entry.record
         let isTaken = entry.machine.attachments > 0
+        let isQuiet = !record.request.tellsSession
         byToken[entry.token] = nil
         board.drop(id)
         unsaved.remove(id)
-        sessions.end(id, key: record.key, in: record.sessionKey, isTaken: isTaken)
+        sessions.end(
+            id,
+            key: record.key,
+            in: record.sessionKey,
+            isTaken: isTaken,
+            isQuiet: isQuiet
+        )
         if record.status.state != .done { removePart(record.request, after: entry.task) }
-        if isTaken {
+        if isTaken, !entry.takers.isEmpty {
+            // It stays written down until one of them says that he has it.
+            ended[id] = record
+            handedOut.insert(id)
+            armSweep()
+        } else if isTaken {
             // Its files stay; the rest is with those who waited.
             keep([.removed(id)])
             letGo(record.request)
             if entry.waiters.isEmpty { taken[id] = record }
         } else {
             ended[id] = record
+            armSweep()
         }
+        for taker in entry.takers.values { taker.resume(returning: record) }
         for waiter in entry.waiters.values { waiter.resume(returning: record) }
         tell(record.sessionKey)
     }
@@ -216,9 +231,11 @@ extension TransferEngine {
     }
 
     func release(_ id: RunID, _ record: TransferRecord?) {
-        guard let waiters = live[id]?.waiters else { return }
+        guard let entry = live[id] else { return }
         live[id]?.waiters = [:]
-        for waiter in waiters.values { waiter.resume(returning: record) }
+        live[id]?.takers = [:]
+        for waiter in entry.waiters.values { waiter.resume(returning: record) }
+        for taker in entry.takers.values { taker.resume(returning: record) }
     }
 }
 

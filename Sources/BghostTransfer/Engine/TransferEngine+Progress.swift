@@ -8,6 +8,10 @@ extension TransferEngine {
 
     /// The token of the engine's own timer, by which progress is written down.
     private static let flushToken: UInt64 = 0
+    /// The one by which ends that nobody has dealt with are looked for.
+    static let sweepToken: UInt64 = .max
+    /// Set in the token of a transfer's date.
+    static let dateBit: UInt64 = 1 << 62
 
     func arm(_ id: RunID, _ moment: UInt64) {
         guard let token = live[id]?.token else { return }
@@ -20,10 +24,15 @@ extension TransferEngine {
 
     private func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
         if token == Self.flushToken { return isFlushArmed }
+        if token == Self.sweepToken { return sweepAt == deadline }
+        if token & Self.dateBit != 0 {
+            // A date has no other timer, and ends with its transfer.
+            return byToken[token & ~Self.dateBit] != nil
+        }
         return byToken[token].flatMap { live[$0]?.armed } == deadline
     }
 
-    private func schedule() {
+    func schedule() {
         guard !isShutDown, let next = timers.first(isLive: isLive)?.deadline else { return }
         if let wakeAt, wakeAt <= next { return }
         wakeTask?.cancel()
@@ -42,6 +51,10 @@ extension TransferEngine {
             if token == Self.flushToken {
                 isFlushArmed = false
                 flush()
+            } else if token == Self.sweepToken {
+                sweep()
+            } else if token & Self.dateBit != 0 {
+                dateCame(token & ~Self.dateBit)
             } else if let id = byToken[token], let entry = live[id] {
                 live[id]?.armed = nil
                 let pulse = entry.meter?.pulse()

@@ -17,6 +17,12 @@ extension TransferEngine {
         package var record: TransferRecord
         /// Bytes that the attempt under way has moved.
         package var moved: UInt64
+        /// Bytes that are there, as far as is known: of an attempt that begins anew, its own.
+        package var bytes: Int64 = 0
+        /// How long until it is tried again, nanoseconds; `nil` if it is not waiting for that.
+        package var retryIn: UInt64?
+        /// Whether what it waits for is there.
+        package var isMet = true
     }
 
     /// Begins a transfer, or finds the one under way that asks for the same.
@@ -75,6 +81,7 @@ extension TransferEngine {
             sessions.end(request.id, key: key, in: session, isTaken: true)
             letGo(request)
             for waiter in entry.waiters.values { waiter.resume(returning: nil) }
+            for taker in entry.takers.values { taker.resume(returning: nil) }
             throw error
         }
         handle(request.id, .stored)
@@ -145,7 +152,17 @@ extension TransferEngine {
     /// What transfers wait for may have come or gone.
     package func requirementsChanged() {
         for (id, entry) in live {
-            handle(id, .requirements(isMet: requirements(entry.record.request)))
+            handle(id, .requirements(isMet: isMet(entry.record.request)))
+        }
+    }
+
+    /// Tries again now what failed for want of a network.
+    package func networkReturned() {
+        for (id, entry) in live {
+            guard let code = entry.machine.status.fault?.code,
+                [.connection, .unresolved, .idle].contains(code)
+            else { continue }
+            handle(id, .hurry)
         }
     }
 
@@ -156,7 +173,7 @@ extension TransferEngine {
         let known = sessions.acknowledge(ids, in: session)
         guard !known.isEmpty else { return }
         for id in known {
-            if let record = ended.removeValue(forKey: id) { letGo(record.request) }
+            if let record = ended.removeValue(forKey: id) { drop(record) }
         }
         keep(known.map { .removed($0) })
         tell(session)
@@ -164,11 +181,38 @@ extension TransferEngine {
 
     /// All transfers that have not been dealt with, the oldest first.
     package func list(plugin: String? = nil) -> [View] {
+        readBoard()
+        let now = clock.now
         let views =
-            live.values.map { View(record: $0.record, moved: $0.meter?.bytes ?? 0) }
-            + ended.values.map { View(record: $0, moved: 0) }
+            live.values.map { entry in
+                let moved = entry.running != nil ? entry.meter?.bytes ?? 0 : 0
+                let point = entry.record.point.bytes
+                return View(
+                    record: entry.record,
+                    moved: moved,
+                    bytes: max(
+                        point,
+                        min(point, entry.heldAtBegin).addingClamped(
+                            Int64(clamping: moved)
+                        )
+                    ),
+                    retryIn: entry.machine.retryAt.map { $0 > now ? $0 - now : 0 },
+                    isMet: isMet(entry.record.request)
+                )
+            } + ended.values.map { View(record: $0, moved: 0, bytes: $0.point.bytes) }
         return views.filter { plugin == nil || $0.record.request.plugin == plugin }
             .sorted { $0.record.request.id < $1.record.request.id }
+    }
+
+    /// Forgets a transfer that has ended, and removes what was only kept for whoever deals with it.
+    func drop(_ record: TransferRecord) {
+        letGo(record.request)
+        guard record.request.hasOwnPlace, let access = access(record.request.plugin) else { return }
+        // `shutDown` waits for it. What it might leave is a file in the plugin's own folder.
+        chores[record.request.id] = Task {
+            try? await onDisk { PartFile.removePlaced(record.request, within: access) }
+            self.chores[record.request.id] = nil
+        }
     }
 
     // MARK: Checks

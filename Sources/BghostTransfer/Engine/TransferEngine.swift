@@ -25,9 +25,13 @@ package actor TransferEngine {
         var meter: TransferMeter?
         /// The attempt that is under way and may report.
         var running: Int?
+        /// How much was there when that began.
+        var heldAtBegin: Int64 = 0
         /// Whether a version may be written down for it.
         var hasVersion: Bool
         var waiters: [UInt64: CheckedContinuation<TransferRecord?, Never>] = [:]
+        /// Those who say afterwards whether they have the end.
+        var takers: [UInt64: CheckedContinuation<TransferRecord?, Never>] = [:]
     }
 
     /// What the transfers of a plugin take.
@@ -58,6 +62,8 @@ package actor TransferEngine {
     var ended: [RunID: TransferRecord] = [:]
     /// Ended while somebody waited, who has not asked yet how.
     var taken: [RunID: TransferRecord] = [:]
+    /// Ended, and on its way to somebody who has not said yet that he has it.
+    var handedOut: Set<RunID> = []
     /// What is still being cleaned up.
     var chores: [RunID: Task<Void, Never>] = [:]
     /// What each plugin has, as `TransferLimits` bounds it.
@@ -74,6 +80,8 @@ package actor TransferEngine {
     var unsaved: Set<RunID> = []
     var savedAt: UInt64 = 0
     var isFlushArmed = false
+    /// When ends that nobody has dealt with are looked for.
+    var sweepAt: UInt64?
     var isShutDown = false
 
     /// An engine that does nothing yet: call `recover()` once before anything else.
@@ -87,6 +95,7 @@ package actor TransferEngine {
         limits: TransferLimits = TransferLimits(),
         journal: any TransferJournal,
         names: NameLookup = .system,
+        network: NetworkSettings = .system,
         clock: any TransferClock = SystemTransferClock(),
         observer: (any TransferObserver)? = nil,
         requirements: @escaping @Sendable (TransferRequest) -> Bool = { _ in true },
@@ -100,8 +109,12 @@ package actor TransferEngine {
         self.requirements = requirements
         self.random = random
         self.access = access
-        let clients = ClientPool(unpacks: true, connectionsMax: limits.perServerMax)
-        route = Route(clients: clients, names: names)
+        let clients = ClientPool(
+            settings: network,
+            unpacks: true,
+            connectionsMax: limits.perServerMax
+        )
+        route = Route(clients: clients, names: names, proxies: network.proxies)
         slots = SlotTable(totalMax: limits.totalMax, perServerMax: limits.perServerMax)
         let name = readFile("/proc/sys/kernel/random/boot_id", bytesMax: 64) ?? []
         boot = String(decoding: name.prefix { $0 > 0x20 }, as: UTF8.self)
@@ -120,8 +133,13 @@ package actor TransferEngine {
                 continue
             }
             ended[record.request.id] = record
-            sessions.recover(ended: record.request.id, in: record.sessionKey)
+            sessions.recover(
+                ended: record.request.id,
+                in: record.sessionKey,
+                isQuiet: !record.request.tellsSession
+            )
         }
+        armSweep()
         // All of them first: a session has not ended as long as one of its transfers goes on.
         for record in records where live[record.request.id] != nil { goOn(record.request.id) }
         for key in keys { tell(key) }
@@ -169,14 +187,20 @@ package actor TransferEngine {
                 status: record.status,
                 idleTimeout: request.idleTimeout,
                 deadline: deadline,
-                isMet: requirements(request),
+                isMet: isMet(request),
                 policy: limits.policy
             ),
             token: tokens,
             server: (try? WebAddress(request.url).server) ?? "",
             hasVersion: record.point.validator != nil
         )
-        sessions.begin(request.id, key: record.key, in: record.sessionKey)
+        sessions.begin(
+            request.id,
+            key: record.key,
+            in: record.sessionKey,
+            isQuiet: !request.tellsSession
+        )
+        armDate(tokens)
     }
 
     /// Ends all attempts and lets go of the network.

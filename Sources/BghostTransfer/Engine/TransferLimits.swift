@@ -14,6 +14,8 @@ package struct TransferLimits: Sendable {
     package var perPluginBytesMax = 64 << 20
     /// How often at most progress is written down, nanoseconds.
     package var progressInterval: UInt64 = 1_000_000_000
+    /// How long ends that nobody deals with are kept, nanoseconds.
+    package var endsKept: Int64 = 7 * 86_400_000_000_000
     package var policy = TransferMachine.Policy()
 
     package init() {}
@@ -39,7 +41,14 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// `TransferEngine.acknowledge` has been called for its transfers.
     func sessionEnded(_ end: SessionEnd)
 
+    /// Nobody has dealt with these ends for `TransferLimits.endsKept`: they are forgotten.
+    func endsExpired(_ records: [TransferRecord])
+
     /// A change could not be written down. The transfer goes on; after a restart it may begin from
     /// further back, or be told of once more. Called on the journal's thread.
     func journalFailed(_ error: TransferJournalError)
+}
+
+extension TransferObserver {
+    package func endsExpired(_ records: [TransferRecord]) {}
 }

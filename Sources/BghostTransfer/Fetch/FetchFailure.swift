@@ -17,6 +17,8 @@ package enum FetchFailure: Error, Equatable, Sendable {
     case unresolved(host: String, reason: String)
     /// The connection could not be made, or broke. `target` is `host:port`.
     case connection(target: String, reason: String)
+    /// The operator wants a proxy that cannot be used. `variable` is where that stands.
+    case badProxy(variable: String, reason: String)
     case badRedirect(from: String, reason: String)
     case tooManyRedirects(limit: Int)
     /// The answer's body is larger than `limit` bytes.
@@ -65,6 +67,8 @@ extension FetchFailure: CustomStringConvertible {
         switch self {
         case .connection(let target, let reason):
             "the exchange with \(target) failed: \(reason)"
+        case .badProxy(let variable, let reason):
+            "the proxy that \(variable) in the daemon's environment names cannot be used: \(reason)"
         case .badRedirect(let origin, let reason):
             "\(origin) redirects to where a fetch cannot go: \(reason)"
         case .tooManyRedirects(let limit):

@@ -20,9 +20,13 @@ package final class HTTPFetcher: Fetching {
         self.init(names: .system)
     }
 
-    /// With another way to look names up.
-    package init(names: NameLookup) {
-        route = Route(clients: ClientPool(), names: names)
+    /// With another way to look names up, or another way out.
+    package init(names: NameLookup, network: NetworkSettings = .system) {
+        route = Route(
+            clients: ClientPool(settings: network),
+            names: names,
+            proxies: network.proxies
+        )
     }
 
     /// Sends one request, follows its redirects and collects the answer.

@@ -24,6 +24,11 @@ package struct Call: Equatable, Sendable {
         case cancelFetch(call: UInt64)
         /// How things stand, for the plugin and, unless it is 0, for one of its runs.
         case situation(run: UInt64)
+        case post(NotificationPost)
+        case withdrawNotification(id: String)
+        /// The plugin's notifications that are not delivered yet.
+        case notifications
+        case transfer(TransferCall)
     }
 
     package var number: UInt64
@@ -52,6 +57,10 @@ package struct Call: Equatable, Sendable {
             case .fetch(let fetch): fetch.write(to: &fields)
             case .cancelFetch(let call): fields.integer(call)
             case .situation(let run): fields.integer(run)
+            case .post(let post): post.write(to: &fields)
+            case .withdrawNotification(let id): fields.text(id)
+            case .notifications: break
+            case .transfer(let call): call.write(to: &fields)
             }
         }
     }
@@ -75,7 +84,13 @@ package struct Call: Equatable, Sendable {
         case 5: operation = .fetch(try FetchCall(&fields))
         case 6: operation = .cancelFetch(call: try fields.integer())
         case 7: operation = .situation(run: try fields.integer())
-        default: throw .valueOutOfRange
+        case 32: operation = .post(try NotificationPost(&fields))
+        case 33:
+            operation = .withdrawNotification(
+                id: try fields.text(bytesMax: NotificationPost.nameBytesMax)
+            )
+        case 34: operation = .notifications
+        case let code: operation = .transfer(try TransferCall(code, &fields))
         }
         try fields.end()
     }
@@ -91,6 +106,10 @@ extension Call.Operation {
         case .fetch: 5
         case .cancelFetch: 6
         case .situation: 7
+        case .post: 32
+        case .withdrawNotification: 33
+        case .notifications: 34
+        case .transfer(let call): call.code
         }
     }
 }

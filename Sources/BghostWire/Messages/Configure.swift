@@ -6,8 +6,13 @@
 package struct Configure: Equatable, Sendable {
     package enum Code: Equatable, Sendable {
         /// A plugin of the ABI.
-        case plugin(path: String)
+        ///
+        /// If it is held, descriptor `WorkerDescriptors.library` is the library, and the path is for
+        /// messages only.
+        case plugin(path: String, isHeld: Bool)
         case function(library: String, symbol: String, signature: String)
+        /// Nothing: the worker is only asked what its walls are.
+        case nothing
     }
 
     package var name: String
@@ -17,6 +22,7 @@ package struct Configure: Equatable, Sendable {
     package var config: String
     package var lanes: UInt16
     package var limits: WorkerRlimits
+    package var confinement: Confinement
     /// Handle the plugin like any other, but load it only to say what it is.
     package var isProbe: Bool
     package var hostVersion: String
@@ -28,6 +34,7 @@ package struct Configure: Equatable, Sendable {
         config: String,
         lanes: UInt16,
         limits: WorkerRlimits,
+        confinement: Confinement,
         isProbe: Bool,
         hostVersion: String
     ) {
@@ -37,6 +44,7 @@ package struct Configure: Equatable, Sendable {
         self.config = config
         self.lanes = lanes
         self.limits = limits
+        self.confinement = confinement
         self.isProbe = isProbe
         self.hostVersion = hostVersion
     }
@@ -45,14 +53,15 @@ package struct Configure: Equatable, Sendable {
         packets.frame(.configure, flags: isProbe ? 1 : 0, subject: 0) { fields in
             fields.text(name)
             switch code {
-            case .plugin(let path):
-                fields.integer(UInt8(0))
+            case .plugin(let path, let isHeld):
+                fields.integer(UInt8(isHeld ? 3 : 0))
                 fields.text(path)
             case .function(let library, let symbol, let signature):
                 fields.integer(UInt8(1))
                 fields.text(library)
                 fields.text(symbol)
                 fields.text(signature)
+            case .nothing: fields.integer(UInt8(2))
             }
             fields.text(dataDirectory)
             fields.text(config)
@@ -61,6 +70,7 @@ package struct Configure: Equatable, Sendable {
             fields.integer(limits.cpuSeconds)
             fields.integer(limits.descriptors)
             fields.integer(limits.processes)
+            confinement.write(to: &fields)
             fields.text(hostVersion)
         }
     }
@@ -70,13 +80,16 @@ package struct Configure: Equatable, Sendable {
         name = try fields.text(bytesMax: 256)
         switch try fields.integer(UInt8.self) {
         case 0:
-            code = .plugin(path: try fields.text(bytesMax: 4096))
+            code = .plugin(path: try fields.text(bytesMax: 4096), isHeld: false)
+        case 3:
+            code = .plugin(path: try fields.text(bytesMax: 4096), isHeld: true)
         case 1:
             code = .function(
                 library: try fields.text(bytesMax: 4096),
                 symbol: try fields.text(bytesMax: 1024),
                 signature: try fields.text(bytesMax: 16 << 10)
             )
+        case 2: code = .nothing
         default: throw .valueOutOfRange
         }
         dataDirectory = try fields.text(bytesMax: 4096)
@@ -88,6 +101,7 @@ package struct Configure: Equatable, Sendable {
             descriptors: try fields.integer(),
             processes: try fields.integer()
         )
+        confinement = try Confinement(&fields)
         hostVersion = try fields.text(bytesMax: 64)
         isProbe = frame.flags & 1 != 0
         try fields.end()
@@ -123,6 +137,11 @@ package struct WorkerRlimits: Equatable, Sendable {
 package enum WorkerDescriptors {
     package static let work: Int32 = 3
     package static let control: Int32 = 4
+    /// Owners of files as a namespace, or something else where the daemon can make none.
+    package static let owners: Int32 = 5
+    /// A plugin's library, where the daemon holds it.
+    package static let library: Int32 = 6
+    package static let count: Int32 = 7
 }
 
 /// Where in a worker a run is: workers have as many lanes as they may have runs at once, and the

@@ -13,6 +13,12 @@ package struct Reply: Equatable, Sendable {
         case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
         /// How things stand.
         case situation(Situation)
+        /// The id of a transfer.
+        case transfer(id: String)
+        /// Transfers as JSON.
+        case transfers(FetchedBody)
+        /// How much room an answer would need that did not fit, bytes.
+        case needs(UInt64)
     }
 
     /// Where a fetched body is.
@@ -56,20 +62,22 @@ package struct Reply: Equatable, Sendable {
                 fields.integer(http)
                 fields.text(headers)
                 fields.text(message)
-                switch body {
-                case .inline(let bytes):
-                    fields.integer(UInt8(0))
-                    bytes.withUnsafeBytes { fields.text($0) }
-                case .descriptor(let count):
-                    fields.integer(UInt8(1))
-                    fields.integer(count)
-                }
+                body.write(to: &fields)
             case .situation(let situation):
                 fields.integer(UInt8(3))
                 fields.integer(situation.refresh)
                 fields.integer(situation.reasons)
                 fields.integer(situation.missedCount)
                 fields.integer(situation.missedFromUnixMilliseconds)
+            case .transfer(let id):
+                fields.integer(UInt8(16))
+                fields.text(id)
+            case .transfers(let body):
+                fields.integer(UInt8(17))
+                body.write(to: &fields)
+            case .needs(let count):
+                fields.integer(UInt8(18))
+                fields.integer(count)
             }
         }
     }
@@ -98,13 +106,12 @@ package struct Reply: Equatable, Sendable {
             let http: Int32 = try fields.integer()
             let headers = try fields.text(bytesMax: FrameLayout.packetBytesMax)
             let message = try fields.text(bytesMax: FrameLayout.packetBytesMax)
-            let fetched: FetchedBody =
-                switch try fields.integer(UInt8.self) {
-                case 0: .inline(try fields.bytes(max: Self.inlineBodyBytesMax))
-                case 1: .descriptor(bytes: try fields.integer())
-                default: throw .valueOutOfRange
-                }
-            body = .fetched(httpStatus: http, headers: headers, message: message, body: fetched)
+            body = .fetched(
+                httpStatus: http,
+                headers: headers,
+                message: message,
+                body: try FetchedBody(&fields)
+            )
         case 3:
             body = .situation(
                 Situation(
@@ -114,9 +121,33 @@ package struct Reply: Equatable, Sendable {
                     missedFromUnixMilliseconds: try fields.integer()
                 )
             )
+        case 16: body = .transfer(id: try fields.text(bytesMax: 32))
+        case 17: body = .transfers(try FetchedBody(&fields))
+        case 18: body = .needs(try fields.integer())
         default: throw .valueOutOfRange
         }
         try fields.end()
+    }
+}
+
+extension Reply.FetchedBody {
+    fileprivate func write(to fields: inout FieldWriter) {
+        switch self {
+        case .inline(let bytes):
+            fields.integer(UInt8(0))
+            bytes.withUnsafeBytes { fields.text($0) }
+        case .descriptor(let count):
+            fields.integer(UInt8(1))
+            fields.integer(count)
+        }
+    }
+
+    fileprivate init(_ fields: inout FieldReader) throws(WireError) {
+        switch try fields.integer(UInt8.self) {
+        case 0: self = .inline(try fields.bytes(max: Reply.inlineBodyBytesMax))
+        case 1: self = .descriptor(bytes: try fields.integer())
+        default: throw .valueOutOfRange
+        }
     }
 }
 

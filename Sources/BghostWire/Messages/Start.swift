@@ -15,6 +15,8 @@ package struct Start: Equatable, Sendable {
     package var task: String
     /// A JSON object.
     package var parameters: String
+    /// Whether the transfers of a session have ended, of which the parameters tell.
+    package var isWake: Bool
 
     package init(
         run: UInt64,
@@ -24,7 +26,8 @@ package struct Start: Equatable, Sendable {
         graceMilliseconds: UInt32,
         resultBytesMax: UInt32,
         task: String,
-        parameters: String
+        parameters: String,
+        isWake: Bool = false
     ) {
         self.run = run
         self.handler = handler
@@ -34,6 +37,7 @@ package struct Start: Equatable, Sendable {
         self.resultBytesMax = resultBytesMax
         self.task = task
         self.parameters = parameters
+        self.isWake = isWake
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
@@ -44,6 +48,7 @@ package struct Start: Equatable, Sendable {
             fields.integer(resultBytesMax)
             fields.text(task)
             fields.text(parameters)
+            fields.integer(UInt8(isWake ? 1 : 0))
         }
     }
 
@@ -57,6 +62,7 @@ package struct Start: Equatable, Sendable {
         resultBytesMax = try fields.integer()
         task = try fields.text(bytesMax: 1024)
         parameters = try fields.text(bytesMax: FrameLayout.packetBytesMax)
+        isWake = try fields.integer(UInt8.self) != 0
         try fields.end()
     }
 }

@@ -365,6 +365,131 @@ typedef struct bg_fetches {
   bg_status (*cancel)(const bg_host *, bg_fetch) BG_NOEXCEPT;
 } bg_fetches;
 
+/* Transfers: files on their way to or from a server. The daemon carries them, within the plugin's
+ * network permissions, so they outlive the run, the worker and the daemon. Transfers belong to a
+ * session, a name of the plugin's own. When the last of a session has ended, and nobody awaits it, the
+ * session's handler gets a run with BG_RUN_WAKE: once for all of them, and again until one succeeds.
+ * Until then, but no longer than 7 days, the files and answers are kept. tasks.json declares the
+ * sessions. While the run that began a transfer goes on, its session is not told of it. A file in a
+ * place of the host's is removed once its end has been dealt with, unless who waited for it got it.
+ *
+ * A transfer is described by a JSON object, here, in params of a wake and in the lists:
+ *   id, session, url, label, continuation   as they were asked for
+ *   upload        true, or false for a download
+ *   state         "waiting", "active", "paused", "retrying", "done", "failed" or "cancelled"
+ *   status        of HTTP, or 0
+ *   headers       of the answer: a list of [name in lower case, value]
+ *   body          what an upload was answered, as text; at most 16 KiB
+ *   file          the absolute path: of what was sent, or where the download is
+ *   bytes, total  carried so far, and in all; total is -1 while unknown
+ *   fault         why it failed, or the last that went wrong: {"code", "message"}, or null
+ * params of a wake: {"session": name, "transfers": [...], "more": whether list() has further ones}. */
+#define BG_EXT_TRANSFER "bghost.transfer/1"
+
+#define BG_RUN_WAKE 0x20000u /* of bg_run_info.flags: the transfers of a session have ended           */
+
+/* A transfer: 26 letters and digits and NULs. It means the same to every later run. */
+typedef struct bg_transfer {
+  char id[32];
+} bg_transfer;
+
+typedef struct bg_transfer_request {
+  uint32_t size, flags;       /* BG_TRANSFER_*                                                        */
+  bg_str   session;           /* 1 to 128 of [A-Za-z0-9._-]                                           */
+  bg_str   url;               /* http or https                                                        */
+  bg_str   method;            /* "" is GET, or PUT for an upload, or POST with BG_TRANSFER_FORM       */
+  bg_str   headers;           /* lines "Name: value\n", or ""                                         */
+  bg_str   body;              /* of a download: at most 64 KiB, sent with each attempt                */
+  bg_str   file;              /* absolute. Upload: what this plugin may read. Download: where it may  */
+                              /* write; or "" for a place of the host's in data_dir                   */
+  bg_str   form_field, form_name, form_type; /* with BG_TRANSFER_FORM; "" are "file", the file's own  */
+                              /* name and "application/octet-stream"                                  */
+  bg_str   digest;            /* of a download: the SHA-256 that it must have, 64 hex digits, or ""   */
+  bg_str   continuation;      /* at most 64 KiB of UTF-8, as JSON has it, for whoever gets the end;   */
+                              /* with headers and body at most 120 KiB                                */
+  bg_str   label;             /* for people, at most 256 bytes, or ""                                 */
+  int64_t  earliest_unix_ms;  /* not before; 0 is now                                                 */
+  int64_t  max_bytes;         /* of the file; 0 is what tasks.json allows                             */
+  int64_t  idle_timeout_ms;   /* without a byte; 0 is 60 s                                            */
+  int64_t  total_timeout_ms;  /* with all attempts; 0 is 7 days                                       */
+} bg_transfer_request;
+
+#define BG_TRANSFER_UPLOAD        1u  /* send a file; else a download                                 */
+#define BG_TRANSFER_FORM          2u  /* upload as a part of multipart/form-data                      */
+#define BG_TRANSFER_RESUMABLE     4u  /* upload by tus 1.0.0 or the IETF's draft, where it is spoken  */
+#define BG_TRANSFER_DISCRETIONARY 8u  /* wait for external power, an unmetered network and idleness   */
+#define BG_TRANSFER_NO_WAKE       16u /* its end starts no run, but waits for one that asks           */
+
+/* The end of a wait for a transfer. */
+typedef struct bg_transfer_end {
+  uint32_t  size;
+  bg_status status;           /* BG_OK: the transfer has ended, well or not. BG_E_CANCELLED: the run  */
+                              /* is to stop, and the transfer goes on without it                      */
+  bg_str    transfer;         /* the JSON object, with BG_OK                                          */
+} bg_transfer_end;
+
+typedef struct bg_transfers {
+  uint32_t size, reserved;
+  /* [any] [waits] BG_OK once the transfer is stored for good; it needs no run to be carried. The same
+   * request in the same session while it is under way is answered with the transfer that there is.
+   * BG_E_PERM: tasks.json does not have the session, or does not let the plugin reach the host or
+   * the file; the log says which. */
+  bg_status (*begin)(const bg_host *, bg_run, const bg_transfer_request *, bg_transfer *out)
+      BG_NOEXCEPT;
+  /* [any] Waits for its end and returns at once. If the answer is BG_OK, `done` is called exactly once,
+   * in the ways of bg_fetches.begin. Who gets an end this way has it: it is in no wake. A run that is
+   * cancelled or over lets go of its transfers: they go on, and their session is told. */
+  bg_status (*wait)(const bg_host *, bg_run, const bg_transfer *,
+                     void (*done)(void *context, const bg_transfer_end *), void *context)
+      BG_NOEXCEPT;
+  /* [any] [waits] Ends a transfer of this plugin; BG_E_ABSENT if it is over or unknown. */
+  bg_status (*cancel)(const bg_host *, const bg_transfer *) BG_NOEXCEPT;
+  /* [any] [waits] A JSON array of the transfers of a session that are under way or not yet dealt with,
+   * the oldest first, those after `after`, which may be 0: as many as fit. The buffer is as of
+   * bg_host.param; BG_E_SMALL: not even one fits, and *need says what that one takes. */
+  bg_status (*list)(const bg_host *, bg_str session, const bg_transfer *after, char *buffer,
+                    size_t capacity, size_t *need) BG_NOEXCEPT;
+  /* [any] [waits] An ended transfer has been dealt with: it is in no later wake. A wake run that
+   * succeeds does this for all that it was told of. */
+  bg_status (*acknowledge)(const bg_host *, const bg_transfer *) BG_NOEXCEPT;
+} bg_transfers;
+
+/* Notifications: stored before post() answers, delivered by the task that tasks.json names, at least
+ * once. What a person does with one starts a run of the plugin's handler "notificationAction", whose
+ * params are {"id": of the notification, "action": of the action, "text": what was typed or null,
+ * "userInfo": {...}}. */
+#define BG_EXT_NOTIFY "bghost.notify/1"
+
+#define BG_NOTIFY_PASSIVE        0u
+#define BG_NOTIFY_ACTIVE         1u
+#define BG_NOTIFY_TIME_SENSITIVE 2u
+#define BG_NOTIFY_CRITICAL       3u
+
+typedef struct bg_notification {
+  uint32_t size;
+  uint32_t level;             /* BG_NOTIFY_*                                                          */
+  bg_str   id;                /* 1 to 128 bytes: a later one of this id takes its place               */
+  bg_str   title, subtitle, body; /* at most 4 KiB together                                           */
+  bg_str   thread, category;  /* for grouping; at most 128 bytes each, or ""                          */
+  bg_str   user_info;         /* a JSON object of at most 4 KiB, or ""                                */
+  bg_str   actions;           /* a JSON array of at most 8 {"id", "title"}, or ""                     */
+  int64_t  at_unix_ms;        /* not before; 0 is now                                                 */
+  int64_t  every_ms;          /* again each so many, at least 60 s; 0 is once                         */
+  bg_str   calendar, time_zone; /* as in tasks.json: when to deliver, in place of the two above       */
+} bg_notification;
+
+typedef struct bg_notifier {
+  uint32_t size, reserved;
+  /* [any] [waits] BG_OK once it is stored for good; BG_E_PERM if tasks.json does not let this plugin
+   * post. run may be 0. */
+  bg_status (*post)(const bg_host *, bg_run, const bg_notification *) BG_NOEXCEPT;
+  /* [any] [waits] Withdraws one that is not delivered yet; BG_E_ABSENT if there is none. */
+  bg_status (*withdraw)(const bg_host *, bg_str id) BG_NOEXCEPT;
+  /* [any] [waits] A JSON array of this plugin's notifications that are not delivered yet, each an
+   * object with the names of bg_notification. The buffer is as of bg_host.param. */
+  bg_status (*pending)(const bg_host *, char *buffer, size_t capacity, size_t *need) BG_NOEXCEPT;
+} bg_notifier;
+
 /* The host's clock. Offered by hosts whose time is not the machine's, such as those of tests: where
  * it is, bg_run_info.deadline_mono_ns is on it; where it is not, ask the machine. */
 #define BG_EXT_CLOCK "bghost.clock/1"

@@ -62,10 +62,12 @@ struct bgs_exit {
   int32_t exited;  /* 1: `code` is an exit code; 0: it is a signal */
   int32_t code;
   int64_t cpu_ns;
-  int64_t peak_bytes;
+  int64_t peak_bytes; /* at least bgs_own_peak_bytes() of its parent when that started it */
 };
 /* How a process ended: 1 it has, 0 it is still alive. It stays to be collected. */
 int bgs_exit_of(int pidfd, struct bgs_exit *out);
+/* The most memory that this process has had. */
+int64_t bgs_own_peak_bytes(void);
 /* Collects a child that has ended, without waiting: 1 collected, 0 still alive. */
 int bgs_collect(pid_t pid);
 /* Dies by SIGKILL when the thread that spawned this process ends. */
@@ -92,6 +94,8 @@ int bgs_cpu_timer_signal(void);
 
 /* ---- sockets ---- */
 int bgs_packet_pair(int fds[2]);
+/* Has the kernel answer whoever sends descriptors to this end with EPERM; since Linux 6.16. */
+void bgs_refuse_descriptors(int fd);
 ssize_t bgs_send(int fd, const void *bytes, size_t count, int wait);
 ssize_t bgs_send_descriptor(int fd, const void *bytes, size_t count, int descriptor);
 /* One packet. A longer one than `capacity` answers -EMSGSIZE. Descriptors that come along are
@@ -111,6 +115,8 @@ int bgs_limit(int which, uint64_t value);
 /* A pipe; its reading end does not wait. */
 int bgs_pipe(int fds[2]);
 int bgs_memory_file(const char *name);
+// The same for one whose content may be mapped as code.
+int bgs_library_file(const char *name);
 int bgs_seal(int fd);
 int bgs_lock_file(const char *path);
 /* Opens a path for reading; nothing in it can lead out of the folder. Never blocks on a FIFO. */

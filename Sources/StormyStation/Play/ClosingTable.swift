@@ -47,14 +47,15 @@ package struct ClosingTable: Sendable {
     private func rows(_ disagreements: [Disagreement]) -> [Row] {
         var seen: [String: Int] = [:]
         var rows = evidence.runs.map { run in
-            let index = seen[run.task, default: 0]
-            seen[run.task] = index + 1
+            let part = story.part(of: run.task)
+            let index = seen[part?.task ?? "", default: 0]
+            seen[part?.task ?? ""] = index + 1
             return Row(
-                isGood: !disagreements.contains { $0.concerns(run) },
+                isGood: !disagreements.contains { $0.concerns(run, in: story) },
                 cells: [
-                    run.task, run.outcome ?? run.state, time(run),
+                    part?.task ?? run.task, outcome(run), time(run),
                     run.peakMemoryBytes.map(binarySize) ?? unknown,
-                    recorded(run, index),
+                    recorded(part, index),
                 ]
             )
         }
@@ -64,6 +65,13 @@ package struct ClosingTable: Sendable {
             )
         }
         return rows
+    }
+
+    private func outcome(_ run: RunEntry) -> String {
+        let outcome = run.outcome ?? run.state
+        // Of a kill, its reason says that it was asked before.
+        guard let reason = run.stopReason, !outcome.contains("(") else { return outcome }
+        return "\(outcome) (\(reason))"
     }
 
     private var unknown: String { "-" }
@@ -79,23 +87,30 @@ package struct ClosingTable: Sendable {
     }
 
     /// What reached the station from this run; a task's runs and its entries pair up in their order.
-    private func recorded(_ run: RunEntry, _ index: Int) -> String {
+    private func recorded(_ part: Story.Part?, _ index: Int) -> String {
         let record = evidence.record
-        switch story.part(of: run.task)?.trace {
-        case .forecast where record.forecasts.indices.contains(index):
-            let forecast = record.forecasts[index]
-            return "forecast, \(forecast.hours) h with \(forecast.stormHours) h of storm"
-        case .photo where !record.photos.isEmpty:
+        switch part?.trace {
+        case .forecastBegun where !record.forecasts.isEmpty:
+            return counted(record.forecasts.count, "request")
+        case .forecast where !record.forecasts.isEmpty:
+            return record.forecasts.map { forecast in
+                "\(forecast.hours) h with \(forecast.stormHours) h of storm,"
+                    + " \(forecast.bytesSent) B of \(forecast.bytes) B sent"
+            }.joined(separator: "; ")
+        case .photosBegun where !record.photos.isEmpty:
+            let cuts = record.photos.reduce(0) { $0 + $1.pieces.count - 1 }
+            return "\(counted(record.photos.count, "upload")), cut \(counted(cuts, "time"))"
+        case .photos where !record.photos.isEmpty:
             return record.photos.map { photo in
-                "\(photo.name), \(binarySize(Double(photo.bytes))), "
+                let pieces = photo.pieces.map(String.init).joined(separator: " + ")
+                return "\(photo.name), \(pieces) B, "
                     + (photo.verified ? "digest verified" : "digest wrong")
             }.joined(separator: "; ")
-        case .notification(let cause):
-            let entries = record.notifications.filter { $0.isAbout(cause) }
-            guard entries.indices.contains(index) else { return unknown }
-            let entry = entries[index]
+        case .notifications(let titles) where titles.indices.contains(index):
+            guard let entry = record.notifications.first(where: { $0.title == titles[index] })
+            else { return unknown }
             let repeats = entry.repeats > 0 ? ", sent \(entry.repeats + 1) times" : ""
-            return "\"\(entry.title ?? entry.message)\"\(repeats)"
+            return "\"\(titles[index])\"\(repeats)"
         case .nothing: return "nothing"
         default: return unknown
         }

@@ -3,37 +3,87 @@ import FoundationEssentials
 import Subprocess
 import SystemPackage
 
-/// Asks the daemon as anybody can: with the command-line tool.
+/// Speaks to the daemon as anybody can: with the command-line tool.
 struct DaemonClient: Sendable {
     static let outputBytesMax = 8 << 20
 
     var executable: String
     var stateDirectory: String
 
-    enum Answer: Sendable {
-        case runs([RunEntry])
-        /// It does not answer, or not yet; in words that complete "bghost runs …".
-        case none(String)
+    /// Why it was in vain, in words that begin with the command.
+    struct Failure: Error, Equatable, CustomStringConvertible {
+        var description: String
     }
 
-    func runs() async -> Answer {
+    func runs() async throws(Failure) -> [RunEntry] {
+        let output = try await ask(["runs", "--json"])
+        do {
+            return try RunsReport.read(output)
+        } catch {
+            throw Failure(description: "bghost runs prints what is not a report of runs: \(error)")
+        }
+    }
+
+    /// When the requests of a task begin that wait, in RFC 3339.
+    func pending(of task: String) async throws(Failure) -> [String] {
+        struct Report: Decodable {
+            struct Request: Decodable {
+                var task: String
+                var earliestBegin: String?
+            }
+            var requests: [Request]
+        }
+        let report: Report = try read(try await ask(["pending", "--json"]), of: "pending")
+        return report.requests.filter { $0.task == task }.map { $0.earliestBegin ?? "" }
+    }
+
+    /// Has a run's time be up.
+    func expire(_ run: String) async throws(Failure) { _ = try await ask(["expire", run]) }
+
+    /// Answers the notification of a title.
+    func act(_ action: String, on title: String) async throws(Failure) {
+        struct Outbox: Decodable {
+            struct Notification: Decodable { var id, title: String }
+            var notifications: [Notification]
+        }
+        let outbox: Outbox = try read(try await ask(["notify", "outbox", "--json"]), of: "notify")
+        guard let id = outbox.notifications.last(where: { $0.title == title })?.id else {
+            throw Failure(description: "bghost notify outbox does not list \"\(title)\"")
+        }
+        _ = try await ask(["notify", "act", id, action])
+    }
+
+    private func read<Value: Decodable>(
+        _ output: Data,
+        of command: String
+    ) throws(Failure) -> Value {
+        do {
+            return try JSONDecoder().decode(Value.self, from: output)
+        } catch {
+            throw Failure(description: "bghost \(command) prints what is not its report: \(error)")
+        }
+    }
+
+    private func ask(_ arguments: [String]) async throws(Failure) -> Data {
+        let command = "bghost \(arguments[0])"
         do {
             let result = try await Subprocess.run(
                 .path(FilePath(executable)),
-                arguments: ["runs", "--json", "--state-dir", stateDirectory],
+                arguments: Arguments(arguments + ["--state-dir", stateDirectory]),
                 output: .bytes(limit: Self.outputBytesMax),
                 error: .bytes(limit: Self.outputBytesMax)
             )
             guard result.terminationStatus == .exited(0) else {
                 let said = String(decoding: result.standardError, as: UTF8.self)
                 let first = said.split(separator: "\n").first.map { ": \($0)" } ?? ""
-                return .none("\(DaemonEnd(result.terminationStatus))\(first)")
+                let end = DaemonEnd(result.terminationStatus)
+                throw Failure(description: "\(command) \(end)\(first)")
             }
-            return .runs(try RunsReport.read(Data(result.standardOutput)))
-        } catch let error as RunsReport.Unreadable {
-            return .none("prints what is not a report of runs: \(error)")
+            return Data(result.standardOutput)
+        } catch let failure as Failure {
+            throw failure
         } catch {
-            return .none("cannot be run: \(error)")
+            throw Failure(description: "\(command) cannot be run: \(error)")
         }
     }
 }

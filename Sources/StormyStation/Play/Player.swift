@@ -61,6 +61,7 @@ package struct Player: Sendable {
     private let setting: Setting
     private let story: Story
     private let recorder: Recorder
+    private let mishaps = Mishaps()
     private let output: Output
 
     package init(
@@ -109,7 +110,9 @@ package struct Player: Sendable {
                 state.remove()
             }
         }
-        let server = StationServer(station: Station(recorder: recorder), port: setting.port)
+        let station = Station(recorder: recorder, mishaps: mishaps)
+        let server = StationServer(station: station, port: setting.port)
+        Cue.prepare(mishaps)
         do {
             return try await server.run { port in
                 output.comment("the station listens on \(StationServer.address):\(port)")
@@ -134,7 +137,12 @@ package struct Player: Sendable {
         let watch = Watch(
             story: story,
             client: DaemonClient(executable: setting.bghost, stateDirectory: state),
-            limits: Watch.Limits(total: setting.timeout, quiet: setting.quiet)
+            limits: Watch.Limits(total: setting.timeout, quiet: setting.quiet),
+            recorder: recorder,
+            mishaps: mishaps,
+            say: { [output] text in
+                output.comment("\(output.commentStyle.arrow) \(text)")
+            }
         )
         // Trapped before there is a daemon: it is in a group of its own, and a player that dies of
         // Ctrl-C would leave it behind.
@@ -142,23 +150,29 @@ package struct Player: Sendable {
         let begun = ContinuousClock.now
         let ending: Daemon.Ending<Watch.End>
         do {
-            ending = try await daemon.run { await watch.run(until: signals) }
+            ending = try await daemon.run { [mishaps] in
+                let end = await watch.run(until: signals)
+                // The daemon drains no sooner than it has its answers.
+                mishaps.clear()
+                return end
+            }
         } catch {
             return fail(Status.disagreed, "cannot start \(setting.bghost): \(error)")
         }
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
 
         switch ending.value {
-        case .told(let runs):
-            return close(
-                Evidence(
-                    runs: runs,
-                    record: recorder.record,
-                    spool: spool,
-                    daemonEnd: ending.end
-                ),
-                elapsedSeconds: elapsed
+        case .told(let runs, let next):
+            let evidence = Evidence(
+                runs: runs,
+                next: next,
+                record: recorder.record,
+                spool: spool,
+                daemonEnd: ending.end
             )
+            return close(evidence, elapsedSeconds: elapsed)
+        case .failed(let reason):
+            return fail(Status.disagreed, "the play cannot go on: \(reason)", after: log)
         case .interrupted(let signal):
             return fail(128 + signal, "interrupted; the daemon \(ending.end)")
         case .timedOut:

@@ -49,7 +49,12 @@ package struct RunEntry: Decodable, Equatable, Sendable {
     package var state: String
     /// Present once the state is `ended`.
     package var outcome: String?
+    /// Why it was asked to stop.
+    package var stopReason: String?
     package var message: String?
+    /// In RFC 3339, with milliseconds; sorts by time.
+    package var startedAt: String?
+    package var endedAt: String?
     package var durationSeconds: Double?
     package var limitSeconds: Double?
     package var graceSeconds: Double?
@@ -60,7 +65,10 @@ package struct RunEntry: Decodable, Equatable, Sendable {
         task: String,
         state: String = "ended",
         outcome: String? = nil,
+        stopReason: String? = nil,
         message: String? = nil,
+        startedAt: String? = nil,
+        endedAt: String? = nil,
         durationSeconds: Double? = nil,
         limitSeconds: Double? = nil,
         graceSeconds: Double? = nil,
@@ -70,7 +78,10 @@ package struct RunEntry: Decodable, Equatable, Sendable {
         self.task = task
         self.state = state
         self.outcome = outcome
+        self.stopReason = stopReason
         self.message = message
+        self.startedAt = startedAt
+        self.endedAt = endedAt
         self.durationSeconds = durationSeconds
         self.limitSeconds = limitSeconds
         self.graceSeconds = graceSeconds

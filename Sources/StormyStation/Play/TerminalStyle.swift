@@ -28,6 +28,9 @@ package struct TerminalStyle: Equatable, Sendable {
         return paint(sign, good ? "32" : "31")
     }
 
+    /// Stands before what the player does.
+    var arrow: String { unicode ? "▸" : ">" }
+
     func dimmed(_ text: String) -> String { paint(text, "2") }
 
     private func paint(_ text: String, _ code: String) -> String {

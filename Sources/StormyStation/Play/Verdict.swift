@@ -4,6 +4,8 @@
 package struct Evidence: Sendable {
     /// Oldest first.
     package var runs: [RunEntry]
+    /// When the waiting requests of the daily task begin, in RFC 3339.
+    package var next: [String]
     package var record: StationRecord
     /// The photos that lay in the spool folder before the play.
     package var spool: [SpooledPhoto]
@@ -11,11 +13,13 @@ package struct Evidence: Sendable {
 
     package init(
         runs: [RunEntry],
+        next: [String],
         record: StationRecord,
         spool: [SpooledPhoto],
         daemonEnd: DaemonEnd
     ) {
         self.runs = runs
+        self.next = next
         self.record = record
         self.spool = spool
         self.daemonEnd = daemonEnd
@@ -24,28 +28,28 @@ package struct Evidence: Sendable {
 
 /// One thing in which the two sides, or the daemon and the story, disagree.
 package struct Disagreement: Equatable, Sendable {
-    /// The task that it is about; `nil` is the daemon or the station as a whole.
+    /// The task that it is about, as the story names it; `nil` is the daemon or the station as a whole.
     package var task: String?
     /// The one run that it is about; `nil` is every run of the task.
     package var run: String?
     package var text: String
 
-    func concerns(_ entry: RunEntry) -> Bool {
-        run.map { $0 == entry.id } ?? (task == entry.task)
+    func concerns(_ entry: RunEntry, in story: Story) -> Bool {
+        run.map { $0 == entry.id } ?? (task == story.part(of: entry.task)?.task)
     }
 }
 
 extension Story {
     /// Every disagreement; none means that both sides tell this story.
     package func disagreements(_ evidence: Evidence) -> [Disagreement] {
-        aboutCounts(evidence.runs) + evidence.runs.flatMap(aboutRun)
-            + aboutForecasts(evidence.record) + aboutPhotos(evidence)
+        aboutCounts(evidence.runs) + evidence.runs.flatMap(aboutRun) + aboutNext(evidence)
+            + aboutForecasts(evidence) + aboutPhotos(evidence)
             + aboutNotifications(evidence.record) + aboutTheRest(evidence)
     }
 
     private func aboutCounts(_ runs: [RunEntry]) -> [Disagreement] {
         parts.compactMap { part in
-            let count = runs.count { $0.task == part.task }
+            let count = runs.count { part.isAbout($0.task) }
             guard count != part.runs else { return nil }
             return Disagreement(
                 task: part.task,
@@ -56,7 +60,11 @@ extension Story {
 
     private func aboutRun(_ run: RunEntry) -> [Disagreement] {
         func says(_ text: String) -> Disagreement {
-            Disagreement(task: run.task, run: run.id, text: "\(run.task), run \(run.id): \(text)")
+            Disagreement(
+                task: part(of: run.task)?.task,
+                run: run.id,
+                text: "\(run.task), run \(run.id): \(text)"
+            )
         }
         guard run.hasEnded, let outcome = run.outcome else {
             return [says("has not ended, it is \(run.state)")]
@@ -67,86 +75,38 @@ extension Story {
             let why = run.message.flatMap { $0.isEmpty ? nil : " (\($0))" } ?? ""
             return [says("\(outcome)\(why), \(expected) expected")]
         }
-        guard expected == Self.killedAtGrace else { return [] }
+        if let part = part(of: run.task), part.stopReason != run.stopReason {
+            let reasons = [run.stopReason, part.stopReason].map { $0 ?? "not" }
+            return [says("was asked to stop: \(reasons[0]), \(reasons[1]) expected")]
+        }
+        return expected == Self.killedAtGrace ? aboutKill(run).map(says) : []
+    }
+
+    private func aboutKill(_ run: RunEntry) -> [String] {
         guard let duration = run.durationSeconds, let limit = run.limitSeconds,
             let grace = run.graceSeconds
         else {
-            return [says("was killed, but its run time or limits are not told")]
+            return ["was killed, but its run time or limits are not told"]
         }
         let latest = limit + grace + Self.killSlackSeconds
         guard duration >= limit else {
-            return [
-                says(
-                    "was killed after \(seconds(duration)), before its \(seconds(limit)) were over"
-                )
-            ]
+            return ["was killed after \(seconds(duration)), before its \(seconds(limit)) were over"]
         }
         guard duration <= latest else {
-            return [
-                says("held its slot for \(seconds(duration)), at most \(seconds(latest)) allowed")
-            ]
+            return ["held its slot for \(seconds(duration)), at most \(seconds(latest)) allowed"]
         }
         return []
     }
 
-    private func aboutForecasts(_ record: StationRecord) -> [Disagreement] {
-        let task = parts.first { $0.trace == .forecast }?.task
-        var found: [Disagreement] = []
-        let expected = runs(leaving: .forecast)
-        if record.forecasts.count != expected {
-            let text = "the station gave \(counted(record.forecasts.count, "forecast"))"
-            found.append(Disagreement(task: task, text: "\(text), \(expected) expected"))
+    /// What a handler asks for in its first line is there when it is over.
+    private func aboutNext(_ evidence: Evidence) -> [Disagreement] {
+        guard evidence.next.count == 1, evidence.next[0].contains("T12:00:00") else {
+            let found = evidence.next.isEmpty ? "none" : evidence.next.joined(separator: ", ")
+            let text =
+                "\(daily): its next run is to begin at noon, and this is what waits: \(found)"
+            return [Disagreement(task: daily, text: text)]
         }
-        if record.forecasts.contains(where: { $0.stormHours == 0 }) {
-            let text = "a forecast was asked for so few hours that the storm is not in it"
-            found.append(Disagreement(task: task, text: text))
-        }
-        return found
-    }
-
-    private func aboutPhotos(_ evidence: Evidence) -> [Disagreement] {
-        let task = parts.first { $0.trace == .photo }?.task
-        func says(_ text: String) -> Disagreement { Disagreement(task: task, text: text) }
-        var found: [Disagreement] = []
-        if evidence.spool.isEmpty, runs(leaving: .photo) > 0 {
-            found.append(says("the spool folder holds no photo to compare with"))
-        }
-        for photo in evidence.spool {
-            let arrivals = evidence.record.photos.count { $0.sha256 == photo.sha256 && $0.verified }
-            if arrivals != 1 {
-                let text = "the photo \(photo.name) (sha-256 \(photo.sha256)) reached the station"
-                found.append(says("\(text) \(arrivals == 0 ? "not at all" : "\(arrivals) times")"))
-            }
-        }
-        for photo in evidence.record.photos {
-            if !photo.verified {
-                found.append(says("\(photo.name) reached the station with a wrong digest"))
-            } else if !evidence.spool.contains(where: { $0.sha256 == photo.sha256 }) {
-                found.append(
-                    says("\(photo.name) reached the station and is not in the spool folder")
-                )
-            }
-        }
-        return found
-    }
-
-    private func aboutNotifications(_ record: StationRecord) -> [Disagreement] {
-        var found: [Disagreement] = []
-        var causes: [String] = []
-        for part in parts {
-            guard case .notification(let cause) = part.trace else { continue }
-            causes.append(cause)
-            let count = record.notifications.count { $0.isAbout(cause) }
-            if count != part.runs {
-                let text = "the station got \(counted(count, "notification")) about \(cause)"
-                found.append(Disagreement(task: part.task, text: "\(text), \(part.runs) expected"))
-            }
-        }
-        for entry in record.notifications where !causes.contains(where: entry.isAbout) {
-            let text = "the station got a notification without a cause of the story"
-            found.append(Disagreement(text: "\(text): \"\(entry.title ?? entry.message)\""))
-        }
-        return found
+        return []
     }
 
     private func aboutTheRest(_ evidence: Evidence) -> [Disagreement] {

@@ -2,12 +2,14 @@
 import Synchronization
 import UnixSignals
 
-/// Follows the daemon's runs to the end of the story.
+/// Follows the daemon's runs to the end of the story, and gives the cues.
 final class Watch: Sendable {
     /// Why the watch is over.
     enum End: Sendable {
         /// Everything expected has ended, or nothing has gone on for a while.
-        case told([RunEntry])
+        case told([RunEntry], next: [String])
+        /// A cue could not be given.
+        case failed(String)
         case timedOut
         case interrupted(Int32)
     }
@@ -21,27 +23,42 @@ final class Watch: Sendable {
         var interval = Duration.milliseconds(200)
     }
 
+    /// What has been seen last.
+    private enum Sight: Sendable {
+        case none(String)
+        case runs([RunEntry])
+    }
+
     private let story: Story
     private let client: DaemonClient
     private let limits: Limits
-    private let last = Mutex(DaemonClient.Answer.none("has not been asked"))
+    private let recorder: Recorder
+    private let mishaps: Mishaps
+    /// Called with what the player does.
+    private let say: @Sendable (String) -> Void
+    private let last = Mutex(Sight.none("bghost runs has not been asked"))
 
-    init(story: Story, client: DaemonClient, limits: Limits) {
+    init(
+        story: Story,
+        client: DaemonClient,
+        limits: Limits,
+        recorder: Recorder,
+        mishaps: Mishaps,
+        say: @escaping @Sendable (String) -> Void
+    ) {
         self.story = story
         self.client = client
         self.limits = limits
-    }
-
-    /// The runs that were seen last.
-    var runs: [RunEntry] {
-        last.withLock { if case .runs(let runs) = $0 { runs } else { [] } }
+        self.recorder = recorder
+        self.mishaps = mishaps
+        self.say = say
     }
 
     /// What it waits for, for a message that says that it was in vain.
     var state: String {
         switch last.withLock({ $0 }) {
         case .none(let reason):
-            return "the daemon is not ready: bghost runs \(reason)"
+            return "the daemon is not ready: \(reason)"
         case .runs(let runs):
             let open = runs.filter { !$0.hasEnded }.map { "\($0.task) is \($0.state)" }
             return open.isEmpty ? "expected runs have not begun" : open.joined(separator: ", ")
@@ -72,25 +89,54 @@ final class Watch: Sendable {
 
     private func follow() async -> End? {
         var quietSince: ContinuousClock.Instant?
+        var cues = Cue.stormy
         while !Task.isCancelled {
-            let answer = await client.runs()
-            // A look that was cut short says nothing about the daemon.
-            if Task.isCancelled { return nil }
-            last.withLock { $0 = answer }
-            if case .runs(let runs) = answer {
-                switch story.progress(of: runs) {
-                case .complete:
-                    return .told(runs)
-                case .active:
-                    quietSince = nil
-                case .quiet:
-                    let since = quietSince ?? .now
-                    if since.duration(to: .now) > limits.quiet { return .told(runs) }
-                    quietSince = since
+            do throws(DaemonClient.Failure) {
+                let runs = try await client.runs()
+                last.withLock { $0 = .runs(runs) }
+            } catch {
+                // A look that was cut short says nothing about the daemon.
+                if Task.isCancelled { return nil }
+                last.withLock { $0 = .none("\(error)") }
+            }
+            do {
+                if case .runs(let runs) = last.withLock({ $0 }) {
+                    if let end = try await go(on: runs, &cues, &quietSince) { return end }
                 }
+            } catch {
+                return Task.isCancelled ? nil : .failed("\(error)")
             }
             try? await Task.sleep(for: limits.interval)
         }
         return nil
+    }
+
+    private func go(
+        on runs: [RunEntry],
+        _ cues: inout [Cue],
+        _ quietSince: inout ContinuousClock.Instant?
+    ) async throws -> End? {
+        if try await give(&cues, runs) { quietSince = nil }
+        switch story.progress(of: runs) {
+        case .complete: break
+        case .active:
+            quietSince = nil
+            return nil
+        case .quiet:
+            let since = quietSince ?? .now
+            quietSince = since
+            guard since.duration(to: .now) > limits.quiet else { return nil }
+        }
+        return .told(runs, next: try await client.pending(of: story.daily))
+    }
+
+    /// Gives the first cue that is due.
+    private func give(_ cues: inout [Cue], _ runs: [RunEntry]) async throws -> Bool {
+        let scene = Cue.Scene(runs: runs, record: recorder.record, mishaps: mishaps)
+        guard let index = cues.firstIndex(where: { $0.isDue(scene) }) else { return false }
+        let cue = cues.remove(at: index)
+        say(cue.text)
+        try await cue.give(scene, client)
+        return true
     }
 }

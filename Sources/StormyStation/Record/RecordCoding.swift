@@ -6,12 +6,15 @@ package import FoundationEssentials
 package enum RecordCoding {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
+    /// A time as it stands in the record.
+    package static func text(_ date: Date) -> String { date.formatted(style) }
+
     package static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(style))
+            try container.encode(text(date))
         }
         return encoder
     }

@@ -9,6 +9,22 @@ package final class Recorder: Sendable {
         var record = StationRecord()
         /// Where in `record.notifications` the one of a key stands.
         var notificationByKey: [String: Int] = [:]
+        /// How often the record was cleared.
+        var clearings = 0
+
+        /// Whether one more is kept; counts it if not.
+        mutating func hasRoom(_ entriesMax: Int) -> Bool {
+            if record.entryCount < entriesMax { return true }
+            record.unrecorded += 1
+            return false
+        }
+    }
+
+    /// Which forecast is meant, as long as the record is not cleared.
+    struct Number: Sendable {
+        fileprivate var clearings: Int
+        /// `nil` if there was no room for it.
+        fileprivate var index: Int?
     }
 
     private let state = Mutex(State())
@@ -26,16 +42,36 @@ package final class Recorder: Sendable {
     package var record: StationRecord { state.withLock { $0.record } }
 
     package func clear() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(clearings: $0.clearings + 1) }
     }
 
-    func add(_ forecast: ForecastEntry) {
-        keep { $0.record.forecasts.append(forecast) }
-        file?.append("forecast", forecast)
+    /// Adds a forecast of which nothing was sent yet.
+    func add(_ forecast: ForecastEntry) -> Number {
+        state.withLock { state in
+            guard state.hasRoom(entriesMax) else { return Number(clearings: state.clearings) }
+            state.record.forecasts.append(forecast)
+            let index = state.record.forecasts.count - 1
+            return Number(clearings: state.clearings, index: index)
+        }
+    }
+
+    /// Counts bytes that are about to be sent.
+    ///
+    /// - Parameter date: now, if they are the last.
+    func sends(_ bytes: Int, of number: Number, completeAt date: Date? = nil) {
+        let entry = state.withLock { state -> ForecastEntry? in
+            guard let index = number.index, number.clearings == state.clearings else { return nil }
+            state.record.forecasts[index].bytesSent += bytes
+            state.record.forecasts[index].completeAt = date
+            return state.record.forecasts[index]
+        }
+        if let entry, date != nil { file?.append("forecast", entry) }
     }
 
     func add(_ photo: PhotoEntry) {
-        keep { $0.record.photos.append(photo) }
+        state.withLock { state in
+            if state.hasRoom(entriesMax) { state.record.photos.append(photo) }
+        }
         file?.append("photo", photo)
     }
 
@@ -61,10 +97,7 @@ package final class Recorder: Sendable {
                 state.record.notifications[index].repeats += 1
                 return .again(state.record.notifications[index])
             }
-            guard state.record.entryCount < entriesMax else {
-                state.record.unrecorded += 1
-                return .new(notification)
-            }
+            guard state.hasRoom(entriesMax) else { return .new(notification) }
             if let key = notification.idempotencyKey {
                 state.notificationByKey[key] = state.record.notifications.count
             }
@@ -77,15 +110,5 @@ package final class Recorder: Sendable {
         case .conflict: break
         }
         return delivery
-    }
-
-    private func keep(_ change: (inout State) -> Void) {
-        state.withLock { state in
-            guard state.record.entryCount < entriesMax else {
-                state.record.unrecorded += 1
-                return
-            }
-            change(&state)
-        }
     }
 }

@@ -29,6 +29,14 @@ package struct ForecastEntry: Codable, Equatable, Sendable {
     /// How many of those hours have a thunderstorm.
     package var stormHours: Int
     package var userAgent: String?
+    /// Bytes of the whole of it.
+    package var bytes: Int
+    /// Where the answer begins: above 0 it is the rest of one that was cut.
+    package var from: Int
+    /// Bytes that were sent.
+    package var bytesSent: Int
+    /// When the last byte was sent; `nil` before, and if it never was.
+    package var completeAt: Date?
 
     package init(
         at: Date,
@@ -36,7 +44,11 @@ package struct ForecastEntry: Codable, Equatable, Sendable {
         longitude: Double,
         hours: Int,
         stormHours: Int,
-        userAgent: String? = nil
+        userAgent: String? = nil,
+        bytes: Int = 0,
+        from: Int = 0,
+        bytesSent: Int = 0,
+        completeAt: Date? = nil
     ) {
         self.at = at
         self.latitude = latitude
@@ -44,6 +56,10 @@ package struct ForecastEntry: Codable, Equatable, Sendable {
         self.hours = hours
         self.stormHours = stormHours
         self.userAgent = userAgent
+        self.bytes = bytes
+        self.from = from
+        self.bytesSent = bytesSent
+        self.completeAt = completeAt
     }
 }
 
@@ -57,6 +73,8 @@ package struct PhotoEntry: Codable, Equatable, Sendable {
     /// Whether that is the digest the sender had announced.
     package var verified: Bool
     package var userAgent: String?
+    /// Bytes that each request has brought: several if the upload was cut and went on.
+    package var pieces: [Int]
 
     package init(
         at: Date,
@@ -64,7 +82,8 @@ package struct PhotoEntry: Codable, Equatable, Sendable {
         bytes: Int,
         sha256: String,
         verified: Bool,
-        userAgent: String? = nil
+        userAgent: String? = nil,
+        pieces: [Int]? = nil
     ) {
         self.at = at
         self.name = name
@@ -72,6 +91,7 @@ package struct PhotoEntry: Codable, Equatable, Sendable {
         self.sha256 = sha256
         self.verified = verified
         self.userAgent = userAgent
+        self.pieces = pieces ?? [bytes]
     }
 }
 
@@ -113,11 +133,6 @@ package struct NotificationEntry: Codable, Equatable, Sendable {
         self.idempotencyKey = idempotencyKey
         self.repeats = repeats
         self.userAgent = userAgent
-    }
-
-    /// Whether its sender's key names this cause.
-    func isAbout(_ cause: String) -> Bool {
-        idempotencyKey?.hasPrefix("\(cause)-") ?? false
     }
 
     /// Whether a repeat of the same key says the same.

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
 /// `PUT /photos/{name}`: takes a photo in if it is what its digest says.
-///
-/// The bytes are counted and hashed as they come and not kept: the record says all that is asked of
-/// the station.
 struct PhotoRoute {
-    static let bytesMax = 16 << 20
-    static let nameBytesMax = 255
-
     let recorder: Recorder
+    let mishaps: Mishaps
     let now: @Sendable () -> Date
 
     struct Receipt: Encodable {
@@ -21,81 +15,30 @@ struct PhotoRoute {
     }
 
     /// - Parameter segment: the name as it stands in the path, percent-encoded.
-    func put(_ request: Request, segment: String) async throws -> Response {
-        guard let name = percentDecoded(segment), (1...Self.nameBytesMax).contains(name.utf8.count),
-            name != ".", name != "..",
-            name.unicodeScalars.allSatisfy({ $0 != "/" && $0.value >= 0x20 && $0.value != 0x7F })
-        else {
-            throw refusal(
-                .badRequest,
-                "a photo's name is one path segment without control characters"
-            )
+    func put(
+        _ request: Request,
+        segment: String,
+        _ context: StationContext
+    ) async throws -> Response {
+        var intake = try PhotoIntake(name: percentDecoded(segment), request.headers)
+        let mishap = mishaps.next(at: .photo)
+        switch mishap {
+        case .redirect: return .elsewhere(request)
+        case .refuse: return .busy
+        case nil, .hold, .cut, .lie: break
         }
-        let digests = try digests(of: request)
-        if let length = request.headers[.contentLength].flatMap(Int.init), length > Self.bytesMax {
-            throw tooLarge
-        }
-        var hash = SHA256()
-        var bytes = 0
+        let length = request.headers[.contentLength].flatMap(Int.init)
+        if let length, length > PhotoIntake.bytesMax { throw PhotoIntake.tooLarge }
+        intake.beginPiece()
         for try await buffer in request.body {
-            bytes += buffer.readableBytes
-            guard bytes <= Self.bytesMax else { throw tooLarge }
-            buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+            intake.take(buffer)
+            guard intake.bytes <= PhotoIntake.bytesMax else { throw PhotoIntake.tooLarge }
+            if mishap == .cut, intake.bytes >= (length ?? 0) / 2 { throw await context.cut() }
         }
-        let digest = hash.finalize()
-        let entry = PhotoEntry(
-            at: now(),
-            name: name,
-            bytes: bytes,
-            sha256: hexadecimal(digest),
-            verified: digests.match(digest),
-            userAgent: request.userAgent
-        )
+        if mishap == .hold { await mishaps.hold(at: .photo) }
+        let entry = intake.entry(at: now(), userAgent: request.userAgent)
         recorder.add(entry)
-        guard entry.verified else {
-            throw refusal(
-                .unprocessableContent,
-                "the digest does not match: \(bytes) bytes arrived with sha-256 \(entry.sha256)"
-            )
-        }
-        return try .json(Receipt(sha256: entry.sha256, bytes: bytes), status: .created)
+        guard entry.verified else { throw PhotoIntake.wrongDigest(entry) }
+        return try .json(Receipt(sha256: entry.sha256, bytes: entry.bytes), status: .created)
     }
-
-    private func digests(of request: Request) throws(StationError) -> DigestFields {
-        do {
-            return try DigestFields(request.headers)
-        } catch {
-            switch error {
-            case .missing:
-                throw refusal(
-                    .badRequest,
-                    "send Repr-Digest or Content-Digest with sha-256=:<base64>:"
-                )
-            case .malformed(let field):
-                throw refusal(
-                    .badRequest,
-                    "\(field) is malformed: it must read sha-256=:<base64>:"
-                )
-            }
-        }
-    }
-
-    private var tooLarge: StationError {
-        refusal(.contentTooLarge, "a photo may have at most \(Self.bytesMax) bytes")
-    }
-
-    private func refusal(_ status: HTTPResponse.Status, _ reason: String) -> StationError {
-        StationError(status, .photos, reason)
-    }
-}
-
-/// Bytes as lower-case hexadecimal.
-package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
 }

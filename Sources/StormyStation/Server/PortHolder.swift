@@ -20,16 +20,28 @@ package struct PortHolder: Equatable, Sendable {
             tables.flatMap { inodes(in: $0, listeningOn: port) }.map { "socket:[\($0)]" }
         )
         guard !links.isEmpty else { return nil }
-        for pid in entries(of: "/proc").compactMap({ Int32($0) }) {
-            let descriptors = "/proc/\(pid)/fd"
-            for descriptor in entries(of: descriptors) {
-                guard let link = target(of: "\(descriptors)/\(descriptor)"), links.contains(link)
-                else { continue }
-                let name = readAll("/proc/\(pid)/comm") ?? ""
-                return PortHolder(pid: pid, name: name.filter { $0 != "\n" })
+        let holders = Set(
+            entries(of: "/proc").compactMap { Int32($0) }.filter { pid in
+                let descriptors = "/proc/\(pid)/fd"
+                return entries(of: descriptors).contains { descriptor in
+                    target(of: "\(descriptors)/\(descriptor)").map(links.contains) ?? false
+                }
             }
+        )
+        // A process that the listener has just started has all of its descriptors until it executes
+        // its program.
+        let listener = holders.first { pid in parent(of: pid).map(holders.contains) != true }
+        return listener.map { pid in
+            let name = readAll("/proc/\(pid)/comm") ?? ""
+            return PortHolder(pid: pid, name: name.filter { $0 != "\n" })
         }
-        return nil
+    }
+
+    private static func parent(of pid: Int32) -> Int32? {
+        let key = "PPid:\t"
+        let lines = readAll("/proc/\(pid)/status")?.split(separator: "\n")
+        let line = lines?.first { $0.hasPrefix(key) }
+        return line.flatMap { Int32($0.dropFirst(key.count)) }
     }
 
     /// The inodes of listening sockets in a table of the form of `/proc/net/tcp`.

@@ -5,35 +5,83 @@ package import Hummingbird
 /// What the station answers: the routes, without a socket.
 package struct Station: Sendable {
     private let recorder: Recorder
+    private let mishaps: Mishaps
+    private let editions = Editions()
+    private let uploads = Uploads()
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - recorder: where everything that arrives is written down.
+    ///   - mishaps: what is to go wrong.
     ///   - now: the wall clock.
-    package init(recorder: Recorder, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(
+        recorder: Recorder,
+        mishaps: Mishaps = Mishaps(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         self.recorder = recorder
+        self.mishaps = mishaps
         self.now = now
     }
 
-    package func router() -> Router<BasicRequestContext> {
-        let forecasts = ForecastRoute(recorder: recorder, now: now)
-        let photos = PhotoRoute(recorder: recorder, now: now)
-        let notifications = NotificationRoute(recorder: recorder, now: now)
-
-        let router = Router()
+    package func router() -> Router<StationContext> {
+        let router = Router(context: StationContext.self)
         router.add(middleware: RefusalCounter(recorder: recorder))
-        router.get("v1/forecast") { request, _ in try forecasts.get(request) }
-        router.put("photos/:name") { request, context in
-            try await photos.put(request, segment: context.parameters.require("name"))
+        addForecasts(to: router)
+        addPhotos(to: router)
+        let mishaps = MishapRoute(mishaps: mishaps)
+        router.put("mishaps/:place/:kind") { _, context in
+            try mishaps.put(
+                place: context.parameters.require("place"),
+                kind: context.parameters.require("kind")
+            )
         }
+        router.delete("mishaps") { _, _ in mishaps.delete() }
         router.get("record") { [recorder] _, _ in try Response.json(recorder.record) }
         router.delete("record") { [recorder] _, _ in
             recorder.clear()
             return Response(status: .noContent)
         }
-        // The first segments of the routes above are topics too; the trie does not go back to
+        addNotifications(to: router)
+        return router
+    }
+
+    private func addForecasts(to router: Router<StationContext>) {
+        let forecasts = ForecastRoute(
+            recorder: recorder,
+            mishaps: mishaps,
+            editions: editions,
+            now: now
+        )
+        router.get("v1/forecast") { request, context in try forecasts.get(request, context) }
+    }
+
+    private func addPhotos(to router: Router<StationContext>) {
+        let photos = PhotoRoute(recorder: recorder, mishaps: mishaps, now: now)
+        let tus = UploadRoute(recorder: recorder, mishaps: mishaps, uploads: uploads, now: now)
+        router.put("photos/:name") { request, context in
+            try await photos.put(request, segment: context.parameters.require("name"), context)
+        }
+        router.on("photos", method: .options) { _, _ in tus.options() }
+        router.head("uploads/:id") { request, context in
+            try await tus.head(request, id: context.parameters.require("id"))
+        }
+        router.patch("uploads/:id") { request, context in
+            try await tus.patch(request, id: context.parameters.require("id"), context)
+        }
+        // Both are sent to the same address; what speaks tus says so.
+        let notifications = NotificationRoute(recorder: recorder, now: now)
+        router.post("photos") { request, _ in
+            request.headers[.tusResumable] == nil
+                ? try await notifications.post(request, topic: "photos") : try tus.create(request)
+        }
+    }
+
+    private func addNotifications(to router: Router<StationContext>) {
+        let notifications = NotificationRoute(recorder: recorder, now: now)
+        // The first segments of the other routes are topics too; the trie does not go back to
         // `:topic` once it has taken one of them.
-        for topic in ["v1", "photos", "record"] {
+        for topic in ["v1", "record", "uploads", "mishaps"] {
             router.post(RouterPath(topic)) { request, _ in
                 try await notifications.post(request, topic: topic)
             }
@@ -42,7 +90,6 @@ package struct Station: Sendable {
         router.post(":topic") { request, context in
             try await notifications.post(request, topic: context.parameters.require("topic"))
         }
-        return router
     }
 }
 
@@ -52,13 +99,14 @@ private struct RefusalCounter: RouterMiddleware {
 
     func handle(
         _ request: Request,
-        context: BasicRequestContext,
-        next: (Request, BasicRequestContext) async throws -> Response
+        context: StationContext,
+        next: (Request, StationContext) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)
         } catch {
-            recorder.addRefusal()
+            // What was broken on request was not refused.
+            if !(error is StationContext.Cut) { recorder.addRefusal() }
             throw error
         }
     }

@@ -43,7 +43,7 @@ package struct StationServer: Sendable {
     /// The server as a Hummingbird application, not yet listening.
     package func application(
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<RouterResponder<BasicRequestContext>> {
+    ) -> Application<RouterResponder<StationContext>> {
         Application(
             responder: station.router().buildResponder(),
             configuration: ApplicationConfiguration(

@@ -28,11 +28,15 @@ actor MemoryHost: HostControl {
     var dead: [DeadLetter] = []
     var debts: [String: ThrottleStatus] = [:]
     var switchedOff: String?
+    private var quarantine: Quarantine?
     /// What is answered to a backup; by default its file exists.
     var backup: (path: String, bytes: UInt64)?
     /// What is answered to why, by id.
     var explanations: [String: TaskExplanation] = [:]
     var simulation = SimulationStatus()
+    /// What is answered to a reload.
+    var reloaded: Result<ReloadReport, OperatorRefusal> = .success(ReloadReport())
+    var views: [TransferView] = []
 
     /// - Parameter endsAtOnce: how a triggered run ends, at once; `nil` leaves it under way.
     init(tasks: [String] = ["com.acme.storm", "com.acme.photos"], endsAtOnce: Outcome? = nil) {
@@ -49,6 +53,10 @@ actor MemoryHost: HostControl {
     private func id() -> RunID {
         ids.next(unixMilliseconds: UInt64(tick() / 1_000_000), random: { 0x1234_5678_9ABC_DEF0 })
     }
+
+    func reload() throws(OperatorRefusal) -> ReloadReport { try reloaded.get() }
+
+    func answerReload(_ answer: Result<ReloadReport, OperatorRefusal>) { reloaded = answer }
 
     // MARK: - What tests do
 
@@ -128,6 +136,8 @@ actor MemoryHost: HostControl {
 
     // MARK: - HostControl
 
+    func set(_ quarantine: Quarantine) { self.quarantine = quarantine }
+
     func status() -> HostStatus {
         HostStatus(
             version: BghostVersion.text,
@@ -152,7 +162,8 @@ actor MemoryHost: HostControl {
                     library: "libStorm.so",
                     isolation: .worker,
                     workers: [4711],
-                    switchedOff: switchedOff
+                    switchedOff: switchedOff,
+                    quarantine: quarantine
                 )
             ],
             simulation: simulation

@@ -22,8 +22,12 @@ final class RawConnection: Sendable {
 
     /// Sends all bytes; `false` if the other end has closed.
     @discardableResult
-    func send(_ text: String) -> Bool {
-        var rest = Array(text.utf8)[...]
+    func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
+
+    /// Sends all bytes; `false` if the other end has closed.
+    @discardableResult
+    func send(bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Glibc.send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

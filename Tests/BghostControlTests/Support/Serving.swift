@@ -16,7 +16,8 @@ struct Serving: Sendable {
     static func with(
         _ host: MemoryHost = MemoryHost(),
         limits: ControlLimits = ControlLimits(),
-        allowsPeer: (@Sendable (PeerCredentials) -> Bool)? = nil,
+        access: ControlAccess = ControlAccess(),
+        onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
         in folder: TemporaryDirectory? = nil,
         _ body: @escaping @Sendable (Serving) async throws -> Void
     ) async throws {
@@ -28,23 +29,14 @@ struct Serving: Sendable {
         )
         let (ready, isReady) = AsyncStream<Void>.makeStream()
         let onReady: @Sendable () async -> Void = { isReady.finish() }
-        let server =
-            if let allowsPeer {
-                ControlServer(
-                    host: host,
-                    socketPath: serving.socketPath,
-                    limits: limits,
-                    allowsPeer: allowsPeer,
-                    onReady: onReady
-                )
-            } else {
-                ControlServer(
-                    host: host,
-                    socketPath: serving.socketPath,
-                    limits: limits,
-                    onReady: onReady
-                )
-            }
+        let server = ControlServer(
+            host: host,
+            socketPath: serving.socketPath,
+            limits: limits,
+            access: access,
+            onVerb: onVerb,
+            onReady: onReady
+        )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [

@@ -26,7 +26,7 @@ struct DiagnosticTests {
                   |
                 4 |     "p": { "library": "é/p.so", "permissions": { "netwrok": [] } }
                   |                                                  ^^^^^^^^^ did you mean `network`?
-                  = help: known here: network, directNetwork, read, write, submit, notify
+                  = help: known here: network, directNetwork, read, write, submit, notify, jit
 
                 """
         )

@@ -79,11 +79,30 @@ struct ManifestErrorTests {
         Bad(.missingKey, "{ \"version\": 1, \"plugins\": { ▶\"p\": {} } }"),
         Bad(.missingKey, function("\"library\": \"libz.so.1\", \"signature\": \"int(int)\"")),
         Bad(.missingKey, task("▶\"submitAtStart\": {}")),
-        Bad(.notHonoured, "{ \"version\": 1, ▶\"sessions\": {} }"),
-        Bad(.notHonoured, "{ \"version\": 1, ▶\"notifications\": {} }"),
+        Bad(.missingKey, "{ \"version\": 1, ▶\"notifications\": {} }"),
+        Bad(
+            .notDefined,
+            """
+            { "version": 1, "tasks": { "a.notify": { "function": "f" } }, "functions": { "f": \
+            { "library": "libm.so.6", "symbol": "f", "signature": "int()" } },
+              "notifications": { "task": ▶"a.notifi" } }
+            """
+        ),
+        Bad(
+            .outOfRange,
+            """
+            { "version": 1, "tasks": { "n": { "function": "f" } }, "functions": { "f": \
+            { "library": "libm.so.6", "symbol": "f", "signature": "int()" } },
+              "notifications": { "task": "n", "rate": { "count": ▶0 } } }
+            """
+        ),
         Bad(.notHonoured, host("▶\"dashboard\": \"none\"")),
         Bad(.notHonoured, host("▶\"history\": {}")),
-        Bad(.notHonoured, plugin("▶\"signedBy\": \"acme\"")),
+        Bad(.notDefined, plugin("\"signedBy\": ▶\"acme\"")),
+        Bad(
+            .badPublicKey,
+            "{ \"version\": 1, \"signers\": { \"acme\": { \"key\": ▶\"RWxx\" } } }"
+        ),
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
         Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
@@ -101,6 +120,40 @@ struct ManifestErrorTests {
             host("\"facts\": { \"probes\": { ▶\"idle\": { \"run\": [\"/a\"] } } }")
         ),
         Bad(.outOfRange, host("\"facts\": { \"probes\": { \(nineProbes) } }")),
+    ]
+
+    private static func session(_ text: String) -> String {
+        """
+        { "version": 1, "plugins": { "p": { "library": "p.so" } }, "sessions": { \(text) } }
+        """
+    }
+
+    static let sessions = [
+        Bad(
+            .unknownKey,
+            session("\"s\": { \"plugin\": \"p\", ▶\"launchEvent\": true }"),
+            label: "did you mean `launchEvents`?"
+        ),
+        Bad(.notDefined, session("\"s\": { \"plugin\": ▶\"q\" }")),
+        Bad(.missingKey, session("▶\"s\": {}")),
+        Bad(.badName, session("▶\"a..b\": { \"plugin\": \"p\" }")),
+        Bad(.badName, session("▶\"s.*\": { \"plugin\": \"p\" }")),
+        Bad(
+            .badName,
+            session("▶\"\(String(repeating: "s", count: 118))\": { \"plugin\": \"p\" }")
+        ),
+        Bad(
+            .outOfRange,
+            session("\"s\": { \"plugin\": \"p\", \"resourceTimeout\": ▶\"0s\" }")
+        ),
+        Bad(
+            .nameCollision,
+            """
+            { "version": 1, "plugins": { "p": { "library": "p.so" } },
+              "sessions": { "s": { "plugin": "p" } },
+              "tasks": { ▶"urlSession.s": { "plugin": "p" } } }
+            """
+        ),
     ]
 
     static let schedules = [
@@ -236,6 +289,16 @@ struct ManifestErrorTests {
         Bad(.unknownWord, task("\"overlap\": ▶\"Queue\""), label: "did you mean \"queue\"?"),
         Bad(
             .unknownWord,
+            host("\"require\": [\"seccomp\", ▶\"landlok\"]"),
+            label: "did you mean \"landlock\"?"
+        ),
+        Bad(
+            .unknownWord,
+            plugin("\"require\": [▶\"mount\"]"),
+            label: "did you mean \"mounts\"?"
+        ),
+        Bad(
+            .unknownWord,
             plugin("\"isolation\": ▶\"container\""),
             label: "\"worker\" or \"in-process\" is needed"
         ),
@@ -250,7 +313,7 @@ struct ManifestErrorTests {
 
     static let behaviours = schedules + requirements + retries
 
-    @Test(arguments: files + keys + behaviours + types + quantities)
+    @Test(arguments: files + keys + sessions + behaviours + types + quantities)
     func names(_ bad: Bad) throws {
         let (text, places) = ManifestFixture.unmark(bad.text)
         let (manifest, diagnostics) = ManifestFixture.read(text)

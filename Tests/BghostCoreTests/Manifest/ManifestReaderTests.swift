@@ -24,11 +24,11 @@ struct ManifestReaderTests {
               "sha256": "\(String(repeating: "0af9", count: 16))",
               "isolation": "worker",
               "runsPerWorker": 3, "prestart": 2,
-              "runtimePerDay": { "refresh": "20m", "processing": "30d" }, "permissions": {
+              "runtimePerDay": { "refresh": "20m", "processing": "30d" }, "require": ["user", "landlock"], "permissions": {
                 "network": ["API.Open-Meteo.com:443", "*.example.org:8443", "[0:0::1]:80", "10.0.0.1:1"],
                 "directNetwork": true,
                 "read": ["/srv/photos", "./maps"], "write": ["spool"],
-                "submit": ["com.example.stormy.*", "StormyNoon"], "notify": true
+                "submit": ["com.example.stormy.*", "StormyNoon"], "notify": true, "jit": true
               },
               "limits": {
                 "memory": "128MiB", "cpu": "10s", "processes": 17, "descriptors": 65,
@@ -57,6 +57,13 @@ struct ManifestReaderTests {
             "com.example.stormy.notify": { "plugin": "inside", "submitAtStart": true },
             "sum": { "function": "checksum", "kind": "processing", "limits": { "grace": "1s" } },
           },
+          "sessions": {
+            "isStormy": { "plugin": "weather-check" },
+            "photos.2": {
+              "plugin": "inside", "handler": "h", "launchEvents": false, "discretionary": true,
+              "resourceTimeout": "2d", "fileSize": "1GiB", "limits": { "runtime": "1s", "grace": "2s" }
+            }
+          }
         }
         """
 
@@ -109,8 +116,10 @@ struct ManifestReaderTests {
                 read: ["/srv/photos", "/etc/bghost/maps"],
                 write: ["/etc/bghost/spool"],
                 submit: [pattern, exact],
-                notify: true
+                notify: true,
+                jit: true
             ),
+            require: [.user, .landlock],
             limits: WorkerLimits(
                 memoryBytes: 128 << 20,
                 cpu: .seconds(10),
@@ -138,6 +147,22 @@ struct ManifestReaderTests {
             ]
         )
         try checkTasks(read.tasks)
+        #expect(read.sessions.first?.handler == "urlSession.isStormy")
+        #expect(read.sessions.first?.limits == RunLimits(kind: .refresh))
+        #expect(
+            read.sessions.last
+                == SessionDefinition(
+                    name: "photos.2",
+                    plugin: "inside",
+                    handler: "h",
+                    sendsLaunchEvents: false,
+                    isDiscretionary: true,
+                    resourceTimeout: .seconds(2 * 86_400),
+                    fileBytesMax: 1 << 30,
+                    limits: RunLimits(runtime: .seconds(1), grace: .seconds(2)),
+                    origin: SourceLocation(file: "tasks.json", line: 48, column: 5)
+                )
+        )
     }
 
     private func checkTasks(_ tasks: [TaskDefinition]) throws {

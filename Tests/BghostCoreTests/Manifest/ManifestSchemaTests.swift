@@ -56,7 +56,7 @@ struct ManifestSchemaTests {
         ("plugins", "permissions/directNetwork", "false"), ("plugins", "permissions/read", "[]"),
         ("plugins", "permissions/write", "[]"), ("plugins", "permissions/submit", "[]"),
         ("plugins", "permissions/notify", "false"), ("plugins", "limits/memory", "\"256MiB\""),
-        ("plugins", "limits/cpu", nil), ("plugins", "limits/processes", "16"),
+        ("plugins", "limits/cpu", nil), ("plugins", "limits/processes", "1"),
         ("plugins", "limits/descriptors", "64"), ("plugins", "limits/output", "\"64KiB\""),
         ("plugins", "maxPending/refresh", "1"), ("plugins", "maxPending/processing", "10"),
         ("plugins", "limits/result", "\"64KiB\""), ("tasks", "kind", "\"refresh\""),

@@ -22,6 +22,10 @@ struct SchedulerHand {
     /// Runs under way, in the order in which they began.
     private(set) var begun: [RunStart] = []
     private(set) var notes: [SchedulerNote] = []
+    /// Runs that were asked to stop.
+    private(set) var stopped: [RunTicket] = []
+    /// What happened, with the fingerprints of what was decided.
+    private(set) var journal: [(inputs: [SchedulerInput.Entry], effects: [String])] = []
 
     init(
         _ manifest: Manifest,
@@ -31,6 +35,7 @@ struct SchedulerHand {
     ) {
         now = Moment(monotonic: 1 << 40, unix: unix)
         scheduler = Self.scheduler(manifest, slots: slots)
+        scheduler.keepInputs()
         perform { scheduler, now, effects in
             scheduler.clockLooked(doubt, now: now, &effects)
             scheduler.start(now: now, &effects)
@@ -81,8 +86,29 @@ struct SchedulerHand {
     ) throws(Failure) -> Answer {
         var effects: [SchedulerEffect] = []
         let answer = try event(&scheduler, now, &effects)
+        journal.append((scheduler.takeInputs(), effects.map(\.fingerprint)))
         for effect in effects { carryOut(effect) }
         return answer
+    }
+
+    /// Puts another manifest in the place of the first, while runs are under way.
+    @discardableResult
+    mutating func reload(
+        _ manifest: Manifest,
+        slots: Int = 4,
+        replacing replaced: [String] = []
+    ) -> ReloadOutcome {
+        let outcome = perform { scheduler, now, effects in
+            scheduler.reload(
+                manifest,
+                slots: slots,
+                replacing: replaced,
+                now: now,
+                &effects
+            )
+        }
+        perform { $0.dispatch(now: $1, &$2) }
+        return outcome
     }
 
     /// Puts another scheduler in the place of this one, as a daemon that starts again does.
@@ -201,7 +227,8 @@ struct SchedulerHand {
             pending[start.record.request] = nil
             start.changes.forEach { keep($0) }
         case .note(let note): notes.append(note)
-        case .stop, .inspect, .ended: break
+        case .stop(let ticket, _, _): stopped.append(ticket)
+        case .inspect, .ended: break
         }
     }
 
@@ -220,7 +247,7 @@ struct SchedulerHand {
         case .used(let use):
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
-        case .ended, .discarded, .switched: break
+        case .ended, .discarded, .switched, .quarantined, .notification: break
         }
     }
 }

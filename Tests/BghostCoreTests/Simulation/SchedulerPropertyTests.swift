@@ -32,7 +32,7 @@ import Testing
         }
 
         mutating func next() {
-            switch Int.random(in: 0..<20, using: &random) {
+            switch Int.random(in: 0..<21, using: &random) {
             case 0..<8: submit()
             case 8..<14: world.simulation.run(for: someTime())
             case 14: withdraw()
@@ -40,6 +40,7 @@ import Testing
             case 16: changeFact()
             case 17: world.simulation.crash(downtime: someTime())
             case 18: stepClock()
+            case 19: reload()
             default: launch()
             }
         }
@@ -94,6 +95,7 @@ import Testing
             let plugin = Int.random(in: 0..<3, using: &random)
             let reason = Bool.random(using: &random) ? "" : nil
             world.simulation.tell { scheduler, now, effects in
+                let plugin = scheduler.catalog.current(plugin: plugin) ?? plugin
                 scheduler.set(plugin: plugin, switchedOff: reason, now: now, &effects)
             }
         }
@@ -102,6 +104,29 @@ import Testing
             let fact: RequirementSet = Bool.random(using: &random) ? .network : .externalPower
             let value: FactValue = Bool.random(using: &random) ? .holds : .fails
             world.simulation.set(fact, value)
+        }
+
+        /// Drops some tasks, changes some, and brings back those that an earlier one dropped.
+        private mutating func reload() {
+            var manifest = World.settings(seed: 0).manifest
+            manifest.tasks.removeAll { _ in Int.random(in: 0..<4, using: &random) == 0 }
+            for index in manifest.tasks.indices {
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0: manifest.tasks[index].priority = 600
+                case 1 where manifest.tasks[index].schedule != nil:
+                    manifest.tasks[index].schedule = World.every(
+                        Int.random(in: 1...8, using: &random) * 900
+                    )
+                case 2 where !manifest.tasks[index].identifier.isFamily:
+                    manifest.tasks[index].schedule =
+                        Bool.random(using: &random) ? nil : World.calendar("*/20 * * * *")
+                case 3: manifest.tasks[index].overlap = .allow
+                case 4: manifest.tasks[index].handler = .plugin(name: "q", handler: "other")
+                default: break
+                }
+            }
+            if Bool.random(using: &random) { manifest.plugins[0].config = #"{"other": 1}"# }
+            world.simulation.reload(manifest, slots: Int.random(in: 1...4, using: &random))
         }
 
         /// Back by up to a day, or forward by up to a month.
@@ -115,8 +140,9 @@ import Testing
 
         /// Has nothing stand in the way any more.
         mutating func clearTheWay() {
+            world.simulation.reload(World.settings(seed: 0).manifest, slots: 3)
             world.simulation.tell { scheduler, now, effects in
-                for plugin in 0..<3 {
+                for plugin in scheduler.catalog.plugins.indices {
                     scheduler.set(plugin: plugin, switchedOff: nil, now: now, &effects)
                 }
             }

@@ -157,6 +157,63 @@ import Testing
         )
     }
 
+    @Test func transfers() {
+        expect(
+            bg_transfer.self,
+            size: 32,
+            alignment: 1,
+            [
+                (\.id, 0)
+            ]
+        )
+        expect(
+            bg_transfer_request.self,
+            size: 232,
+            [
+                (\.size, 0), (\.flags, 4), (\.session, 8), (\.url, 24), (\.method, 40),
+                (\.headers, 56), (\.body, 72), (\.file, 88), (\.form_field, 104),
+                (\.form_name, 120), (\.form_type, 136), (\.digest, 152), (\.continuation, 168),
+                (\.label, 184), (\.earliest_unix_ms, 200), (\.max_bytes, 208),
+                (\.idle_timeout_ms, 216), (\.total_timeout_ms, 224),
+            ]
+        )
+        expect(
+            bg_transfer_end.self,
+            size: 24,
+            [
+                (\.size, 0), (\.status, 4), (\.transfer, 8),
+            ]
+        )
+        expect(
+            bg_transfers.self,
+            size: 48,
+            [
+                (\.size, 0), (\.begin, 8), (\.wait, 16), (\.cancel, 24), (\.list, 32),
+                (\.acknowledge, 40),
+            ]
+        )
+    }
+
+    @Test func notifications() {
+        expect(
+            bg_notification.self,
+            size: 184,
+            [
+                (\.size, 0), (\.level, 4), (\.id, 8), (\.title, 24), (\.subtitle, 40),
+                (\.body, 56), (\.thread, 72), (\.category, 88), (\.user_info, 104),
+                (\.actions, 120), (\.at_unix_ms, 136), (\.every_ms, 144), (\.calendar, 152),
+                (\.time_zone, 168),
+            ]
+        )
+        expect(
+            bg_notifier.self,
+            size: 32,
+            [
+                (\.size, 0), (\.post, 8), (\.withdraw, 16), (\.pending, 24),
+            ]
+        )
+    }
+
     @Test func clock() {
         expect(
             bg_clock.self,

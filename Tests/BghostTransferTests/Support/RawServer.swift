@@ -61,9 +61,12 @@ enum After: Sendable {
 /// Runs a test against a server on a free port of 127.0.0.1 that answers in whatever way the test
 /// wants.
 ///
-/// - Parameter bodyMax: how much of a request's body is read before it is answered.
+/// - Parameters:
+///   - isRagged: whether a connection ends without a word of TLS about it, as a cut one does.
+///   - bodyMax: how much of a request's body is read before it is answered.
 func withRawServer(
     tls: NIOSSLContext? = nil,
+    isRagged: Bool = false,
     bodyMax: @escaping @Sendable (RawRequest) -> Int = { _ in .max },
     _ respond: @escaping @Sendable (RawRequest, RawResponder) async throws -> After,
     test: @Sendable (_ port: Int) async throws -> Void
@@ -73,6 +76,7 @@ func withRawServer(
         .bind(host: "127.0.0.1", port: 0) { channel in
             channel.eventLoop.makeCompletedFuture {
                 if let tls {
+                    if isRagged { try channel.pipeline.syncOperations.addHandler(Muzzle()) }
                     try channel.pipeline.syncOperations.addHandler(
                         NIOSSLServerHandler(context: tls)
                     )
@@ -108,6 +112,28 @@ func withRawServer(
         try? await server.channel.close()
         try? await group.waitForAll()
         try outcome.get()
+    }
+}
+
+/// Stands between TLS and the network, and ends a connection where TLS would take leave first.
+private final class Muzzle: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The type of a TLS record by which one side says that it is done; in TLS 1.3 it is hidden, so
+    /// servers with a muzzle speak 1.2.
+    private static let alert: UInt8 = 21
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let record = unwrapOutboundIn(data)
+        guard record.getInteger(at: record.readerIndex) != Self.alert else {
+            // Behind what is still on its way.
+            let last = context.writeAndFlush(wrapOutboundOut(ByteBuffer()))
+            let near = NIOLoopBound(context, eventLoop: context.eventLoop)
+            last.whenComplete { _ in near.value.close(promise: promise) }
+            return
+        }
+        context.write(data, promise: promise)
     }
 }
 

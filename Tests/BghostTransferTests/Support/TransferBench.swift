@@ -25,6 +25,7 @@ final class TransferBench: Sendable {
         clock: ManualClock = ManualClock(),
         limits: TransferLimits = TransferLimits(),
         names: NameLookup = .system,
+        network: NetworkSettings = .system,
         jitter: @escaping @Sendable (UInt64) -> UInt64 = { _ in 0 },
         requirements: @escaping @Sendable (TransferRequest) -> Bool = { _ in true },
         permits: @escaping @Sendable (String, UInt16) -> Bool = { _, _ in true }
@@ -37,6 +38,7 @@ final class TransferBench: Sendable {
             limits: limits,
             journal: self.journal,
             names: names,
+            network: network,
             clock: clock,
             observer: witness,
             requirements: requirements,
@@ -114,6 +116,7 @@ final class TransferWitness: TransferObserver {
         var records: [TransferRecord] = []
         var ends: [SessionEnd] = []
         var errors: [TransferJournalError] = []
+        var expired: [TransferRecord] = []
         var waits: [Wait] = []
         var endWaits: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -123,6 +126,7 @@ final class TransferWitness: TransferObserver {
     var records: [TransferRecord] { state.withLock { $0.records } }
     var ends: [SessionEnd] { state.withLock { $0.ends } }
     var errors: [TransferJournalError] { state.withLock { $0.errors } }
+    var expired: [TransferRecord] { state.withLock { $0.expired } }
     /// The faults of all attempts, in order.
     var faults: [TransferFault.Code] {
         records.filter { [.retrying, .failed].contains($0.status.state) }
@@ -148,6 +152,10 @@ final class TransferWitness: TransferObserver {
             return due
         }
         for wait in due { wait.continuation.resume() }
+    }
+
+    func endsExpired(_ records: [TransferRecord]) {
+        state.withLock { $0.expired += records }
     }
 
     func journalFailed(_ error: TransferJournalError) {

@@ -61,6 +61,17 @@ static void block_in_cancel(void *plugin, bg_run run, void *state, uint32_t why)
   for (;;) pause();
 }
 
+/* cancelledClean: cancel() asks the host something that only the host can answer, and completes */
+static void ask_in_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
+  (void)plugin, (void)state, (void)why;
+  const bg_schedule *schedule = host->extension(host, BG_EXT_SCHEDULE);
+  bg_request request = { sizeof request, 0, BG_LIT("succeed"), { 0, 0 }, 0, 0, 0 };
+  bg_status  status = schedule ? schedule->submit(host, &request) : BG_E_ABSENT;
+  char       line[64];
+  snprintf(line, sizeof line, "submit answered %d", status);
+  finish(run, BG_E_CANCELLED, (bg_str){ line, strlen(line) }, NOTHING);
+}
+
 /* killed(graceExceeded): busy in start(), although it must return at once */
 HANDLER(spin) {
   UNUSED;

@@ -5,7 +5,10 @@
 #include "behave.h"
 #include "misbehave-children.h"
 #include "misbehave-ending.h"
+#include "misbehave-frames.h"
 #include "misbehave-process.h"
+#include "misbehave-resources.h"
+#include "misbehave-signals.h"
 #include "misbehave-stopping.h"
 
 BG_NOTE("abi=1.0;id=test.misbehave;runtime=c");
@@ -34,6 +37,7 @@ static const bg_task *const tasks[] = {
   TASK("ignore-cancel", 0, ignore_cancel, log_cancel, 0),
   TASK("never-complete", 0, never_complete, 0, 0),
   TASK("block-in-cancel", 0, never_complete, block_in_cancel, 0),
+  TASK("ask-in-cancel", 0, never_complete, ask_in_cancel, 0),
   TASK("spin", 0, spin, 0, 0),
   TASK("cpu-burn", BG_TASK_MAY_BLOCK, cpu_burn, 0, 0),
   TASK("sleep-forever", BG_TASK_MAY_BLOCK, sleep_forever, 0, 0),
@@ -69,6 +73,35 @@ static const bg_task *const tasks[] = {
   TASK("crash-with-daemons", 0, crash_with_daemons, 0, 0),
   TASK("succeed-with-daemons", 0, succeed_with_daemons, 0, 0),
   TASK("run-with-daemons", 0, run_with_daemons, complete_cancelled, 0),
+  TASK("flood-frames", BG_TASK_MAY_BLOCK, flood_frames, 0, 0),
+  TASK("burst-frames", BG_TASK_MAY_BLOCK, burst_frames, 0, 0),
+  TASK("send-descriptors", BG_TASK_MAY_BLOCK, send_descriptors, 0, 0),
+  TASK("flood-calls", BG_TASK_MAY_BLOCK, flood_calls, 0, 0),
+  TASK("flood-refusals", BG_TASK_MAY_BLOCK, flood_refusals, 0, 0),
+  TASK("illegal-instruction", 0, illegal_instruction, 0, 0),
+  TASK("bus-error", 0, bus_error, 0, 0),
+  TASK("overflow-stack", 0, overflow_stack, 0, 0),
+  TASK("free-twice", 0, free_twice, 0, 0),
+  TASK("write-constant", 0, write_constant, 0, 0),
+  TASK("jump-out", 0, jump_out, 0, 0),
+  TASK("quick-exit", 0, quick_exit_in_start, 0, 0),
+  TASK("kill-itself", 0, kill_itself, 0, 0),
+  TASK("stop-itself", 0, stop_itself, 0, 0),
+  TASK("refuse-signals", BG_TASK_MAY_BLOCK, refuse_signals, 0, 0),
+  TASK("take-signals", 0, take_signals, 0, 0),
+  TASK("complete-in-signal", BG_TASK_MAY_BLOCK, complete_in_signal, 0, 0),
+  TASK("crash-in-cancel", 0, never_complete, crash_in_cancel, 0),
+  TASK("exit-in-cancel", 0, never_complete, exit_in_cancel, 0),
+  TASK("thread-bomb", BG_TASK_MAY_BLOCK, thread_bomb, 0, 0),
+  TASK("spin-in-threads", 0, spin_in_threads, 0, 0),
+  TASK("lock-memory", BG_TASK_MAY_BLOCK, lock_memory, 0, 0),
+  TASK("reserve", 0, reserve, 0, 0),
+  TASK("fill-scratch", BG_TASK_MAY_BLOCK, fill_scratch, 0, 0),
+  TASK("hoard-pipes", BG_TASK_MAY_BLOCK, hoard_pipes, 0, 0),
+  TASK("raise-itself", 0, raise_itself, 0, 0),
+  TASK("endless-line", BG_TASK_MAY_BLOCK, endless_line, 0, 0),
+  TASK("odd-lines", 0, odd_lines, 0, 0),
+  TASK("swap-cancel-fd", 0, swap_cancel_fd, 0, 0),
 };
 
 static const bg_plugin plugin_table = {

@@ -26,7 +26,7 @@
 
 static const bg_host *host;
 
-static void say(bg_run run, const char *text) {
+__attribute__((unused)) static void say(bg_run run, const char *text) {
   host->log(host, run, 2, (bg_str){ text, strlen(text) });
 }
 
@@ -35,6 +35,6 @@ static bg_status finish(bg_run run, bg_status status, bg_str message, bg_str pay
   return host->complete(host, run, &result);
 }
 
-static int is_cancelled(bg_run run) { return host->cancelled(host, run) != BG_OK; }
+__attribute__((unused)) static int is_cancelled(bg_run run) { return host->cancelled(host, run) != BG_OK; }
 
 #endif

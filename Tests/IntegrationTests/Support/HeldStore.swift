@@ -49,8 +49,11 @@ final class HeldStore: Store {
         }
     }
 
-    func recover(_ each: (Request) -> Void) throws(StoreError) -> RecoveredState {
-        try store.recover(each)
+    func recover(
+        expecting expect: (Int) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> RecoveredState {
+        try store.recover(expecting: expect, each)
     }
     func runs(task: String?, limit: Int) -> [RunRecord] { store.runs(task: task, limit: limit) }
     func runs(idPrefix: String, limit: Int) -> [RunRecord] {

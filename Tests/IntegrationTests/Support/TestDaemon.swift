@@ -39,6 +39,9 @@ final class TestDaemon: Sendable {
         )
         // A machine that tests run on may have started a minute ago, and nobody keeps its clock.
         configuration.clockDoubt = { nil }
+        // Most tests have one plugin that is meant to crash, over and over.
+        configuration.patience.crashes.pause = 0
+        configuration.patience.crashes.crashesMax = .max
         adjust(&configuration)
         host = try await Host.running(configuration)
     }

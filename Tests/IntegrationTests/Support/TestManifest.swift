@@ -7,20 +7,25 @@ import Testing
 /// Manifests of fixtures.
 enum TestManifest {
     /// All handlers of the fixture `misbehave`.
-    static let misbehaviours = [
-        "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
-        "situation",
-        "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "serial",
-        "needs-worker", "ignore-cancel", "never-complete", "block-in-cancel", "spin", "cpu-burn",
-        "sleep-forever", "complete-twice", "complete-after-cancel", "complete-late",
-        "invent-completions", "unknown-status", "own-status", "oversized-result", "bad-json-result",
-        "bad-utf8-message", "bad-result-pointer", "crash-in-start", "abort-in-start",
-        "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "forge-completion",
-        "close-descriptors", "leak-descriptors", "flood-log", "flood-stdout", "flood-progress",
-        "odd-calls", "allocate", "fork-in-group", "fork-children", "fork-without-end",
-        "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons", "run-with-daemons",
-        "fall-silent",
-    ]
+    static let misbehaviours =
+        [
+            "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
+            "situation",
+            "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd",
+            "serial",
+            "needs-worker", "ignore-cancel", "never-complete", "block-in-cancel", "spin",
+            "cpu-burn",
+            "sleep-forever", "complete-twice", "complete-after-cancel", "complete-late",
+            "invent-completions", "unknown-status", "own-status", "oversized-result",
+            "bad-json-result",
+            "bad-utf8-message", "bad-result-pointer", "crash-in-start", "abort-in-start",
+            "exit-in-start", "crash-in-release", "exit-thread", "write-rubbish", "forge-completion",
+            "close-descriptors", "leak-descriptors", "flood-log", "flood-stdout", "flood-progress",
+            "odd-calls", "allocate", "fork-in-group", "fork-children", "fork-without-end",
+            "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons",
+            "run-with-daemons",
+            "fall-silent", "ask-in-cancel",
+        ] + hostilities.map(\.handler)
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
     /// ``witness``.

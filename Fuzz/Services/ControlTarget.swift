@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostFuzz
+
+extension FuzzTarget {
+    /// The body of a request to the control socket, or a text of its query.
+    static let control = FuzzTarget("control", bytesMax: 64 << 10) {
+        bytes throws(BrokenProperty) in
+        try checkTerminal(String(decoding: bytes.prefix(4096), as: UTF8.self))
+        try checkQuery(String(decoding: bytes.prefix(200), as: UTF8.self))
+        guard let json = try? JSONReader.parse(bytes) else { return }
+        for task in ["org.example.task", nil] {
+            let submission: Submission
+            do throws(ControlFault) {
+                submission = try Submission(json: json, task: task)
+            } catch {
+                try check(error)
+                continue
+            }
+            try require(
+                task == nil || submission.task == task,
+                "the body runs another task than the path names"
+            )
+            try require(
+                JSONText.isObject(submission.parameters),
+                "its parameters are \(submission.parameters)"
+            )
+            let text = written(submission)
+            guard let node = try? JSONReader.parse(text),
+                let again = try? Submission(json: node, task: task)
+            else { throw BrokenProperty("its own words are refused: \(text)") }
+            try require(written(again) == text, "\(text) becomes \(written(again))")
+        }
+        if let fault = ControlFault(json: json) { _ = fault.description }
+    }
+
+    /// What others wrote, on its way to an operator's terminal.
+    private static func checkTerminal(_ text: String) throws(BrokenProperty) {
+        try checkEscape(text, TerminalText.escaped)
+        var writer = JSONWriter()
+        writer.value(text)
+        let escaped = TerminalText.escapedJSON(writer.text)
+        let read = try? JSONReader.parse(escaped)
+        try require(
+            read == JSONNode(.string(text)),
+            "\(escaped.debugDescription) is no longer the same text"
+        )
+    }
+
+    private static func written(_ submission: Submission) -> String {
+        var writer = JSONWriter()
+        writer.value(submission)
+        return writer.text
+    }
+
+    /// A fault says why, and is the same for the client that reads it.
+    private static func check(_ fault: ControlFault) throws(BrokenProperty) {
+        try MessageText.check(fault.description, bytesMax: 128 << 10)
+        var writer = JSONWriter()
+        writer.value(fault)
+        let read = (try? JSONReader.parse(writer.bytes)).flatMap { ControlFault(json: $0) }
+        try require(read == fault, "the client reads another fault than \(fault)")
+    }
+
+    private static func checkQuery(_ text: String) throws(BrokenProperty) {
+        do throws(SimulatedClock.Failure) {
+            _ = try SimulatedClock(text)
+        } catch {
+            try MessageText.check(error.description)
+        }
+        do throws(SimulatedFact.Failure) {
+            _ = try SimulatedFact(text, probes: ["vpn"])
+        } catch {
+            try MessageText.check(error.description)
+        }
+        if let id = RunID(text) {
+            try require(RunID(id.description) == id, "\(id) is not itself")
+            try require(id.description == text.uppercased(), "\(text) is \(id)")
+        }
+        if let range = RunID.range(ofPrefix: text) {
+            let prefix = text.uppercased()
+            for id in [range.lowerBound, range.upperBound] {
+                try require(id.description.hasPrefix(prefix), "\(id) does not begin with \(text)")
+            }
+        }
+        if let time = Timestamp.unixNanoseconds(text) {
+            let again = Timestamp.unixNanoseconds(Timestamp.text(unixNanoseconds: time))
+            let milliseconds = Timestamp.floorDivide(time, 1_000_000)
+            // The earliest millisecond that can be said begins before 64 bits do.
+            try require(
+                again.map { Timestamp.floorDivide($0, 1_000_000) } ?? milliseconds == milliseconds,
+                "\(text) is written as another time"
+            )
+        }
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+
+/// A transfer, under way or ended and not yet dealt with.
+struct OpenTransfer: Sendable {
+    /// What has become of it.
+    struct End: Sendable {
+        /// "done", "failed" or "cancelled".
+        var state: String
+        var status = 0
+        var headers: [(name: String, value: String)] = []
+        /// What an upload was answered.
+        var body = ""
+        var file = ""
+        var bytes = 0
+        var fault: (code: String, message: String)?
+    }
+
+    let id: String
+    let number: UInt64
+    let call: TransferCall
+    /// The time of the wall clock before which it does not begin, nanoseconds.
+    let earliest: Int64
+    /// Monotonic nanoseconds.
+    let deadline: UInt64
+    var isAsked = false
+    var end: End?
+    var waiters: [TransferWaitCall] = []
+    /// How often runs were told of it and failed.
+    var wakes = 0
+}
+
+/// Transfers, which the test answers and no run ends.
+extension Engine {
+    mutating func begin(
+        _ call: TransferCall,
+        host: String?,
+        port: UInt16
+    ) -> (status: bg_status, id: String) {
+        guard call.run == 0 || runs[call.run] != nil else { return (BG_E_STALE, "") }
+        guard Self.isSession(call.session), let host, call.earliest >= 0, call.totalTimeout >= 0,
+            call.idleTimeout >= 0, !call.isUpload || !call.file.isEmpty
+        else { return (BG_E_ARG, "") }
+        guard call.bytes.count <= 64 << 10, call.continuation.utf8.count <= 64 << 10 else {
+            return (BG_E_LIMIT, "")
+        }
+        guard subject.mayReach(host.lowercased(), port),
+            !call.isUpload || subject.mayRead(call.file)
+        else { return (BG_E_PERM, "") }
+        let same = transfers.values.first { $0.end == nil && $0.call.isSame(as: call) }
+        if let same { return (BG_OK, same.id) }
+        lastTransfer += 1
+        let digits = "\(lastTransfer)"
+        let id = "T" + String(repeating: "0", count: 25 - digits.utf8.count) + digits
+        let timeout: Duration =
+            call.totalTimeout == 0
+            ? .seconds(7 * 86_400) : .milliseconds(min(call.totalTimeout, 365 * 86_400_000))
+        transfers[id] = OpenTransfer(
+            id: id,
+            number: lastTransfer,
+            call: call,
+            earliest: min(call.earliest, Int64.max / 1_000_000) * 1_000_000,
+            deadline: now.monotonic.addingClamped(timeout.clampedNanoseconds)
+        )
+        return (BG_OK, id)
+    }
+
+    private static func isSession(_ name: String) -> Bool {
+        (1...128).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII
+                    && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                        || "._-".unicodeScalars.contains(scalar))
+            }
+    }
+
+    mutating func wait(_ wait: TransferWaitCall) -> bg_status {
+        guard let run = runs[wait.run] else { return BG_E_STALE }
+        guard let transfer = transfers[wait.id] else { return BG_E_ABSENT }
+        // Who is to stop is let go of at once.
+        guard run.machine.stopReason == nil else {
+            actions.append(.endWait(wait, nil))
+            return BG_OK
+        }
+        guard transfer.end != nil else {
+            transfers[wait.id]?.waiters.append(wait)
+            return BG_OK
+        }
+        transfers[wait.id] = nil
+        actions.append(.endWait(wait, json(transfer)))
+        return BG_OK
+    }
+
+    mutating func cancelTransfer(_ id: String) -> bg_status {
+        end(id, OpenTransfer.End(state: "cancelled")) ? BG_OK : BG_E_ABSENT
+    }
+
+    mutating func acknowledge(_ id: String) -> bg_status {
+        guard transfers[id]?.end != nil else { return BG_E_ABSENT }
+        transfers[id] = nil
+        return BG_OK
+    }
+
+    func listed(of session: String, after: String?) -> [String] {
+        let first = after.flatMap { transfers[$0]?.number } ?? 0
+        return ordered.filter { $0.call.session == session && $0.number > first }.map(json)
+    }
+
+    var ordered: [OpenTransfer] { transfers.values.sorted { $0.number < $1.number } }
+
+    // MARK: Ends
+
+    /// Ends a transfer, and tells whoever waits, or else its session.
+    ///
+    /// - Returns: `false` if it is over or unknown.
+    @discardableResult
+    mutating func end(_ id: String, _ end: OpenTransfer.End) -> Bool {
+        guard var transfer = transfers[id], transfer.end == nil else { return false }
+        transfer.end = end
+        let waiters = transfer.waiters
+        transfer.waiters = []
+        transfers[id] = waiters.isEmpty ? transfer : nil
+        let text = json(transfer)
+        for waiter in waiters { actions.append(.endWait(waiter, text)) }
+        wake(transfer.call.session)
+        return true
+    }
+
+    /// Lets go of all that a run waits for.
+    mutating func detach(_ run: UInt64) {
+        for transfer in ordered where transfer.waiters.contains(where: { $0.run == run }) {
+            for waiter in transfer.waiters where waiter.run == run {
+                actions.append(.endWait(waiter, nil))
+            }
+            transfers[transfer.id]?.waiters.removeAll { $0.run == run }
+        }
+    }
+
+    /// Has a session told, once all of its transfers have ended.
+    mutating func wake(_ session: String) {
+        let all = ordered.filter { $0.call.session == session }
+        let told = all.filter { $0.call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0 }
+        guard !told.isEmpty, all.allSatisfy({ $0.end != nil }), wakes[session] == nil else {
+            return
+        }
+        let wait: UInt64 = told.contains { $0.wakes > 0 } ? Self.wakeDelay : 0
+        wakes[session] = now.monotonic.addingClamped(wait)
+    }
+
+    /// A minute, after a wake that failed.
+    private static var wakeDelay: UInt64 { 60_000_000_000 }
+
+    /// Begins the run that a session is told by.
+    mutating func beginWake(_ session: String) {
+        wakes[session] = nil
+        let told = ordered.filter { transfer in
+            transfer.call.session == session && transfer.end != nil
+                && transfer.call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0
+        }
+        guard let task = subject.wakeTask(of: session), !told.isEmpty,
+            !runs.values.contains(where: { $0.wake == session })
+        else { return }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("session", session)
+            writer.member("transfers", raw: "[" + told.map(json).joined(separator: ",") + "]")
+            writer.member("more", false)
+        }
+        pendingWake = (session, told.map(\.id))
+        defer { pendingWake = nil }
+        do throws(SubmitError) {
+            let submission = Submission(
+                task: task,
+                parameters: writer.text,
+                ignoresRequirements: true
+            )
+            try submit(submission, isSimulated: true)
+        } catch {
+            wakes[session] = now.monotonic.addingClamped(Self.wakeDelay)
+        }
+    }
+
+    /// What follows the end of a run that told a session.
+    mutating func wakeEnded(_ session: String, _ told: [String], _ outcome: Outcome) {
+        for id in told {
+            if outcome == .succeeded {
+                transfers[id] = nil
+            } else {
+                transfers[id]?.wakes += 1
+            }
+        }
+        wake(session)
+    }
+
+    // MARK: What the test is asked
+
+    /// The first transfer that the test has not been asked about and that may be carried.
+    mutating func nextTransferToAsk() -> OpenTransfer? {
+        guard let transfer = ordered.first(where: { !$0.isAsked && isCarried($0) }) else {
+            return nil
+        }
+        transfers[transfer.id]?.isAsked = true
+        return transfer
+    }
+
+    /// Whether nothing keeps it from being carried now.
+    func isCarried(_ transfer: OpenTransfer) -> Bool {
+        guard transfer.end == nil, transfer.earliest <= now.unix else { return false }
+        guard transfer.call.flags & UInt32(BG_TRANSFER_DISCRETIONARY) != 0 else { return true }
+        let wanted: [RequirementSet] = [.externalPower, .unmetered, .idle]
+        return wanted.allSatisfy { facts[$0].value == .holds }
+    }
+
+    // MARK: In words
+
+    /// The object of bghost.h.
+    func json(_ transfer: OpenTransfer) -> String {
+        let end = transfer.end
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("id", transfer.id)
+            writer.member("session", transfer.call.session)
+            writer.member("url", transfer.call.url)
+            writer.member("label", transfer.call.label)
+            writer.member("continuation", transfer.call.continuation)
+            writer.member("upload", transfer.call.isUpload)
+            writer.member("state", end?.state ?? (isCarried(transfer) ? "active" : "waiting"))
+            writer.member("status", end?.status ?? 0)
+            writer.member("headers") { writer in
+                writer.array { writer in
+                    for field in end?.headers ?? [] {
+                        writer.array { writer in
+                            writer.value(field.name.lowercased())
+                            writer.value(field.value)
+                        }
+                    }
+                }
+            }
+            writer.member("body", end?.body ?? "")
+            writer.member("file", transfer.call.isUpload ? transfer.call.file : end?.file ?? "")
+            writer.member("bytes", end?.bytes ?? 0)
+            writer.member("total", end?.bytes ?? -1)
+            if let fault = end?.fault {
+                writer.member("fault") { writer in
+                    writer.object { writer in
+                        writer.member("code", fault.code)
+                        writer.member("message", fault.message)
+                    }
+                }
+            } else {
+                writer.member("fault", raw: "null")
+            }
+        }
+        return writer.text
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostPlugin
+internal import CBghost
+internal import Glibc
+
+/// The end of the plugin, which is not the end of the process.
+enum ClosingChecks {
+    static let all = [
+        Check(
+            "close",
+            "close() leaves no thread and no descriptor, and returns within 2 s",
+            level: 6,
+            .plugin,
+            needs: ["open", "run"],
+            runs: 8,
+            body: close
+        ),
+        Check(
+            "after-close",
+            "it calls nobody after close()",
+            level: 6,
+            .plugin,
+            needs: ["open", "run"],
+            runs: 8
+        ) { (stage) throws(Finding) in
+            let subject = try stage.subject()
+            try subject.carryEach()
+            guard subject.close() else { throw Finding.skipped("close() did not come back") }
+            // A thread that was left running needs a moment to call.
+            guard settles(within: 400, { !HostWatch.seen.afterClose.isEmpty }) else { return }
+            let name = HostWatch.seen.afterClose.sorted().first ?? ""
+            throw Finding.failed(
+                "it calls \(name)() after close() has returned",
+                fix: "join your threads in close(), and let none of them call the host after it"
+            )
+        },
+        Check(
+            "drain",
+            "drain() returns within 2 s while runs are under way",
+            level: 6,
+            .plugin,
+            needs: ["open", "run"],
+            runs: 3,
+            body: drain
+        ),
+    ]
+
+    private static func close(_ stage: Stage) throws(Finding) {
+        let runtime = try stage.image().note?.runtime
+        // The first opening may bring up what stays: pools of a language, caches of libc.
+        let warm = try stage.subject()
+        try warm.carryEach()
+        _ = warm.close()
+        let descriptors = Set(ProcessPicture.descriptors().keys)
+        let subject = try stage.subject()
+        try subject.carryEach()
+        guard subject.close() else {
+            throw Finding.failed(
+                "close() does not return within 2 s",
+                fix: "no run is left by then: tell your threads to end, and join them"
+            )
+        }
+        // Swift's pool of threads belongs to no plugin, and has one for each processor.
+        let tolerated = runtime == "swift" ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 2 : 0
+        guard settles(within: 1000, { ProcessPicture.foreignThreads().count <= tolerated }) else {
+            let threads = ProcessPicture.foreignThreads()
+            let names = Set(threads.values).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+            throw Finding.failed(
+                "\(threads.count) threads go on after close(): \(names)",
+                fix:
+                    "join every thread in close(); name them (pthread_setname_np) to tell them apart"
+            )
+        }
+        var left = ProcessPicture.descriptors().filter {
+            !descriptors.contains($0.key) && $0.value != "anon_inode:[eventfd]"
+        }
+        // Of that pool too: one for each clock, made with the first sleep that waits on it.
+        let timers = left.filter { $0.value == "anon_inode:[timerfd]" }
+        if runtime == "swift", timers.count <= 3 { for timer in timers { left[timer.key] = nil } }
+        guard let first = left.sorted(by: { $0.key < $1.key }).first else { return }
+        throw Finding.failed(
+            "\(left.count) descriptors stay open after close(), among them \(first.value)",
+            fix: "close in close() what you opened, in open() and in runs"
+        )
+    }
+
+    private static func drain(_ stage: Stage) throws(Finding) {
+        var manners = Subject.Manners()
+        manners.mood = .silent
+        let subject = try stage.subject(manners)
+        let begun = try subject.begin(0)
+        _ = subject.book.end(of: begun.run, milliseconds: 20)
+        subject.cancelSoon(begun, why: UInt32(BG_WHY_DRAIN))
+        stage.phase("drain()")
+        let line = Line()
+        let runtime = subject.runtime
+        guard line.time(milliseconds: 2000, { runtime.drain() }) != nil else {
+            throw Finding.failed(
+                "drain() does not return within 2 s",
+                fix: "only note there that nothing new is to begin: runs are waited for by the host"
+            )
+        }
+    }
+}

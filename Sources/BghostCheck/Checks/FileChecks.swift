@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostPlugin
+internal import BghostTrust
+internal import CBghostSystem
+internal import Glibc
+
+/// What can be known without running anything of the plugin.
+enum FileChecks {
+    static let all = [
+        Check("file", "the file is a shared object for this machine", level: 1, .file) {
+            (stage) throws(Finding) in
+            do throws(ImageError) {
+                _ = try PluginImage.inspect(path: stage.order.file)
+            } catch {
+                // A damaged note is the next check's matter.
+                guard case .tornNote = error.problem else { throw Finding(error) }
+            }
+        },
+        Check("note", "its note says which ABI it is built for", level: 1, .file, needs: ["file"]) {
+            (stage) throws(Finding) in
+            let image = try stage.image()
+            do throws(ImageError) {
+                _ = try image.requireLoadable()
+            } catch {
+                switch error.problem {
+                case .noNote, .wrongABI: throw Finding(error)
+                default: return
+                }
+            }
+        },
+        Check(
+            "entry",
+            "it exports the entry function",
+            level: 1,
+            .file,
+            needs: ["file", "note"]
+        ) { (stage) throws(Finding) in
+            let image = try stage.image()
+            do throws(ImageError) {
+                _ = try image.requireLoadable()
+            } catch {
+                throw Finding(error)
+            }
+        },
+        Check(
+            "libraries",
+            "nobody else can change where it takes its libraries from",
+            level: 3,
+            .file,
+            needs: ["file", "note"],
+            body: libraries
+        ),
+        Check(
+            "exports",
+            "what it exports is its own",
+            level: 4,
+            .file,
+            needs: ["file", "note"],
+            body: exports
+        ),
+        Check(
+            "mapping",
+            "nothing speaks against loading it into the daemon",
+            level: 5,
+            .file,
+            needs: ["file", "note"]
+        ) { (stage) throws(Finding) in
+            let concerns = try stage.image().concerns.filter { $0 != .ownAllocator }
+            guard let first = concerns.first else { return }
+            throw Finding.warned(
+                concerns.map(\.rawValue).joined(separator: "; "),
+                fix: advice(first) + "; without that, keep it in a worker"
+            )
+        },
+    ]
+
+    private static func advice(_ concern: PluginImage.Concern) -> String {
+        switch concern {
+        case .staticTLS: "build all of it with -fPIC and without -ftls-model=initial-exec"
+        case .textRelocations: "build all of it, assembly too, with -fPIC"
+        case .executableStack:
+            "link it with -Wl,-z,noexecstack; the cause is assembly without a"
+                + " .note.GNU-stack section, or nested functions"
+        case .goRuntime: "Go's runtime cannot share a process with another one"
+        case .ownAllocator: "do not export malloc"
+        }
+    }
+
+    private static func libraries(_ stage: Stage) throws(Finding) {
+        for folder in try stage.image().folders {
+            // What is not there could be made by whoever may write beside it.
+            guard access(folder, F_OK) == 0 else {
+                throw Finding.failed(
+                    "it looks for libraries in \(folder), which is not there: whoever can make that"
+                        + " folder decides what is loaded",
+                    fix: "link it without this -rpath, or with -Wl,-rpath,$ORIGIN"
+                )
+            }
+            do throws(TrustError) {
+                try PathTrust.check(folder)
+            } catch {
+                throw Finding.failed(
+                    "it looks for libraries in a folder that others can change: \(error.description)",
+                    fix: "link it without this -rpath, or with -Wl,-rpath,$ORIGIN"
+                )
+            }
+        }
+    }
+
+    /// The library of this process that has a name; what the program itself exports differs from build
+    /// to build, and is not looked at.
+    private static func library(of name: String) -> String? {
+        guard let address = dlsym(nil, name), let file = bgs_library_of(address) else { return nil }
+        let path = String(cString: file)
+        return path.contains(".so") ? path.split(separator: "/").last.map(String.init) : nil
+    }
+
+    private static func exports(_ stage: Stage) throws(Finding) {
+        let names: [String]
+        do throws(ImageError) {
+            names = try PluginImage.exportedFunctions(path: stage.order.file)
+        } catch {
+            throw Finding(error)
+        }
+        // The loader binds to what the process has already, also the plugin's own calls.
+        let clashes = names.filter { name in
+            guard !name.hasPrefix("$s"), !name.hasPrefix("_"), !name.hasPrefix("swift_") else {
+                return false
+            }
+            return library(of: name) != nil
+        }.sorted()
+        guard let first = clashes.first, let library = library(of: first) else { return }
+        let more = clashes.count > 1 ? " and \(clashes.count - 1) more of this kind" : ""
+        throw Finding.failed(
+            "it exports `\(first)`\(more), a name that \(library) has too, and every process has that"
+                + " one: its own calls go there",
+            fix: "build it with -fvisibility=hidden, or link it with a version script that exports"
+                + " bghost_plugin_v1 alone"
+        )
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostPlugin
+internal import CBghost
+internal import Glibc
+
+/// Memory of the host's that it may only read, and only for a time; and its own, which must not change.
+///
+/// The first two end in a fault, which says where it was.
+enum MemoryChecks {
+    static let all = [
+        Check(
+            "host-memory",
+            "it does not write to the host's memory",
+            level: 8,
+            .handler,
+            needs: ["run"]
+        ) { (stage) throws(Finding) in
+            var manners = Subject.Manners()
+            manners.guardsTable = true
+            manners.runGuard = .writers
+            _ = try stage.subject(manners).carry()
+        },
+        Check(
+            "late-reads",
+            "it does not read what a run was told once that is released",
+            level: 8,
+            .handler,
+            needs: ["run"],
+            runs: 4
+        ) { (stage) throws(Finding) in
+            var manners = Subject.Manners()
+            manners.runGuard = .lateReaders
+            manners.lanes = 4
+            let subject = try stage.subject(manners)
+            for lane in 0..<manners.lanes { _ = try subject.carryToEnd(lane: lane) }
+            // Threads of its own may still be on their way to it.
+            grantTime(milliseconds: 100)
+        },
+        Check(
+            "own-table",
+            "its tables stay as they were handed out",
+            level: 8,
+            .plugin,
+            needs: ["open", "entry-again", "run"],
+            runs: 8,
+            body: ownTable
+        ),
+    ]
+
+    private static func ownTable(_ stage: Stage) throws(Finding) {
+        let subject = try stage.subject()
+        let mapped = try stage.map()
+        guard let table = mapped.entry(subject.table) else { return }
+        let handlers = subject.plugin?.handlers ?? []
+        let before = bytes(table, handlers)
+        try subject.carryEach()
+        guard before != bytes(table, handlers) else { return }
+        throw Finding.failed(
+            "a run changes its bg_plugin or a bg_task",
+            fix: "make them const: the host has read them, and does not look again"
+        )
+    }
+
+    /// The tables have been read in whole before, so they can be read again.
+    private static func bytes(
+        _ table: UnsafePointer<bg_plugin>,
+        _ handlers: [PluginDescriptor.Handler]
+    ) -> [UInt8] {
+        var all = Array(
+            UnsafeRawBufferPointer(start: table, count: MemoryLayout<bg_plugin>.size)
+        )
+        for handler in handlers {
+            all += UnsafeRawBufferPointer(
+                start: UnsafeRawPointer(bitPattern: handler.address),
+                count: MemoryLayout<bg_task>.size
+            )
+        }
+        return all
+    }
+}

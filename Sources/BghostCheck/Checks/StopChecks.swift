@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import BghostPlugin
+internal import CBghost
+internal import Glibc
+
+/// What it does when it is asked to stop.
+enum StopChecks {
+    static let all = [
+        Check(
+            "stop",
+            "it ends within its grace when it is asked to stop",
+            level: 3,
+            .handler,
+            needs: ["run"],
+            runs: 5,
+            body: stop
+        ),
+        Check(
+            "stop-early",
+            "it ends within its grace when the stop comes before its start",
+            level: 4,
+            .handler,
+            needs: ["stop"]
+        ) { (stage) throws(Finding) in
+            let subject = try stage.subject(silent)
+            let run = subject.nextNumber(lane: 0)
+            subject.runtime.cancel(run: run, why: UInt32(BG_WHY_DRAIN))
+            let begun = try subject.begin(number: run)
+            guard subject.book.end(of: begun.run, milliseconds: stage.graceMilliseconds) == nil
+            else { return }
+            throw Finding.failed(
+                "a run that was to stop before it began went on beyond its grace",
+                fix:
+                    "ask cancelled() once in start(), after its state is set; cancel() may come just"
+                    + " before start()"
+            )
+        },
+        Check(
+            "stop-unknown",
+            "it stops for reasons that are not known yet",
+            level: 7,
+            .handler,
+            needs: ["stop"]
+        ) { (stage) throws(Finding) in
+            let subject = try stage.subject(silent)
+            guard let story = try stopOnce(subject, after: 20, why: 4_000_000_000) else {
+                throw tooShort
+            }
+            guard story.end == nil else { return }
+            throw Finding.failed(
+                "it does not stop for a BG_WHY_* that it does not know (4000000000)",
+                fix: "take any value for a request to stop: later hosts have more reasons"
+            )
+        },
+        Check(
+            "prompt-cancel",
+            "cancel() returns within 100 ms",
+            level: 4,
+            .handler,
+            needs: ["stop"],
+            body: promptCancel
+        ),
+        Check(
+            "stop-descriptor",
+            "it leaves cancel_fd as it is",
+            level: 5,
+            .handler,
+            needs: ["run"],
+            runs: 3,
+            body: descriptor
+        ),
+    ]
+
+    private static var silent: Subject.Manners {
+        var manners = Subject.Manners()
+        manners.mood = .silent
+        return manners
+    }
+
+    private static let tooShort = Finding.skipped(
+        "its runs end before they can be asked to stop",
+        fix: "give it --parameters with which a run takes at least a tenth of a second"
+    )
+
+    /// Asks a run to stop so many milliseconds after its beginning; `nil` if it had ended by then.
+    private static func stopOnce(
+        _ subject: Subject,
+        after milliseconds: Int,
+        why: UInt32
+    ) throws(Finding) -> Subject.Story? {
+        let begun = try subject.begin()
+        guard subject.book.end(of: begun.run, milliseconds: milliseconds) == nil else { return nil }
+        return subject.stop(begun, why: why)
+    }
+
+    private static func stop(_ stage: Stage) throws(Finding) {
+        let subject = try stage.subject(silent)
+        var slowest: UInt64 = 0
+        var count = 0
+        let reasons = [BG_WHY_EXPIRED, BG_WHY_USER, BG_WHY_DRAIN, BG_WHY_CONDITION, BG_WHY_QUOTA]
+        for reason in reasons {
+            let moment = Int.random(in: 20...60, using: &stage.chance)
+            guard let story = try stopOnce(subject, after: moment, why: UInt32(reason)) else {
+                continue
+            }
+            count += 1
+            guard let took = story.stoppedAfter else {
+                throw Finding.failed(
+                    "it was asked to stop \(moment) ms after its beginning, and went on beyond its"
+                        + " grace of \(stage.order.graceMilliseconds) ms: a worker is killed then",
+                    fix:
+                        "look at cancelled() in loops, wait for cancel_fd with poll(), or end the run"
+                        + " in cancel()"
+                )
+            }
+            slowest = max(slowest, took / 1_000_000)
+        }
+        guard count > 0 else { throw tooShort }
+        guard slowest > UInt64(stage.order.graceMilliseconds) / 2 else { return }
+        throw Finding.warned(
+            "it takes \(slowest) ms to stop, of \(stage.order.graceMilliseconds) ms that it has",
+            fix: "look more often whether it is to stop"
+        )
+    }
+
+    private static func promptCancel(_ stage: Stage) throws(Finding) {
+        let subject = try stage.subject(silent)
+        guard try subject.handler().it.cancel != nil else {
+            throw Finding.skipped("it has no cancel()")
+        }
+        var best = UInt64.max
+        for _ in 0..<3 {
+            let begun = try subject.begin()
+            guard subject.book.end(of: begun.run, milliseconds: 20) == nil else { continue }
+            let took = subject.timeCancel(begun, why: UInt32(BG_WHY_USER))
+            best = min(best, (took ?? 2_000_000_000) / 1_000_000)
+            if best <= 100 { return }
+            _ = subject.book.end(of: begun.run, milliseconds: stage.graceMilliseconds)
+        }
+        guard best < .max else { throw tooShort }
+        throw Finding.failed(
+            "cancel() takes \(best) ms; until it returns, the run hears of nothing else",
+            fix: "only say there that the run is to stop, with a flag or a condition variable"
+        )
+    }
+
+    private static func descriptor(_ stage: Stage) throws(Finding) {
+        let subject = try stage.subject(silent)
+        let fix = "poll() it, and do nothing else with it"
+        // A run may end by itself just before it is asked to stop, and is then not told: so what is
+        // read counts only if it is read each time.
+        for _ in 0..<3 {
+            let begun = try subject.begin()
+            let isOver = subject.book.end(of: begun.run, milliseconds: 20) != nil
+            let fd = subject.runtime.runInfo(lane: 0).pointee.cancel_fd
+            guard fd >= 0 else { throw Finding.skipped("this process has no descriptor left") }
+            guard fcntl(fd, F_GETFD) >= 0 else {
+                throw Finding.failed("it closes cancel_fd, which is the host's", fix: fix)
+            }
+            guard !isOver else { return }
+            // A copy shows what is read from the original, also once that is closed.
+            let copy = fcntl(fd, F_DUPFD_CLOEXEC, 3)
+            defer { close(copy) }
+            _ = subject.stop(begun, why: UInt32(BG_WHY_USER))
+            if isReadable(copy) { return }
+        }
+        throw Finding.failed("it reads cancel_fd, so that others do not see the stop", fix: fix)
+    }
+
+    private static func isReadable(_ fd: Int32) -> Bool {
+        var wanted = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, 0) > 0
+    }
+}
+
+extension Stage {
+    var graceMilliseconds: Int { Int(order.graceMilliseconds) }
+}

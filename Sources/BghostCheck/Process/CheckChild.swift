@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import Glibc
+internal import Synchronization
+
+/// A process that makes one check, from its start until nothing of it is left.
+struct CheckChild {
+    /// What was learnt of it.
+    struct Account {
+        /// The verdict that it gave; `nil` if it gave none.
+        var verdict: Finding??
+        var plugin: CheckedPlugin?
+        var phase = ""
+        var fault: (signal: Int32, region: String)?
+        var exit: ProcessExit?
+        var isOverdue = false
+        var isTooLarge = false
+        /// The beginning of what was written to stdout and stderr.
+        var output = ""
+        var milliseconds: UInt64 = 0
+    }
+
+    /// The children that are being waited for.
+    ///
+    /// Others are orphans of theirs.
+    private static let known = Mutex<Set<Int32>>([])
+
+    /// Runs it.
+    ///
+    /// - Parameter program: the path of this program.
+    static func run(
+        _ order: CheckOrder,
+        program: String,
+        within milliseconds: UInt64,
+        memoryBytes: UInt64
+    ) throws(SystemError) -> Account {
+        let report = try Pipe.make()
+        let output = try Pipe.make()
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        let start = Monotonic.now
+        let spawned: Spawner.Spawned
+        do throws(SystemError) {
+            defer { for fd in [report.writing, output.writing, null] { close(fd) } }
+            spawned = try spawn(
+                order,
+                program,
+                [null, output.writing, output.writing, report.writing]
+            )
+        } catch {
+            close(report.reading)
+            close(output.reading)
+            throw error
+        }
+        var reader = Reader(
+            report: ChildOutput(report.reading, bytesMax: CheckLine.bytesMax),
+            output: ChildOutput(output.reading, bytesMax: 4096)
+        )
+        defer { reader.close() }
+        let child = ChildProcess(spawned)
+        let halt = reader.wait(
+            for: child,
+            until: start + milliseconds * 1_000_000,
+            bytesMax: memoryBytes
+        )
+        if halt != .ended { child.kill() }
+        var gone = pollfd(fd: child.pidfd, events: Int16(POLLIN), revents: 0)
+        while poll(&gone, 1, 5000) < 0, errno == EINTR {}
+        reader.readRest()
+        var account = reader.account()
+        account.exit = child.exit
+        account.isOverdue = halt == .overdue
+        account.isTooLarge = halt == .tooLarge
+        account.milliseconds = (Monotonic.now - start) / 1_000_000
+        child.giveUp()
+        child.collectHere()
+        known.withLock { _ = $0.remove(child.pid) }
+        endOrphans()
+        return account
+    }
+
+    private static func spawn(
+        _ order: CheckOrder,
+        _ program: String,
+        _ descriptors: [Int32]
+    ) throws(SystemError) -> Spawner.Spawned {
+        // Under the lock: who looks for orphans meanwhile must not find this one among them.
+        try known.withLock { (known) throws(SystemError) in
+            let spawned = try Spawner.spawnHere(
+                Spawner.Order(
+                    path: program,
+                    arguments: ["bghost", CheckProcess.word, String(getpid()), order.text],
+                    // As a worker's.
+                    environment: [
+                        "LANG=C.UTF-8", "MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no",
+                    ],
+                    descriptors: descriptors
+                )
+            )
+            known.insert(spawned.pid)
+            return spawned
+        }
+    }
+
+    /// Kills what left its check's process group and came to this process.
+    ///
+    /// The dead take a moment to die, and their children come then.
+    private static func endOrphans() {
+        for _ in 0..<200 {
+            let isClean = known.withLock { known in
+                let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
+                for orphan in orphans {
+                    kill(orphan, SIGKILL)
+                    waitpid(orphan, nil, WNOHANG)
+                }
+                return orphans.isEmpty
+            }
+            if isClean { return }
+            usleep(2000)
+        }
+    }
+}
+
+/// Reads what a checking process says.
+private struct Reader {
+    var report: ChildOutput
+    var output: ChildOutput
+
+    /// Why reading stops.
+    enum Halt { case ended, overdue, tooLarge }
+
+    /// Reads until it has ended, or its time is over, or it has taken too much memory.
+    ///
+    /// That is resident memory: of address space, sanitizers take more than there is.
+    mutating func wait(
+        for child: ChildProcess,
+        until deadline: UInt64,
+        bytesMax: UInt64
+    ) -> Halt {
+        while true {
+            let now = Monotonic.now
+            guard now < deadline else { return .overdue }
+            if let bytes = child.lookAtMemory(), bytes > bytesMax { return .tooLarge }
+            var wanted = [
+                pollfd(fd: child.pidfd, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: report.isAtEnd ? -1 : report.descriptor,
+                    events: Int16(POLLIN),
+                    revents: 0
+                ),
+                pollfd(
+                    fd: output.isAtEnd ? -1 : output.descriptor,
+                    events: Int16(POLLIN),
+                    revents: 0
+                ),
+            ]
+            _ = poll(&wanted, 3, Int32(clamping: min(50, (deadline - now) / 1_000_000 + 1)))
+            if wanted[1].revents != 0 { report.read() }
+            if wanted[2].revents != 0 { output.read() }
+            if wanted[0].revents != 0 { return .ended }
+        }
+    }
+
+    /// What is in the pipes when it has ended; what its own children still write is not waited for.
+    mutating func readRest() {
+        report.read()
+        output.read()
+    }
+
+    func account() -> CheckChild.Account {
+        var account = CheckChild.Account()
+        for line in report.bytes.split(separator: 10) {
+            switch CheckLine(line) {
+            case .phase(let text): account.phase = text
+            case .fault(let signal, let region): account.fault = (signal, region)
+            case .plugin(let plugin): account.plugin = plugin
+            case .verdict(let finding): account.verdict = .some(finding)
+            case nil: break
+            }
+        }
+        account.output = String(decoding: output.bytes, as: UTF8.self)
+        return account
+    }
+
+    func close() {
+        report.close()
+        output.close()
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// What a process that makes one check is told, as the text of its one argument.
+struct CheckOrder: Equatable, Sendable {
+    /// Absolute.
+    var file: String
+    var check: String
+    /// `nil` for a check of the plugin as a whole.
+    var handler: String?
+    /// A JSON object for each run.
+    var parameters: String
+    /// A JSON object for open().
+    var config: String
+    var seed: UInt64
+    var runtimeMilliseconds: UInt32
+    var graceMilliseconds: UInt32
+    /// Absolute, and empty.
+    var dataDirectory: String
+
+    var text: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("file", file)
+            writer.member("check", check)
+            writer.member("handler", handler)
+            writer.member("parameters", parameters)
+            writer.member("config", config)
+            writer.member("seed", String(seed))
+            writer.member("runtime", String(runtimeMilliseconds))
+            writer.member("grace", String(graceMilliseconds))
+            writer.member("data", dataDirectory)
+        }
+        return writer.text
+    }
+
+    init(
+        file: String,
+        check: String,
+        handler: String?,
+        parameters: String,
+        config: String,
+        seed: UInt64,
+        runtimeMilliseconds: UInt32,
+        graceMilliseconds: UInt32,
+        dataDirectory: String
+    ) {
+        self.file = file
+        self.check = check
+        self.handler = handler
+        self.parameters = parameters
+        self.config = config
+        self.seed = seed
+        self.runtimeMilliseconds = runtimeMilliseconds
+        self.graceMilliseconds = graceMilliseconds
+        self.dataDirectory = dataDirectory
+    }
+
+    /// Reads what `text` has written; `nil` for anything else.
+    init?(text: String) {
+        guard let node = try? JSONReader.parse(Array(text.utf8), dialect: .strict),
+            let file = node["file"]?.string, let check = node["check"]?.string,
+            let parameters = node["parameters"]?.string, let config = node["config"]?.string,
+            let seed = node["seed"]?.string.flatMap({ UInt64($0) }),
+            let runtime = node["runtime"]?.string.flatMap({ UInt32($0) }),
+            let grace = node["grace"]?.string.flatMap({ UInt32($0) }),
+            let data = node["data"]?.string
+        else { return nil }
+        self.init(
+            file: file,
+            check: check,
+            handler: node["handler"]?.string,
+            parameters: parameters,
+            config: config,
+            seed: seed,
+            runtimeMilliseconds: runtime,
+            graceMilliseconds: grace,
+            dataDirectory: data
+        )
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostLinux
+internal import Glibc
+
+/// Makes checks of one plugin, each in a process of its own.
+package struct CheckRunner: Sendable {
+    /// What is to be checked, and how.
+    package struct Options: Sendable {
+        /// Absolute.
+        package var file: String
+        package var strictness = CheckCatalog.strictnessUsual
+        /// Only these and what they need; empty is all.
+        package var checks: [String] = []
+        /// Only this handler; `nil` is each.
+        package var handler: String?
+        /// A JSON object for each run.
+        package var parameters = "{}"
+        /// A JSON object for open().
+        package var config = "{}"
+        package var seed: UInt64
+        package var runtimeMilliseconds: UInt32 = 2000
+        package var graceMilliseconds: UInt32 = 1000
+        /// The resident memory that a check may take.
+        package var memoryMebibytes: UInt64 = 1024
+
+        package init(file: String, seed: UInt64) {
+            self.file = file
+            self.seed = seed
+        }
+    }
+
+    private let options: Options
+    private let wanted: [Check]
+
+    package init(_ options: Options) {
+        self.options = options
+        var names = Set(options.checks)
+        // Each stands behind what it needs.
+        for check in CheckCatalog.checks.reversed() where names.contains(check.id) {
+            names.formUnion(check.needs)
+        }
+        wanted = CheckCatalog.checks.filter {
+            options.checks.isEmpty ? $0.level <= options.strictness : names.contains($0.id)
+        }
+    }
+
+    /// Makes them, and tells each result as it comes.
+    ///
+    /// The calling thread must live on until it returns; nothing of the plugin runs in this process.
+    package func run(_ told: (CheckResult) -> Void) throws(SystemError) -> CheckReport {
+        // What a plugin starts comes to this process when its own parent has ended.
+        Orphan.adopt()
+        let program = try programPath()
+        let board = CheckBoard(wanted, handler: options.handler)
+        // They wait more than they compute.
+        for _ in 0..<4 {
+            // A thread that lives until all is done: a child dies with the thread that started it.
+            Line().perform {
+                while let unit = board.next() {
+                    board.finish(
+                        unit,
+                        Result { () throws(SystemError) in
+                            try make(unit.check, unit.handler, program)
+                        }
+                    )
+                }
+            }
+        }
+        var results: [CheckResult] = []
+        while let more = board.results(after: results.count) {
+            for result in more { told(result) }
+            results += more
+        }
+        if let error = board.error { throw error }
+        return CheckReport(
+            file: options.file,
+            plugin: board.plugin,
+            strictness: options.strictness,
+            seed: options.seed,
+            results: results
+        )
+    }
+
+    /// The path by which this program can be started again.
+    private func programPath() throws(SystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { throw SystemError("find this program", code: errno) }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    private func make(
+        _ check: Check,
+        _ handler: String?,
+        _ program: String
+    ) throws(SystemError) -> (CheckResult, CheckedPlugin?) {
+        let folder = try DataFolder()
+        defer { folder.remove() }
+        let order = order(check, handler, folder.path)
+        let account = try CheckChild.run(
+            order,
+            program: program,
+            within: CheckProcess.allowance(of: check, order),
+            memoryBytes: options.memoryMebibytes << 20
+        )
+        let finding: Finding?
+        // A verdict counts only from a process that came to its own end.
+        if let verdict = account.verdict, account.exit?.exited == true, account.exit?.code == 0 {
+            finding = verdict
+        } else {
+            finding = account.ending(of: check, options.memoryMebibytes)
+        }
+        var result = CheckResult(of: check, handler: handler, finding)
+        result.milliseconds = account.milliseconds
+        if finding != nil { result.output = String(account.output.prefix(500)) }
+        return (result, account.plugin)
+    }
+
+    private func order(_ check: Check, _ handler: String?, _ folder: String) -> CheckOrder {
+        CheckOrder(
+            file: options.file,
+            check: check.id,
+            handler: handler,
+            parameters: options.parameters,
+            config: options.config,
+            seed: options.seed,
+            runtimeMilliseconds: options.runtimeMilliseconds,
+            graceMilliseconds: options.graceMilliseconds,
+            dataDirectory: folder
+        )
+    }
+
+    /// Makes one check in this process, for a debugger.
+    ///
+    /// - Returns: what was found; `nil` if it passed.
+    package func runHere(_ check: Check) throws(SystemError) -> Finding? {
+        let folder = try DataFolder()
+        defer { folder.remove() }
+        let order = order(check, options.handler, folder.path)
+        return CheckProcess.make(check, order, CheckVoice(descriptor: nil))
+    }
+}

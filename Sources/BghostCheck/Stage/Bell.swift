@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import Glibc
+
+/// Something to wait for, which keeps what was rung before the wait.
+///
+/// It opens no descriptor: those of the process are counted.
+final class Bell: @unchecked Sendable {
+    // @unchecked: `value` is guarded by `lock`.
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let rung: UnsafeMutablePointer<pthread_cond_t>
+    private var value: UInt64?
+
+    init() {
+        lock = .allocate(capacity: 1)
+        rung = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(rung, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(rung)
+        pthread_mutex_destroy(lock)
+        rung.deallocate()
+        lock.deallocate()
+    }
+
+    func ring(with value: UInt64) {
+        pthread_mutex_lock(lock)
+        self.value = value
+        pthread_cond_signal(rung)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// What was rung with, and takes it; `nil` if nothing was in time.
+    func wait(milliseconds: Int) -> UInt64? {
+        let wait = UInt64(min(milliseconds, 1 << 30)) * 1_000_000
+        let end = Monotonic.now + wait
+        var limit = timespec(
+            tv_sec: Int(end / 1_000_000_000),
+            tv_nsec: Int(end % 1_000_000_000)
+        )
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        while value == nil {
+            guard pthread_cond_timedwait(rung, lock, &limit) == 0 else { break }
+        }
+        defer { value = nil }
+        return value
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostPlugin
+internal import CBghost
+internal import Synchronization
+
+/// Looks at each call of the host's own table, between the plugin and the runtime.
+///
+/// C functions carry nothing with them, so there is one for the process.
+enum HostWatch {
+    struct Manners: Sendable {
+        /// Whether there are extensions.
+        var hasExtensions = true
+        /// Whether what may be refused is.
+        var refuses = false
+    }
+
+    /// A completion that came too late.
+    struct Late: Equatable, Sendable {
+        /// Whether complete() had been accepted for the run before; else start() had returned a status.
+        var isSecond: Bool
+    }
+
+    struct Record: Sendable {
+        var completed: Set<UInt64> = []
+        var lateCompletions: [UInt64: Late] = [:]
+        /// The answers that were not BG_OK, by function.
+        var refusals: [String: Set<Int32>] = [:]
+        /// Calls after close().
+        var afterClose: Set<String> = []
+        /// Calls with another table than the one that was given.
+        var wrongHost: Set<String> = []
+    }
+
+    private struct Originals: @unchecked Sendable {
+        // @unchecked: functions that never change.
+        let table: bg_host
+    }
+
+    private static let originals = Mutex<Originals?>(nil)
+    private static let given = Mutex<Set<UInt>>([])
+    private static let manners = Mutex(Manners())
+    private static let record = Mutex(Record())
+
+    /// What has been seen so far.
+    static var seen: Record { record.withLock { $0 } }
+
+    /// Forgets what is known of completed runs, so that it does not grow.
+    static func forgetRuns() {
+        record.withLock { record in
+            record.completed = []
+            record.lateCompletions = [:]
+        }
+    }
+
+    /// Puts itself between a filled table, which is not protected yet, and its functions.
+    static func install(in table: UnsafeMutablePointer<bg_host>, _ manners: Manners) {
+        Self.manners.withLock { $0 = manners }
+        // The functions of all runtimes are the same: they tell them apart by the table.
+        let original = Originals(table: table.pointee)
+        originals.withLock { $0 = $0 ?? original }
+        let address = UInt(bitPattern: table)
+        given.withLock { _ = $0.insert(address) }
+        table.pointee.complete = { HostWatch.complete($0, $1, $2) }
+        table.pointee.cancelled = { host, run in
+            HostWatch.pass("cancelled", host) { $0.cancelled(host, run) }
+        }
+        table.pointee.set_state = { host, run, state in
+            HostWatch.pass("set_state", host, mayRefuse: true) { $0.set_state(host, run, state) }
+        }
+        table.pointee.progress = { host, run, done, total, phase in
+            HostWatch.pass("progress", host, mayRefuse: true) {
+                $0.progress(host, run, done, total, phase)
+            }
+        }
+        table.pointee.log = { host, run, level, message in
+            HostWatch.pass("log", host, mayRefuse: true) { $0.log(host, run, level, message) }
+        }
+        table.pointee.param = { host, run, pointer, buffer, capacity, need in
+            HostWatch.pass("param", host, mayRefuse: true) {
+                $0.param(host, run, pointer, buffer, capacity, need)
+            }
+        }
+        table.pointee.extension = { host, name in
+            guard HostWatch.manners.withLock(\.hasExtensions), HostWatch.isGiven(host, "extension")
+            else { return nil }
+            return HostWatch.originals.withLock { $0 }?.table.extension(host, name)
+        }
+    }
+
+    private static func isGiven(_ host: UnsafePointer<bg_host>?, _ name: String) -> Bool {
+        let address = UInt(bitPattern: host)
+        guard !given.withLock({ $0.contains(address) }) else { return true }
+        record.withLock { _ = $0.wrongHost.insert(name) }
+        return false
+    }
+
+    private static func pass(
+        _ name: String,
+        _ host: UnsafePointer<bg_host>?,
+        mayRefuse: Bool = false,
+        _ call: (bg_host) -> bg_status
+    ) -> bg_status {
+        guard isGiven(host, name) else { return BG_E_ARG }
+        if mayRefuse, manners.withLock(\.refuses) { return BG_E_LIMIT }
+        guard let originals = originals.withLock({ $0 }) else { return BG_E_ARG }
+        let answer = call(originals.table)
+        guard answer < 0 else { return answer }
+        record.withLock { record in
+            record.refusals[name, default: []].insert(answer)
+            if answer == BG_E_CLOSED { record.afterClose.insert(name) }
+        }
+        return answer
+    }
+
+    private static func complete(
+        _ host: UnsafePointer<bg_host>?,
+        _ run: bg_run,
+        _ result: UnsafePointer<bg_result>?
+    ) -> bg_status {
+        let answer = pass("complete", host) { $0.complete(host, run, result) }
+        record.withLock { record in
+            switch answer {
+            case BG_OK: record.completed.insert(run)
+            case BG_E_STALE:
+                record.lateCompletions[run] = Late(isSecond: record.completed.contains(run))
+            default: break
+            }
+        }
+        return answer
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import BghostPlugin
+internal import BghostWire
+internal import CBghost
+internal import Glibc
+internal import Synchronization
+
+/// A plugin in the hands of a check, carried by the same runtime as in a worker.
+///
+/// Used by the check's own thread only; what may not come back is done on other ones.
+final class Subject {
+    /// How its host is to be.
+    struct Manners {
+        var mood = HostMood.prompt
+        var hasExtensions = true
+        /// Of another minor, with more than the header of this one has.
+        var isNewer = false
+        var lanes = 1
+        var runGuard = RunGuard.none
+        var guardsTable = false
+        /// A JSON object for open(); `nil` is what was ordered.
+        var config: String?
+    }
+
+    /// A run as far as it has got.
+    struct Begun {
+        var run: UInt64
+        var lane: Int
+        var at: UInt64
+        /// Rings with the nanoseconds that start() took on the thread that calls it.
+        var returned: Bell
+    }
+
+    /// What became of a run.
+    struct Story {
+        var run: UInt64
+        /// `nil`: it did not end, though it was asked to stop.
+        var end: RunEnd?
+        /// Since it was asked to stop; `nil` if it was not.
+        var stoppedAfter: UInt64?
+        var wasStopped = false
+    }
+
+    let stage: Stage
+    let book: RunBook
+    let runtime: PluginRuntime
+    let table: UnsafeMutablePointer<bg_host>
+    private let manners: Manners
+    /// Shared by all subjects of the process, for they come one after the other.
+    private static let lines = (starter: Line(), control: Line(), answers: Line())
+    private var starter: Line { Self.lines.starter }
+    private var control: Line { Self.lines.control }
+    private var serial: UInt64 = 0
+
+    init(_ stage: Stage, _ manners: Manners) {
+        self.stage = stage
+        self.manners = manners
+        book = RunBook(manners.mood, answers: Self.lines.answers)
+        table = Self.page()
+        var options = PluginRuntime.Options(
+            lanes: manners.lanes,
+            threadsForBlocking: true,
+            isWorker: true,
+            dataDirectory: stage.order.dataDirectory,
+            config: manners.config ?? "{}",
+            hostVersion: "check"
+        )
+        options.runGuard = manners.runGuard
+        runtime = PluginRuntime(options: options, voice: book, table: table)
+        book.serve(runtime)
+        HostWatch.install(
+            in: table,
+            HostWatch.Manners(
+                hasExtensions: manners.hasExtensions,
+                refuses: manners.isRefusing
+            )
+        )
+        if manners.isNewer {
+            table.pointee.abi_minor = 9
+            table.pointee.size += 256
+        }
+        guard manners.guardsTable else { return }
+        stage.watchFaults((UnsafeRawPointer(table), Self.pageBytes, "bg_host, the host's table"))
+        mprotect(table, Self.pageBytes, PROT_READ)
+    }
+
+    private static let pageBytes = Int(getpagesize())
+
+    private static func page() -> UnsafeMutablePointer<bg_host> {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard let page = mmap(nil, pageBytes, PROT_READ | PROT_WRITE, flags, -1, 0),
+            page != MAP_FAILED
+        else { return .allocate(capacity: 1) }
+        return page.assumingMemoryBound(to: bg_host.self)
+    }
+
+    // MARK: Opening
+
+    func load() throws(Finding) {
+        let mapped = try stage.map()
+        let config = manners.config ?? "{}"
+        stage.phase(
+            config == stage.order.config
+                ? "bghost_plugin_v1() and open()"
+                : "open() with the config \(OddText.brief(config))"
+        )
+        do throws(PluginRefusal) {
+            try runtime.load(mapped)
+        } catch {
+            throw Finding.failed(stage.without(error.message))
+        }
+        if manners.runGuard != .none {
+            for lane in 0..<manners.lanes {
+                // Whole pages: its texts lie behind it.
+                let start = UnsafeRawPointer(runtime.runInfo(lane: lane))
+                stage.watchFaults((start, 160 << 10, "what a run is told"))
+            }
+        }
+    }
+
+    var plugin: PluginDescriptor? { runtime.plugin }
+
+    /// The handler that the check is about.
+    func handler() throws(Finding) -> (index: Int, it: PluginDescriptor.Handler) {
+        let handlers = plugin?.handlers ?? []
+        let name = stage.order.handler ?? handlers.first?.name
+        guard let index = handlers.firstIndex(where: { $0.name == name }) else {
+            throw Finding.skipped("it has no handler \(name ?? "")")
+        }
+        return (index, handlers[index])
+    }
+
+    // MARK: Runs
+
+    /// Begins a run and returns at once, whatever start() does.
+    func begin(
+        _ handler: Int? = nil,
+        lane: Int = 0,
+        parameters: String? = nil,
+        resultBytesMax: UInt32 = 64 << 10,
+        number: UInt64? = nil
+    ) throws(Finding) -> Begun {
+        let index: Int
+        if let handler { index = handler } else { index = try self.handler().index }
+        let run = number ?? nextNumber(lane: lane)
+        let name = plugin?.handlers[index].name ?? ""
+        let with = parameters.map { " with the parameters " + OddText.brief($0) } ?? ""
+        stage.phase("a run of \(name)\(with)")
+        let runtimeMilliseconds = UInt64(stage.order.runtimeMilliseconds)
+        let start = Start(
+            run: run,
+            handler: UInt16(index),
+            attempt: 1,
+            deadline: Int64(Monotonic.now + runtimeMilliseconds * 1_000_000),
+            graceMilliseconds: stage.order.graceMilliseconds,
+            resultBytesMax: resultBytesMax,
+            task: "org.example.check." + name,
+            parameters: parameters ?? stage.order.parameters
+        )
+        let returned = Bell()
+        let at = Monotonic.now
+        starter.perform { [runtime] in
+            let begin = Monotonic.now
+            _ = runtime.start(start)
+            returned.ring(with: Monotonic.now - begin)
+        }
+        return Begun(run: run, lane: lane, at: at, returned: returned)
+    }
+
+    /// A number for the next run of a lane.
+    func nextNumber(lane: Int) -> UInt64 {
+        serial += 1
+        return serial << LaneNumber.bits | UInt64(lane)
+    }
+
+    /// Waits for a run's end as long as its runtime, then asks it to stop and waits for its grace.
+    func finish(_ begun: Begun) -> Story {
+        let order = stage.order
+        let elapsed = Int((Monotonic.now - begun.at) / 1_000_000)
+        let rest = max(0, Int(order.runtimeMilliseconds) - elapsed)
+        if let end = book.end(of: begun.run, milliseconds: rest) {
+            book.forget(begun.run)
+            return Story(run: begun.run, end: end)
+        }
+        return stop(begun, why: UInt32(BG_WHY_EXPIRED))
+    }
+
+    /// Asks a run to stop and waits for its grace.
+    func stop(_ begun: Begun, why: UInt32) -> Story {
+        let asked = Monotonic.now
+        control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
+        let end = book.end(of: begun.run, milliseconds: Int(stage.order.graceMilliseconds))
+        book.forget(begun.run)
+        return Story(
+            run: begun.run,
+            end: end,
+            stoppedAfter: end.map { $0.at > asked ? $0.at - asked : 0 },
+            wasStopped: true
+        )
+    }
+
+    /// Asks a run to stop, and waits for nothing.
+    func cancelSoon(_ begun: Begun, why: UInt32) {
+        control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
+    }
+
+    /// Asks a run to stop.
+    ///
+    /// - Returns: the nanoseconds until its cancel() had returned; `nil` if that was not within 2 s.
+    func timeCancel(_ begun: Begun, why: UInt32) -> UInt64? {
+        let done = Bell()
+        let asked = Monotonic.now
+        runtime.cancel(run: begun.run, why: why)
+        runtime.afterCallbacks(of: begun.run) { done.ring(with: Monotonic.now) }
+        return done.wait(milliseconds: 2000).map { $0 > asked ? $0 - asked : 0 }
+    }
+
+    /// One run from its beginning to its end.
+    func carry(
+        lane: Int = 0,
+        parameters: String? = nil,
+        resultBytesMax: UInt32 = 64 << 10
+    ) throws(Finding) -> Story {
+        finish(
+            try begin(lane: lane, parameters: parameters, resultBytesMax: resultBytesMax)
+        )
+    }
+
+    /// The same, for checks that mean nothing without an end.
+    func carryToEnd(
+        lane: Int = 0,
+        parameters: String? = nil
+    ) throws(Finding) -> Story {
+        let story = try carry(lane: lane, parameters: parameters)
+        guard story.end != nil else {
+            throw Finding.skipped(
+                "a run did not end, so that nothing can be said of what comes then"
+            )
+        }
+        return story
+    }
+
+    /// Begins and ends one run of each handler.
+    func carryEach() throws(Finding) {
+        for index in 0..<(plugin?.handlers.count ?? 0) { _ = finish(try begin(index)) }
+    }
+
+    // MARK: Closing
+
+    /// Closes the plugin.
+    ///
+    /// - Returns: whether that came back within two seconds.
+    func close() -> Bool {
+        stage.phase("close()")
+        return control.time(milliseconds: 2000) { [runtime] in runtime.close() } != nil
+    }
+
+    /// Does something on the thread that calls start().
+    func onStarter<T: Sendable>(_ work: @escaping @Sendable () -> T) -> T? {
+        let result = Mutex<T?>(nil)
+        let box = Box(result)
+        guard
+            starter.time(
+                milliseconds: 5000,
+                {
+                    let value = work()
+                    box.value.withLock { $0 = value }
+                }
+            ) != nil
+        else { return nil }
+        return box.value.withLock { $0 }
+    }
+
+    private final class Box<T: Sendable>: Sendable {
+        let value: Mutex<T?>
+
+        init(_ value: consuming Mutex<T?>) { self.value = value }
+    }
+}
+
+extension Subject.Manners {
+    fileprivate var isRefusing: Bool { if case .refusing = mood { true } else { false } }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+
+struct Reload: ClientCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have the daemon read its manifest anew.",
+        discussion: """
+            All of it or nothing: it is checked and what it adds or changes is loaded for a trial \
+            first. One that is refused changes nothing, says why, and ends this with status 78. Runs \
+            under way go on as they began. SIGHUP does the same without an answer.
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await ask { client, console in
+            let answer = try await client.reload()
+            guard !output.json else { return console.answer(json: answer.json) }
+            console.answer(Self.text(answer.value))
+        }
+    }
+
+    private static func text(_ report: ReloadReport) -> String {
+        var text = TerminalText.escaped(report.summary) + "\n"
+        for (kind, names) in [("task", report.tasks), ("plugin", report.plugins)] {
+            for (mark, list) in [("+", names.added), ("~", names.changed), ("-", names.removed)] {
+                for name in list { text += "  \(mark) \(kind) \(TerminalText.escaped(name))\n" }
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+internal import BghostCore
+internal import BghostLinux
+internal import BghostTrust
+internal import Glibc
+
+/// Signs plugins, so that manifests can say by whom they must be.
+package enum PluginSigner {
+    /// Writes the signature beside the file.
+    ///
+    /// - Parameters:
+    ///   - key: the file of the secret key.
+    ///   - comment: is signed too; `nil` says what was signed, and when.
+    package static func run(
+        file: String,
+        key: String,
+        comment: String?,
+        _ console: Console
+    ) throws(CommandFailure) {
+        let secret = try secretKey(key)
+        let text = comment ?? "timestamp:\(unixNow() / 1_000_000_000)\tfile:\(name(of: file))"
+        guard
+            PrintableText.escaped(text.replacing("\t", with: " "))
+                == text.replacing("\t", with: " "),
+            text.utf8.count <= 1024
+        else {
+            throw CommandFailure(.usage, "the comment must be one line of at most 1024 bytes")
+        }
+        do throws(TrustError) {
+            let library = try HeldLibrary(path: file)
+            let signature = try secret.sign(try library.bytes(), comment: text)
+            try write(signature.text, beside: file)
+        } catch {
+            throw CommandFailure(.failure, TerminalText.escaped(error.description))
+        }
+        console.answer("\(TerminalText.escaped(file))\(MinisignSignature.suffix) written\n")
+        console.answer("public key: \(secret.publicKey.line)\n")
+    }
+
+    private static func secretKey(_ path: String) throws(CommandFailure) -> MinisignSecretKey {
+        let text: [UInt8]
+        switch SmallFile.read(path, bytesMax: 4096) {
+        case .success(let bytes): text = bytes
+        case .failure(let error): throw CommandFailure(.inputMissing, error.description)
+        }
+        do throws(TrustError) {
+            return try MinisignSecretKey(String(decoding: text, as: UTF8.self))
+        } catch {
+            throw CommandFailure(.failure, "\(TerminalText.escaped(path)): \(error.description)")
+        }
+    }
+
+    private static func name(of path: String) -> String {
+        PrintableText.escaped(path.split(separator: "/").last.map(String.init) ?? path)
+    }
+
+    private static func write(_ text: String, beside file: String) throws(TrustError) {
+        let path = file + MinisignSignature.suffix
+        let fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard fd >= 0 else { throw TrustError(SystemError("write", path, code: errno).description) }
+        defer { close(fd) }
+        var text = text
+        let isWritten = text.withUTF8 { Glibc.write(fd, $0.baseAddress, $0.count) == $0.count }
+        guard isWritten, fsync(fd) == 0 else {
+            throw TrustError(SystemError("write", path, code: errno).description)
+        }
+    }
+}

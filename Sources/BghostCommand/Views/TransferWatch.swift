@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostControl
+package import BghostCore
+internal import Glibc
+
+/// Shows how far transfers are until all of them have ended.
+struct TransferWatch {
+    let console: Console
+    let hasJSON: Bool
+
+    /// How often the daemon is asked.
+    private static let period = Duration.milliseconds(200)
+
+    func run(
+        _ client: ControlClient,
+        _ choose: ([TransferView]) -> [TransferView]
+    ) async throws {
+        let isLive = !hasJSON && isatty(1) == 1
+        var screen = TransferScreen()
+        while true {
+            let views = choose(try await client.transfers().value)
+            if hasJSON {
+                for view in screen.changed(views) { console.answer(json: json(view)) }
+            } else if isLive {
+                console.answer(screen.frame(views, now: unixNow(), console.out))
+            } else {
+                console.answer(screen.lines(views))
+            }
+            if views.allSatisfy(\.isOver) { return }
+            try await Task.sleep(for: Self.period)
+        }
+    }
+
+    private func json(_ view: TransferView) -> String {
+        var writer = JSONWriter()
+        writer.value(view)
+        return writer.text
+    }
+}
+
+/// What has been shown of transfers, and what is new.
+package struct TransferScreen {
+    private var lineCount = 0
+    private var tenths: [RunID: Int] = [:]
+    private var over: Set<RunID> = []
+    private var shown: [RunID: TransferView] = [:]
+
+    package init() {}
+
+    /// The whole picture, over the one before.
+    package mutating func frame(_ views: [TransferView], now: Int64, _ style: Style) -> String {
+        let text = TransfersView(views, now: now).text(style)
+        // Up to the first line, and what is there goes.
+        let back = lineCount > 0 ? "\u{1B}[\(lineCount)A\u{1B}[J" : ""
+        lineCount = text.utf8.count { $0 == UInt8(ascii: "\n") }
+        return back + text
+    }
+
+    /// A line for each further tenth, and one for each end.
+    package mutating func lines(_ views: [TransferView]) -> String {
+        var text = ""
+        for view in views {
+            if let percent = view.percent, !view.isOver || view.stateName == "done" {
+                let tenth = percent / 10
+                if tenth > tenths[view.id] ?? -1 {
+                    tenths[view.id] = tenth
+                    text += TransfersView.line(view, percent: tenth * 10)
+                }
+            }
+            if view.isOver, over.insert(view.id).inserted { text += TransfersView.end(view) }
+        }
+        return text
+    }
+
+    /// Those that are not as they were.
+    package mutating func changed(_ views: [TransferView]) -> [TransferView] {
+        let new = views.filter { shown[$0.id] != $0 }
+        for view in new { shown[view.id] = view }
+        return new
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import Glibc
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import ServiceLifecycle
+
+/// Serves links to actions of notifications on 127.0.0.1, and nothing else.
+///
+/// It never ends the daemon: a port that is taken is reported, and the links do not work.
+package struct ActionServer: Service, CustomStringConvertible {
+    private let notifications: any NotificationControl
+    private let port: Int
+    private let onReady: @Sendable () -> Void
+    private let onFailure: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - port: of loopback.
+    ///   - onReady: called once links can be followed.
+    ///   - onFailure: called with a sentence if they cannot.
+    package init(
+        notifications: any NotificationControl,
+        port: Int,
+        onReady: @escaping @Sendable () -> Void = {},
+        onFailure: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.notifications = notifications
+        self.port = port
+        self.onReady = onReady
+        self.onFailure = onFailure
+    }
+
+    /// For the group of services, which asks.
+    package var description: String { "the server of action links" }
+
+    /// Serves until it is shut down or cancelled.
+    package func run() async {
+        do {
+            try await server().run()
+        } catch {
+            onFailure("links to actions are not served at 127.0.0.1:\(port): \(error)")
+            try? await gracefulShutdown()
+        }
+    }
+
+    private func server() throws -> any Service {
+        let logger = Logger(label: "bghost.actions") { _ in SwiftLogNoOpLogHandler() }
+        let responder = ActionRoutes(notifications: notifications, port: port).router()
+            .buildResponder()
+        let onReady = onReady
+        return try builder.buildServer(
+            configuration: ServerConfiguration(
+                address: .hostname("127.0.0.1", port: port),
+                availableConnectionsDelegate: .maximum(Self.connectionsMax, logger: logger)
+            ),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger,
+            responder: { request, writer, channel in
+                let context = BasicRequestContext(
+                    source: ApplicationRequestContextSource(channel: channel, logger: logger)
+                )
+                var response: Response
+                do {
+                    response = try await responder.respond(to: request, context: context)
+                } catch let error as HTTPParserError {
+                    throw error
+                } catch let error as HTTPError {
+                    response = Response(status: error.status)
+                } catch is NIOTooManyBytesError {
+                    response = Response(status: .contentTooLarge)
+                } catch {
+                    response = Response(status: .internalServerError)
+                }
+                response.headers[.date] = HTTPDate.text(unixSeconds: Int64(time(nil)))
+                try await writer.write(response: response.head, body: response.body)
+            },
+            onServerRunning: { _ in onReady() }
+        )
+    }
+
+    private static let connectionsMax = 16
+
+    private var builder: HTTPServerBuilder {
+        let limits = ControlLimits()
+        return .http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [
+                    RequestDeadline(
+                        receiveTime: TimeAmount(limits.receiveTime),
+                        idleTime: TimeAmount(limits.idleTime),
+                        stallTime: TimeAmount(limits.stallTime)
+                    )
+                ],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: ControlLimits.headBytesMax,
+                    maxHeaderListSize: ControlLimits.headBytesMax,
+                    maxHeaderFieldCount: ControlLimits.headFieldsMax
+                )
+            )
+        )
+    }
+}

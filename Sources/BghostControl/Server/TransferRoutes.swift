@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import Hummingbird
+
+/// The paths by which transfers are looked at and steered.
+struct TransferRoutes: Sendable {
+    let host: any HostControl
+
+    func add(to router: Router<ControlRoutes.Context>) {
+        router.get("v1/transfers") { _, _ in
+            let views = await host.transfers()
+            return Answer.json(Schema.transfers) { writer in
+                writer.member("transfers") { writer in
+                    writer.array { writer in views.forEach { writer.value($0) } }
+                }
+            }
+        }
+        router.post("v1/transfers/:id/cancel") { _, context in
+            let id = try context.parameters.require("id")
+            return try await change { () throws(OperatorRefusal) in
+                try await host.cancelTransfer(id)
+            }
+        }
+        router.post("v1/transfers/:id/retry") { _, context in
+            let id = try context.parameters.require("id")
+            return try await change { () throws(OperatorRefusal) in
+                try await host.retryTransfer(id)
+            }
+        }
+    }
+
+    private func change(
+        _ body: () async throws(OperatorRefusal) -> TransferView
+    ) async throws(ControlFault) -> Response {
+        let view: TransferView
+        do {
+            view = try await body()
+        } catch {
+            throw ControlFault(error)
+        }
+        return Answer.json(Schema.transfer) { writer in
+            writer.key("transfer")
+            writer.value(view)
+        }
+    }
+}

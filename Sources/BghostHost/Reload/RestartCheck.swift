@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// What of a manifest cannot be changed while the daemon runs.
+enum RestartCheck {
+    /// What another manifest changes and may not, each with its key.
+    ///
+    /// What this does not know may be changed counts among them, so a section that is new to the
+    /// manifest is never taken up by half.
+    static func changes(from old: Manifest, to new: Manifest) -> [String] {
+        hostChanges(old.host, new.host) + inProcessChanges(old, new) + otherChanges(old, new)
+    }
+
+    private static func hostChanges(_ old: HostSettings, _ new: HostSettings) -> [String] {
+        var changes: [String] = []
+        if old.stateDirectory != new.stateDirectory {
+            changes.append(
+                "`host.stateDirectory` is \(text(old.stateDirectory)) and would be"
+                    + " \(text(new.stateDirectory))"
+            )
+        }
+        if old.controlSocket != new.controlSocket {
+            changes.append(
+                "`host.control` is \(text(old.controlSocket)) and would be"
+                    + " \(text(new.controlSocket))"
+            )
+        }
+        var rest = new
+        rest.stateDirectory = old.stateDirectory
+        rest.controlSocket = old.controlSocket
+        rest.slots = old.slots
+        rest.timeZone = old.timeZone
+        rest.facts = old.facts
+        if rest != old { changes.append("another key of `host` has changed") }
+        return changes
+    }
+
+    private static func text(_ path: String?) -> String { path ?? "not given" }
+
+    /// What is loaded into the daemon stays in it: its image cannot be put out of the process.
+    private static func inProcessChanges(_ old: Manifest, _ new: Manifest) -> [String] {
+        old.plugins.compactMap { before in
+            guard before.isolation == .inProcess else { return nil }
+            let name = before.name
+            guard let after = new.plugins.first(where: { $0.name == name }) else {
+                return "`plugins.\(name)` is loaded into the daemon and would be removed"
+            }
+            let isSame =
+                PluginSlot.Code.plugin(before).isSame(as: .plugin(after))
+                && old.key(of: before) == new.key(of: after)
+            return isSame
+                ? nil : "`plugins.\(name)` is loaded into the daemon and would be changed"
+        }
+    }
+
+    private static func otherChanges(_ old: Manifest, _ new: Manifest) -> [String] {
+        var rest = new
+        rest.host = old.host
+        rest.plugins = old.plugins
+        rest.functions = old.functions
+        rest.signers = old.signers
+        rest.tasks = old.tasks
+        guard rest != old else { return [] }
+        return [
+            "a section other than `host`, `plugins`, `functions`, `signers` and `tasks` has changed"
+        ]
+    }
+}
+
+extension PluginSlot.Code {
+    /// Whether it is defined in the same way, wherever in the manifest that stands.
+    func isSame(as other: PluginSlot.Code) -> Bool {
+        switch (self, other) {
+        case (.plugin(var own), .plugin(let other)):
+            own.origin = other.origin
+            return own == other
+        case (.function(var own), .function(let other)):
+            own.origin = other.origin
+            return own == other
+        default: return false
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .plugin(let definition): definition.name
+        case .function(let definition): definition.name
+        }
+    }
+}
+
+extension Manifest {
+    /// The key of whoever must have signed a plugin.
+    fileprivate func key(of plugin: PluginDefinition) -> String? {
+        signers.first { $0.name == plugin.signedBy }?.key
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Glibc
+
+/// Who is kept from what a run is told.
+package enum RunGuard: Equatable, Sendable {
+    case none
+    /// Whoever writes to it.
+    case writers
+    /// Whoever reads it once the run has been released.
+    case lateReaders
+}
+
+/// Pages for what one run at a time is told: who must not touch them is stopped where he does so.
+struct GuardedPages: @unchecked Sendable {
+    // @unchecked: the pointers never change; who may use what they point to is decided by the slot.
+
+    /// The texts of one run with the largest parameters, and a table.
+    private static let count = 160 << 10
+    private static let headBytes = 256
+
+    private let base: UnsafeMutableRawPointer
+    private let runGuard: RunGuard
+
+    /// `nil` if there is no memory.
+    init?(_ runGuard: RunGuard) {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard let base = mmap(nil, Self.count, PROT_READ | PROT_WRITE, flags, -1, 0),
+            base != MAP_FAILED
+        else { return nil }
+        self.base = base
+        self.runGuard = runGuard
+    }
+
+    var info: UnsafeMutablePointer<bg_run_info> { base.assumingMemoryBound(to: bg_run_info.self) }
+
+    var texts: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(
+            start: base + Self.headBytes,
+            count: Self.count - Self.headBytes
+        )
+    }
+
+    func open() { protect(PROT_READ | PROT_WRITE) }
+    func show() { if runGuard == .writers { protect(PROT_READ) } }
+    func close() { if runGuard == .lateReaders { protect(PROT_NONE) } }
+
+    private func protect(_ access: Int32) { mprotect(base, Self.count, access) }
+}

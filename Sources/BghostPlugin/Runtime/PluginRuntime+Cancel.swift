@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Asking runs to stop.
+extension PluginRuntime {
+    /// Asks a run to stop.
+    ///
+    /// Returns at once: the plugin hears of it on a thread of its own. Not to be called on the thread
+    /// that calls `start`. A run that is over is left alone; one that has not begun is remembered.
+    package func cancel(run: UInt64, why: UInt32) {
+        cancel(run: run, why: why, isBeforeStart: false)
+    }
+
+    /// The same, on the thread that is about to call start() if it has not yet: the plugin must hear of
+    /// a stop that came first before it begins.
+    func cancel(run: UInt64, why: UInt32, isBeforeStart: Bool) {
+        let lane = LaneNumber.of(run)
+        guard lane < slots.count else { return }
+        let slot = slots[lane]
+        guard slot.current.belongs(to: run) else {
+            remember(run, why, slot)
+            return
+        }
+        slot.why.store(why, ordering: .relaxed)
+        guard
+            let before = slot.change(
+                run,
+                set: RunWord.isCancelled,
+                unless: RunWord.isDone | RunWord.isCancelled
+            )
+        else { return }
+        slot.signalCancelDescriptor()
+        guard case .plugin(let plugin, _) = program else { return }
+        let mayOverlap = plugin.handlers[slot.handler].flags.contains(.mayBlock)
+        if !before.has(RunWord.isInStart) || mayOverlap {
+            let tell: CallbackQueue.Callback = { [self] in
+                deliverCancel(slot, run, mayOverlapStart: mayOverlap)
+                trySettle(slot, run)
+            }
+            if isBeforeStart { tell() } else { slot.callbacks.add(on: callers, tell) }
+        }
+    }
+
+    /// Does something once the callbacks that a run's lane is to have by now have returned, on a thread
+    /// that may run plugin code.
+    package func afterCallbacks(of run: UInt64, _ body: @escaping @Sendable () -> Void) {
+        slots[LaneNumber.of(run)].callbacks.add(on: callers, body)
+    }
+
+    private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
+        let isNoted = early.withLock { early in
+            // Numbers of a lane grow, so one that is not above the last has begun.
+            guard run > slot.begun.load(ordering: .acquiring), early.count < slots.count * 2 else {
+                return false
+            }
+            early[run] = why
+            return true
+        }
+        // It began between the look and this; if not, it is over.
+        if !isNoted, slot.current.belongs(to: run) { cancel(run: run, why: why) }
+    }
+
+    func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) {
+        guard case .plugin(let plugin, let instance) = program,
+            let cancel = plugin.handlers[slot.handler].cancel
+        else { return }
+        let forbidden =
+            RunWord.isDone | RunWord.isCancelSettled | (mayOverlapStart ? 0 : RunWord.isInStart)
+        guard
+            slot.change(
+                run,
+                set: RunWord.isInCancel | RunWord.isCancelSettled,
+                unless: forbidden
+            ) != nil
+        else { return }
+        cancel(
+            instance,
+            run,
+            UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
+            slot.why.load(ordering: .relaxed)
+        )
+        _ = slot.change(run, clear: RunWord.isInCancel)
+    }
+}

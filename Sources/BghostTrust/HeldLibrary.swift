@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import Crypto
+internal import Glibc
+
+/// A library whose content nobody can change any more: what was looked at is what is mapped.
+///
+/// It is read once, into a sealed memory file. To hash a path and map it later would be a race, and that
+/// it is still the same inode is not enough, since its owner may write to it.
+package final class HeldLibrary: Sendable {
+    /// Open for reading; closed with this.
+    package let descriptor: Int32
+    /// Of its content, 64 lower-case hex digits.
+    package let sha256: String
+
+    /// The most bytes of a library that is held.
+    package static let bytesMax = 256 << 20
+
+    /// Reads a regular file.
+    package init(path: String) throws(TrustError) {
+        // Not blocking: without it, opening a FIFO waits for a writer that need never come.
+        let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard source >= 0 else { throw Self.failure(path, errno) }
+        defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0 else { throw Self.failure(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, EINVAL) }
+        guard status.st_size <= Self.bytesMax else { throw Self.failure(path, EFBIG) }
+        do throws(SystemError) {
+            let file = Descriptor(owning: try MemoryFile.library())
+            var function = SHA256()
+            try MemoryFile.copy(source, to: file.raw, bytesMax: Self.bytesMax) {
+                function.update(bufferPointer: $0)
+            }
+            try MemoryFile.seal(file.raw)
+            sha256 = function.finalize().map(Self.hex).joined()
+            descriptor = file.release()
+        } catch {
+            throw TrustError("\(path) cannot be held: \(error.description)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// All of it.
+    package func bytes() throws(TrustError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do throws(SystemError) {
+            try MemoryFile.read(descriptor) { bytes += $0 }
+        } catch {
+            throw TrustError("it cannot be read again: \(error.description)")
+        }
+        return bytes
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> TrustError {
+        TrustError("\(path) cannot be read: \(SystemError("read", path, code: code).reason)")
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+
+/// What a library must be, by the manifest.
+package struct LibraryPin: Sendable {
+    /// A key that is believed, and what the manifest calls it.
+    package struct Signer: Sendable {
+        package let name: String
+        package let key: MinisignPublicKey
+
+        package init(name: String, key: MinisignPublicKey) {
+            self.name = name
+            self.key = key
+        }
+    }
+
+    /// 64 lower-case hex digits.
+    package let sha256: String?
+    package let signer: Signer?
+
+    /// - Returns: `nil` if nothing is asked of the library.
+    package init?(sha256: String?, signer: Signer?) {
+        guard sha256 != nil || signer != nil else { return nil }
+        self.sha256 = sha256
+        self.signer = signer
+    }
+
+    /// Takes hold of a library that is what it must be.
+    package func hold(_ path: String) throws(TrustError) -> HeldLibrary {
+        let library = try HeldLibrary(path: path)
+        if let sha256, sha256 != library.sha256 {
+            throw TrustError(
+                "\(path) is not the file that the manifest pins: its SHA-256 is \(library.sha256), and"
+                    + " `sha256` says \(sha256). Put the right file there, or pin this one if you"
+                    + " know it"
+            )
+        }
+        if let signer { try Self.check(library, path, signer) }
+        return library
+    }
+
+    private static func check(
+        _ library: HeldLibrary,
+        _ path: String,
+        _ signer: Signer
+    ) throws(TrustError) {
+        let file = path + MinisignSignature.suffix
+        do throws(TrustError) {
+            let text: [UInt8]
+            switch SmallFile.read(file, bytesMax: MinisignSignature.bytesMax) {
+            case .success(let bytes): text = bytes
+            case .failure(let error):
+                throw TrustError(
+                    "it is not signed, and `signedBy` wants it to be by `\(signer.name)`:"
+                        + " \(error.description)"
+                )
+            }
+            let signature = try MinisignSignature(String(decoding: text, as: UTF8.self))
+            try signature.check(try library.bytes(), by: signer.key, signer: signer.name)
+        } catch {
+            throw TrustError("\(path): \(error.description)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// A signature of a file, as `minisign` writes it beside the file.
+package struct MinisignSignature: Equatable, Sendable {
+    /// Of the key that made it.
+    package let number: [UInt8]
+    let signature: [UInt8]
+    /// It is signed too.
+    package let comment: String
+    let commentSignature: [UInt8]
+
+    /// What a signature's file is called, behind the name of what it signs.
+    package static let suffix = ".minisig"
+    /// The longest file of a signature.
+    package static let bytesMax = 16 << 10
+    private static let commentMark = "trusted comment: "
+    private static let signatureBytes = 64
+
+    init(number: [UInt8], signature: [UInt8], comment: String, commentSignature: [UInt8]) {
+        self.number = number
+        self.signature = signature
+        self.comment = comment
+        self.commentSignature = commentSignature
+    }
+
+    /// Reads a signature's file.
+    package init(_ text: String) throws(TrustError) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 4 || lines.count == 5 && lines[4].isEmpty,
+            lines[0].hasPrefix("untrusted comment: "), lines[2].hasPrefix(Self.commentMark),
+            let first = Base64.decode(lines[1]),
+            first.count == 2 + MinisignPublicKey.numberBytes + Self.signatureBytes,
+            let second = Base64.decode(lines[3]), second.count == Self.signatureBytes
+        else { throw TrustError("its signature is not in minisign's format") }
+        guard !first.starts(with: Array("ED".utf8)) else {
+            throw TrustError(
+                "its signature is one of the file's BLAKE2 hash; sign the file itself, with"
+                    + " `bghost plugin sign` or `minisign -S -l`"
+            )
+        }
+        guard first.starts(with: MinisignPublicKey.algorithm) else {
+            throw TrustError("its signature is of a kind that is not known")
+        }
+        number = Array(first[2..<10])
+        signature = Array(first[10...])
+        comment = String(lines[2].dropFirst(Self.commentMark.count))
+        commentSignature = second
+    }
+
+    /// The text of its file.
+    package var text: String {
+        let first = Base64.encode(MinisignPublicKey.algorithm + number + signature)
+        return "untrusted comment: signature from bghost\n\(first)\n"
+            + "\(Self.commentMark)\(comment)\n\(Base64.encode(commentSignature))\n"
+    }
+
+    /// Says whether somebody signed this.
+    ///
+    /// - Parameter signer: what the key is called, for messages.
+    package func check(
+        _ message: [UInt8],
+        by key: MinisignPublicKey,
+        signer: String
+    ) throws(TrustError) {
+        guard number == key.number else {
+            throw TrustError(
+                "it is signed with key \(MinisignPublicKey.name(of: number)), and not by"
+                    + " `\(signer)`, whose key is \(key.name)"
+            )
+        }
+        guard key.isSignature(signature, of: message) else {
+            throw TrustError(
+                "it is not what `\(signer)` signed: the file or its signature was changed"
+            )
+        }
+        guard key.isSignature(commentSignature, of: signature + Array(comment.utf8)) else {
+            throw TrustError("the trusted comment of its signature was changed")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import Glibc
+
+/// Who could put another file in the place of one: its owner, and those who may write to it or to a
+/// folder on the way.
+package enum PathTrust {
+    /// Says whether nobody but root and this process's user can change what lies at a path.
+    ///
+    /// Symbolic links are followed, and looked at with the folders that they lie in.
+    ///
+    /// - Parameter path: absolute.
+    package static func check(_ path: String) throws(TrustError) {
+        var rest = ArraySlice(path.split(separator: "/").map(String.init))
+        var folder = ""
+        var links = 0
+        try look(at: "/")
+        while let name = rest.popFirst() {
+            if name == "." { continue }
+            if name == ".." {
+                folder = folder.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+                continue
+            }
+            let here = folder + "/" + name
+            let facts = try look(at: here)
+            guard facts.kind == .link else {
+                folder = here
+                continue
+            }
+            links += 1
+            guard links <= 40, let target = readLink(here) else {
+                throw TrustError("\(here) is a link that leads nowhere")
+            }
+            if target.hasPrefix("/") { folder = "" }
+            rest = ArraySlice(target.split(separator: "/").map(String.init)) + rest
+        }
+    }
+
+    @discardableResult
+    private static func look(at path: String) throws(TrustError) -> FileFacts {
+        let facts: FileFacts
+        do throws(SystemError) {
+            facts = try FileFacts(of: path, followsLinks: false)
+        } catch {
+            throw TrustError(error.description)
+        }
+        let user = geteuid()
+        guard facts.owner == 0 || facts.owner == user else {
+            throw TrustError(
+                "\(path) belongs to user \(facts.owner), who could change it; `chown` it to root or to"
+                    + " user \(user)"
+            )
+        }
+        // A link's permissions mean nothing.
+        guard facts.kind != .link else { return facts }
+        let mayOthers = facts.permissions & 0o002 != 0
+        let mayGroup = facts.permissions & 0o020 != 0 && !isOwnGroup(facts.group, user)
+        guard mayOthers || mayGroup else { return facts }
+        // In a folder like /tmp nobody can put something in the place of another user's file.
+        guard facts.kind != .folder || facts.permissions & 0o1000 == 0 else { return facts }
+        throw TrustError(
+            "\(path) can be written by \(mayOthers ? "everybody" : "group \(facts.group)"); run"
+                + " `chmod \(mayOthers ? "o-w" : "g-w") \(path)`"
+        )
+    }
+
+    /// A group that is the user's own, as distributions make one for each.
+    private static func isOwnGroup(_ group: UInt32, _ user: UInt32) -> Bool {
+        user == 0 ? group == 0 : group == getegid()
+    }
+
+    private static func readLink(_ path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

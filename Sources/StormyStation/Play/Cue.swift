@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the player does himself, at its moment: as the network, as an operator, and as the user.
+struct Cue: Sendable {
+    /// What the player sees of the play.
+    struct Scene {
+        var runs: [RunEntry]
+        var record: StationRecord
+        var mishaps: Mishaps
+
+        func run(of task: String) -> RunEntry? {
+            runs.first { Story.is($0.task, of: task) }
+        }
+
+        /// Whether something waits at the station, and a run of the task is under way for it, or is over.
+        func isHolding(_ place: Mishaps.Place, run task: String, hasEnded: Bool) -> Bool {
+            guard mishaps.isHolding(at: place), let run = run(of: task) else { return false }
+            return run.hasEnded == hasEnded
+        }
+    }
+
+    /// Said as it is given.
+    var text: String
+    var isDue: @Sendable (Scene) -> Bool
+    /// - Throws: `DaemonClient.Failure`.
+    var give: @Sendable (Scene, DaemonClient) async throws -> Void
+
+    /// What goes wrong on the way, from the beginning.
+    static func prepare(_ mishaps: Mishaps) {
+        mishaps.plan(.hold, at: .forecast)
+        mishaps.plan(.cut, at: .photo)
+        mishaps.plan(.hold, at: .offset)
+    }
+
+    static let stormy = [
+        expire(Story.noon, while: .forecast, "the station has sent half of the forecast"),
+        release(.forecast, after: Story.noon, "the station sends the rest of the forecast"),
+        Cue(
+            text: "the user taps the notification",
+            isDue: { scene in
+                scene.record.notifications.contains { $0.title == Story.storm }
+                    && scene.run(of: Story.notify)?.hasEnded == true
+                    && scene.run(of: Story.tap) == nil
+            },
+            give: { _, client in try await client.act(Story.upload, on: Story.storm) }
+        ),
+        expire(Story.photos, while: .offset, "the station has hung up on the photo half-way"),
+        release(.offset, after: Story.photos, "the station says how much of the photo it has"),
+    ]
+
+    private static func expire(_ task: String, while place: Mishaps.Place, _ text: String) -> Cue {
+        Cue(
+            text: "\(text): the run's time is up",
+            isDue: { $0.isHolding(place, run: task, hasEnded: false) },
+            give: { scene, client in
+                guard let run = scene.run(of: task) else { return }
+                try await client.expire(run.id)
+            }
+        )
+    }
+
+    private static func release(
+        _ place: Mishaps.Place,
+        after task: String,
+        _ text: String
+    ) -> Cue {
+        Cue(
+            text: "that run is over: \(text)",
+            isDue: { $0.isHolding(place, run: task, hasEnded: true) },
+            give: { scene, _ in scene.mishaps.release(at: place) }
+        )
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasks
+import BackgroundTasksTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Launch handlers, and the queues of Apple's source.
+@Suite(.timeLimit(.minutes(1)))
+struct LaunchHandlerTests {
+    private static let answers = Mutex<[Bool]>([])
+
+    private struct RegisteringApp: App {
+        init() {
+            let scheduler = BGTaskScheduler.shared
+            let answers = [
+                scheduler.register(forTaskWithIdentifier: "well", using: nil) { task in
+                    let refresh = task as? BGAppRefreshTask
+                    refresh?.setTaskCompleted(success: true)
+                    // Only the first counts.
+                    task.setTaskCompleted(success: false)
+                },
+                scheduler.register(forTaskWithIdentifier: "well", using: nil) { _ in },
+                scheduler.register(forTaskWithIdentifier: "not a name", using: nil) { _ in },
+                scheduler.register(forTaskWithIdentifier: "badly", using: .main) { task in
+                    task.setTaskCompleted(success: false)
+                },
+                scheduler.register(forTaskWithIdentifier: "long", using: .global()) { task in
+                    let task = task as? BGProcessingTask
+                    task?.expirationHandler = {
+                        Logger().info("expired")
+                        task?.setTaskCompleted(success: true)
+                    }
+                },
+            ]
+            LaunchHandlerTests.answers.withLock { $0 = answers }
+        }
+
+        var body: some Scene { WindowGroup {} }
+    }
+
+    @Test func `A launch handler ends its run by what it says`() async throws {
+        let plugin = Plugin(id: "org.example.launch", version: "1", app: RegisteringApp.self)
+        #expect(Self.answers.withLock { $0 } == [true, false, false, true, true])
+        #expect(!BGTaskScheduler.shared.register(forTaskWithIdentifier: "late") { _ in })
+        let host = try TestHost(plugin)
+        #expect(try await host.launch("well").outcome == .succeeded)
+        let failed = try await host.launch("badly")
+        #expect(failed.outcome == .failed)
+        #expect(failed.message == "setTaskCompleted(success: false)")
+        let expired = try await TestHost(plugin, patience: .seconds(1)).launchAndExpire("long")
+        #expect(expired.outcome == .succeeded)
+        #expect(expired.stopReason == .expired)
+    }
+
+    @Test func `Work on a serial queue keeps its order and knows its run`() async throws {
+        let events = Events()
+        let plugin = Plugin(id: "org.example.queue", version: "1") {
+            Handler("a") { _ in
+                for number in 1...20 {
+                    DispatchQueue.main.async {
+                        events.note("\(number) \(TaskContext.current?.taskIdentifier ?? "-")")
+                    }
+                }
+                await withCheckedContinuation { continuation in
+                    DispatchQueue.main.async { continuation.resume() }
+                }
+            }
+        }
+        let run = try await TestHost(plugin).launch("a")
+        #expect(run.outcome == .succeeded)
+        #expect(events.all == (1...20).map { "\($0) a" })
+    }
+
+    @Test func `Operations wait for others, and say when they are over`() async throws {
+        let events = Events()
+        await withCheckedContinuation { continuation in
+            let queue = OperationQueue()
+            let first = BlockOperation { events.note("first") }
+            let second = BlockOperation { events.note("second") }
+            let never = BlockOperation { events.note("never") }
+            second.addDependency(first)
+            second.completionBlock = { continuation.resume() }
+            never.cancel()
+            for operation in [never, second, first] { queue.addOperation(operation) }
+        }
+        #expect(events.all == ["first", "second"])
+
+        // A block that comes too late is called all the same.
+        let over = BlockOperation {}
+        over.start()
+        let queue = OperationQueue()
+        await withCheckedContinuation { continuation in
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            queue.addOperation {
+                operation.completionBlock = { continuation.resume() }
+            }
+        }
+        #expect(over.isFinished)
+    }
+}

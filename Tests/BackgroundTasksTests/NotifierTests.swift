@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasksTesting
+import BghostTestSupport
+import CBghost
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// The sinks of the Notifier, as its `config` names them.
+@Suite struct NotifierTests {
+    private static let parameters =
+        #"{"id":"a","key":"k1","title":"A","body":"M","level":"critical","userInfo":{"n":1}}"#
+
+    private func open(_ host: ScriptedHost, _ sinks: String) throws -> TestPlugin {
+        try PluginFile(Artifact.path("libNotifier.so"))
+            .open(on: host, config: #"{"sinks":[\#(sinks)]}"#)
+    }
+
+    private func deliver(
+        _ host: ScriptedHost,
+        _ sinks: String,
+        _ parameters: String = Self.parameters,
+        directory: String = "/tmp"
+    ) async throws -> Ending {
+        try await open(host, sinks).end(.init(parameters: parameters, directory: directory))
+    }
+
+    @Test func `A webhook gets the JSON as it is, signed, with the key`() async throws {
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(http: 204) } }
+        let ending = try await deliver(
+            host,
+            #"{"type":"webhook","url":"http://h/hook","secret":"geheim"}"#
+        )
+        #expect(ending == Ending(status: BG_OK, payload: #"{"status":204}"#))
+        let fetch = try #require(host.state.withLock { $0.fetches }.first)
+        #expect(fetch.url == "http://h/hook")
+        #expect(fetch.body == Self.parameters)
+        // Computed by another implementation.
+        let signature =
+            "f30925ca36c46168518dd99fcc7f679a"
+            + "e3ca014937a3a3954adfc7dcf4463d69"
+        #expect(
+            fetch.headers == "Content-Type: application/json\nIdempotency-Key: k1\n"
+                + "X-BGHost-Signature: sha256=\(signature)\n"
+        )
+    }
+
+    @Test func `ntfy gets what it can show, and a button for each link`() async throws {
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(body: #"{"id":"xyz"}"#) } }
+        let parameters = """
+            {"id":"a","key":"k1","title":"A","subtitle":"S","body":"M","level":"timeSensitive",\
+            "userInfo":{"tags":["zap"]},"actions":[{"id":"x","title":"X"},{"id":"y","title":"Y"}],\
+            "actionURLs":{"x":"http://127.0.0.1:8644/act/t/x"},"replaces":false,"thread":""}
+            """
+        let ending = try await deliver(
+            host,
+            #"{"type":"ntfy","server":"http://h/","topic":"t","token":"tk"}"#,
+            parameters
+        )
+        #expect(ending == Ending(status: BG_OK, payload: #"{"message":"xyz","status":200}"#))
+        struct Body: Decodable, Equatable {
+            struct Action: Decodable, Equatable { var action, label, method, url: String }
+            var topic, title, message: String
+            var tags: [String]
+            var priority: Int
+            var actions: [Action]
+        }
+        let fetch = try #require(host.state.withLock { $0.fetches }.first)
+        #expect(fetch.headers.contains("Authorization: Bearer tk\n"))
+        let url = "http://127.0.0.1:8644/act/t/x"
+        #expect(
+            try JSONDecoder().decode(Body.self, from: Data(fetch.body.utf8))
+                == Body(
+                    topic: "t",
+                    title: "A",
+                    message: "S\nM",
+                    tags: ["zap"],
+                    priority: 4,
+                    actions: [.init(action: "http", label: "X", method: "POST", url: url)]
+                )
+        )
+    }
+
+    @Test func `A sink that has it is not asked again when another one failed`() async throws {
+        let folder = try TemporaryDirectory()
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(http: $0.url == "http://b/" ? 503 : 200) } }
+        let sinks = #"{"type":"webhook","url":"http://a/"},{"type":"webhook","url":"http://b/"}"#
+        let first = try await deliver(host, sinks, directory: folder.path)
+        #expect(first.status == BG_E_RETRY)
+        host.onFetch.withLock { $0 = { $0.end(http: 200) } }
+        let second = try await deliver(host, sinks, directory: folder.path)
+        #expect(second == Ending(status: BG_OK, payload: #"{"sinks":["webhook a","webhook b"]}"#))
+        #expect(
+            host.state.withLock { $0.fetches }.map(\.url) == [
+                "http://a/", "http://b/", "http://b/",
+            ]
+        )
+        #expect(try BghostTestSupport.File.list(folder.path).isEmpty)
+    }
+
+    @Test func `A command gets the JSON on its stdin, and its key`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("out")
+        let ending = try await deliver(
+            ScriptedHost(),
+            #"{"type":"exec","command":["/bin/sh","-c","(cat; echo $BGHOST_NOTIFICATION_KEY) > \#(file)"]}"#
+        )
+        #expect(ending.status == BG_OK)
+        let text = String(decoding: try BghostTestSupport.File.read(file), as: UTF8.self)
+        #expect(text == Self.parameters + "k1\n")
+    }
+
+    @Test func `A command that fails is tried again, and what it said is told`() async throws {
+        let ending = try await deliver(
+            ScriptedHost(),
+            #"{"type":"exec","command":["/bin/sh","-c","echo no room >&2; exit 3"]}"#
+        )
+        #expect(ending.status == BG_E_RETRY)
+        #expect(ending.message.contains("no room"))
+    }
+
+    @Test(arguments: [
+        #"{"type":"pigeon"}"#, #"{"type":"exec","command":["true"]}"#, #"{"type":"ntfy"}"#, "",
+    ])
+    func `A config that nobody can follow fails for good`(sinks: String) async throws {
+        let ending = try await deliver(ScriptedHost(), sinks)
+        #expect(ending.status == BG_E_FAILED)
+        #expect(!ending.message.isEmpty)
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// Requests that are nearly right, to the real server: each is answered in the API's own form, or
+/// its connection is closed.
+@Suite(.timeLimit(.minutes(1))) struct HostileRequestTests {
+    private static let requests = [
+        "GET /v1/status HTTP/1.1\r\nHost: x\r\nBghost-Version: \(BghostVersion.text)\r\n\r\n",
+        "GET /v1/runs?task=com.acme.storm&limit=50 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/runs/01KAQ2V3 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/requests/01KAQ2V3W4X5Y6Z7A8B9C0D1E2/run HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/pending?limit=10 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/logs?level=info&limit=3&run=01 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/why?id=com.acme.%2A HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /v1/simulate/clock?set=%2B6h HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/simulate/fact?set=network%3Doff HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/dead/redrive?task=a&all=true HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/plugins/storm/disable?reason=a%0Ab&stop=true HTTP/1.1\r\nHost: x\r\n"
+            + "Content-Length: 0\r\n\r\n",
+        "DELETE /v1/tasks/com.acme.storm/pending HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: x\r\nContent-Length: 21\r\n\r\n"
+            + #"{"parameters":{"a":1}"#,
+        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "19\r\n" + #"{"task":"com.acme.storm"}"# + "\r\n0\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nUpgrade: h2c\r\n\r\n",
+    ]
+
+    private static let words = [
+        "%00", "%ff", "%2F", "..", "//", "?", "&", "=", "#", "\r\n", "\n", "\u{1B}[2J", "\u{202E}",
+        "Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n", "-1", "99999999999999999999",
+        " ", "\t", "HTTP/1.0", "HTTP/9.9", "GET ", "PATCH ", "Host: \r\n", "Connection: close\r\n",
+    ]
+
+    @Test(arguments: SeededGenerator.seeds(4))
+    func `What is nearly a request is answered or closed`(seed: UInt64) async throws {
+        var limits = ControlLimits()
+        // For those that are never complete; whoever is, is served in time also on a busy machine.
+        limits.receiveTime = .milliseconds(300)
+        limits.idleTime = .milliseconds(300)
+        try await Serving.with(MemoryHost(endsAtOnce: .succeeded), limits: limits) { serving in
+            try await onThread {
+                var chance = SeededGenerator(seed: seed)
+                var answered = 0
+                for number in 0..<120 {
+                    let request = Self.mutated(&chance)
+                    let connection = try RawConnection(serving.socketPath)
+                    connection.send(bytes: request)
+                    shutdown(connection.fd, Int32(SHUT_WR))
+                    let answer = connection.receiveAll()
+                    answered += answer.isEmpty ? 0 : 1
+                    let problem = Self.problem(answer)
+                    let shown = String(decoding: request, as: UTF8.self)
+                    #expect(problem == nil, "seed \(seed), request \(number): \(shown)")
+                }
+                #expect(answered > 20)
+            }
+            // Whoever asks as one should is served as ever.
+            _ = try await serving.ask { try await $0.status() }
+        }
+    }
+
+    private static func mutated(_ chance: inout SeededGenerator) -> [UInt8] {
+        var bytes = Array((requests.randomElement(using: &chance) ?? "").utf8)
+        for _ in 0..<Int.random(in: 0...3, using: &chance) {
+            let place = Int.random(in: 0...bytes.count, using: &chance)
+            let count = min(bytes.count - place, Int.random(in: 1...8, using: &chance))
+            let word = Array((words.randomElement(using: &chance) ?? "").utf8)
+            switch Int.random(in: 0..<5, using: &chance) {
+            case 0 where count > 0: bytes[place] = .random(in: 0...255, using: &chance)
+            case 1: bytes.removeSubrange(place..<place + count)
+            case 2: bytes.replaceSubrange(place..<place + count, with: word)
+            case 3: bytes.insert(contentsOf: bytes[place..<place + count], at: place)
+            default: bytes.insert(contentsOf: word, at: place)
+            }
+        }
+        return bytes
+    }
+
+    /// What is wrong with an answer, or with one of several; `nil` if nothing is.
+    private static func problem(_ answer: String) -> String? {
+        guard !answer.isEmpty else { return nil }
+        guard answer.hasPrefix("HTTP/1.") else { return "it is no answer: \(answer)" }
+        if answer.contains(" 500 Internal Server Error\r\n") { return "it met a fault of its own" }
+        guard answer.contains("application/json\r\n") else { return nil }
+        // All objects of the answers begin with what they are.
+        guard
+            answer.contains("\r\n\r\n{\"schema\":\"bghost.")
+                || answer.contains("\r\n\r\n{\"error\":{\"code\":\"BG")
+        else { return "it is JSON of another form: \(answer)" }
+        return nil
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostTestSupport
+import Testing
+
+/// `bghost reload`, from the client through the API and back, and as a command.
+@Suite(.timeLimit(.minutes(1)))
+struct ReloadRouteTests {
+    @Test func whatChangedArrivesWhole() async throws {
+        let report = ReloadReport(
+            tasks: ReloadReport.Names(added: ["a"], changed: ["b", "c"], removed: ["d"]),
+            plugins: ReloadReport.Names(changed: ["p"]),
+            host: ["slots"],
+            parked: 3,
+            unparked: 2
+        )
+        try await Serving.with { serving in
+            await serving.host.answerReload(.success(report))
+            let answer = try await serving.ask { try await $0.reload() }
+            #expect(answer.value == report)
+            let command = try await Bghost.run(["reload", "--control", serving.socketPath])
+            #expect(command.exitCode == 0)
+            #expect(
+                command.output == """
+                    tasks: 1 added, 2 changed, 1 removed; plugins: 1 changed; host: slots; \
+                    requests parked: 3; requests that wait again: 2
+                      + task a
+                      ~ task b
+                      ~ task c
+                      - task d
+                      ~ plugin p
+
+                    """
+            )
+        }
+    }
+
+    @Test func aRefusalSaysWhereAndExitsAsABadManifestDoes() async throws {
+        try await Serving.with { serving in
+            for (code, name) in [
+                (OperatorRefusal.Code.badManifest, "BG4030"), (.needsRestart, "BG4031"),
+            ] {
+                await serving.host.answerReload(
+                    .failure(
+                        OperatorRefusal(
+                            code,
+                            "it has 1 error",
+                            fix: "mend it",
+                            candidates: ["tasks.json:3:7: what \u{1B}[2J"]
+                        )
+                    )
+                )
+                let command = try await Bghost.run(["reload", "--control", serving.socketPath])
+                #expect(command.exitCode == 78)
+                #expect(command.error.contains("error[\(name)]: it has 1 error"))
+                #expect(command.error.contains("tasks.json:3:7: what "))
+                #expect(!command.error.contains("\u{1B}"))
+            }
+        }
+    }
+}

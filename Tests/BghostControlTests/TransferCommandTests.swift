@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCommand
+import BghostControl
+import BghostCore
+import Testing
+
+/// What operators see of transfers.
+@Suite struct TransferCommandTests {
+    private static let plain = Style(hasColor: false, hasUnicode: false)
+
+    private func view(_ number: UInt64, _ state: String, _ bytes: Int64) -> TransferView {
+        TransferView(
+            id: RunID(high: 1, low: number),
+            plugin: "p",
+            session: "s",
+            url: "http://h/\u{1B}[31m",
+            isUpload: false,
+            stateName: state,
+            bytes: bytes,
+            total: 1000,
+            createdAt: 1_700_000_000_000_000_000
+        )
+    }
+
+    @Test func whatIsWrittenIsReadBack() throws {
+        var full = view(1, "failed", 500)
+        full.label = "a \"label\""
+        full.file = "/d/f"
+        full.status = 404
+        full.fault = "gone"
+        full.failures = 3
+        full.isAwaited = true
+        full.waitingFor = "something"
+        full.endedAt = 1_700_000_001_000_000_000
+        for view in [full, view(2, "active", 0)] {
+            var writer = JSONWriter()
+            writer.value(view)
+            #expect(TransferView(json: try JSONReader.parse(writer.text)) == view)
+        }
+    }
+
+    @Test func aLineComesForEachTenthAndOnceForTheEnd() {
+        var screen = TransferScreen()
+        var lines: [String] = []
+        for bytes in stride(from: Int64(0), through: 1000, by: 20) {
+            let state = bytes == 1000 ? "done" : "active"
+            lines += screen.lines([view(1, state, bytes)]).split(separator: "\n").map(String.init)
+        }
+        #expect(screen.lines([view(1, "done", 1000)]).isEmpty)
+        let tenths = lines.dropLast().compactMap { line in
+            line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        }
+        #expect(tenths == Array(stride(from: 0, through: 100, by: 10)))
+        #expect(lines.last?.contains("done") == true)
+        #expect(lines.allSatisfy { !$0.contains("\u{1B}") })
+    }
+
+    @Test func aPictureTakesThePlaceOfTheOneBefore() {
+        var screen = TransferScreen()
+        let first = screen.frame([view(1, "active", 250)], now: 0, Self.plain)
+        #expect(first.contains("#####............... 25 %, 250 B of 1000 B"), "\(first)")
+        #expect(!first.contains("\u{1B}"))
+        let second = screen.frame([view(1, "active", 500)], now: 0, Self.plain)
+        #expect(second.hasPrefix("\u{1B}[2A\u{1B}[J"))
+    }
+
+    @Test func aTransferIsFoundByTheBeginningOfItsID() throws {
+        let views = [view(1, "active", 0), view(2, "active", 0)]
+        #expect(try TransferView.named(views[1].id.description, in: views) == views[1])
+        #expect(throws: OperatorRefusal.self) { try TransferView.named("0", in: views) }
+        #expect(throws: OperatorRefusal.self) { try TransferView.named("", in: views) }
+        #expect(throws: OperatorRefusal.self) { try TransferView.named("7", in: views) }
+    }
+}

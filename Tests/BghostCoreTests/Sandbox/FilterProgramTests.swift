@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+@Suite struct FilterProgramTests {
+    private static let machine: UInt32 = 0xC000_003E
+    private static let foreign: UInt32 = 0x4000_0000
+
+    private static let policies = [
+        SystemCallPolicy(),
+        SystemCallPolicy(opensSockets: true),
+        SystemCallPolicy(startsProcesses: true),
+        SystemCallPolicy(opensSockets: true, startsProcesses: true),
+    ]
+
+    /// Numbers of this test's own: the names in an order that a seed decides, with gaps.
+    private static func numbers(_ policy: SystemCallPolicy, seed: UInt64) -> [String: UInt32] {
+        var state = seed
+        var next: UInt32 = 0
+        var numbers: [String: UInt32] = [:]
+        for name in policy.rules.keys.sorted(by: {
+            ($0 + "\(seed)").hashless < ($1 + "\(seed)").hashless
+        }) {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            next += 1 + UInt32(state >> 61)
+            numbers[name] = next
+        }
+        return numbers
+    }
+
+    private static func program(_ policy: SystemCallPolicy, _ numbers: [String: UInt32])
+        -> FilterProgram
+    {
+        FilterProgram(
+            policy,
+            on: FilterProgram.Architecture(audit: machine, foreignFrom: foreign),
+            number: { numbers[$0] }
+        )
+    }
+
+    private static func denied(_ error: UInt32) -> UInt32 { FilterProgram.Answer.error | error }
+
+    @Test(arguments: 0..<4, [1, 2, 3] as [UInt64])
+    func `Every number is answered as the policy says`(which: Int, seed: UInt64) throws {
+        let policy = Self.policies[which]
+        let numbers = Self.numbers(policy, seed: seed)
+        let machine = FilterMachine(Self.program(policy, numbers).instructions)
+        let names = Dictionary(uniqueKeysWithValues: numbers.map { ($1, $0) })
+        let last = try #require(numbers.values.max())
+        for number in 0...last + 100 {
+            let answer = try machine.answer(Self.machine, number)
+            guard let name = names[number] else {
+                // Newer than all that is known: its users try something older then.
+                #expect(answer == Self.denied(number > last ? 38 : 1), "\(number)")
+                continue
+            }
+            switch policy.rules[name] {
+            case .allow: #expect(answer == FilterProgram.Answer.allow, "\(name)")
+            case .refuse(let error): #expect(answer == Self.denied(UInt32(error)), "\(name)")
+            case .when, nil: continue
+            }
+        }
+    }
+
+    @Test(arguments: [0x4000_0003, 0xC000_00B7, 0] as [UInt32])
+    func `Calls of another machine are the end`(architecture: UInt32) throws {
+        let policy = SystemCallPolicy()
+        let numbers = Self.numbers(policy, seed: 1)
+        let machine = FilterMachine(Self.program(policy, numbers).instructions)
+        let read = try #require(numbers["read"])
+        #expect(try machine.answer(architecture, read) == FilterProgram.Answer.kill)
+        for number in [Self.foreign, Self.foreign + read, .max] {
+            #expect(try machine.answer(Self.machine, number) == FilterProgram.Answer.kill)
+        }
+    }
+
+    @Test(
+        arguments: [
+            // pthread_create
+            ("clone", [0x3D_0F00], true, true),
+            // fork
+            ("clone", [0x120_0011], false, true),
+            // vfork
+            ("clone", [0x4111], false, true),
+            // a thread in a new user namespace, and a brother of the worker
+            ("clone", [0x1001_0F00], false, false),
+            ("clone", [0x8011], false, false),
+            ("prctl", [15], true, true),
+            ("prctl", [1], false, false),
+            ("prctl", [22], false, false),
+            ("ioctl", [0, 0x5401], true, true),
+            // TIOCSTI
+            ("ioctl", [0, 0x5412], false, false),
+            ("fcntl", [0, 1030], true, true),
+            // F_SETOWN
+            ("fcntl", [0, 8], false, false),
+            ("prlimit64", [0], true, true),
+            ("prlimit64", [7], false, false),
+            // Its upper half is not the kernel's business.
+            ("prlimit64", [1 << 32], true, true),
+            ("tgkill", [77], true, true),
+            ("tgkill", [78], false, true),
+        ] as [(String, [UInt64], Bool, Bool)]
+    )
+    func `Arguments decide`(
+        name: String,
+        arguments: [UInt64],
+        isAllowed: Bool,
+        isAllowedWithProcesses: Bool
+    ) throws {
+        for (policy, isExpected) in [
+            (SystemCallPolicy(), isAllowed),
+            (SystemCallPolicy(startsProcesses: true), isAllowedWithProcesses),
+        ] {
+            let numbers = Self.numbers(policy, seed: 5)
+            let program = Self.program(policy, numbers)
+            let machine = FilterMachine(program.replacingOwnProcess(by: 77))
+            let number = try #require(numbers[name])
+            let answer = try machine.answer(Self.machine, number, arguments)
+            #expect((answer == FilterProgram.Answer.allow) == isExpected, "\(name) \(arguments)")
+        }
+    }
+
+    @Test(arguments: [(1, false), (16, false), (2, true), (10, true)] as [(UInt64, Bool)])
+    func `Sockets are of the internet or none`(family: UInt64, isAllowed: Bool) throws {
+        let policy = SystemCallPolicy(opensSockets: true)
+        let numbers = Self.numbers(policy, seed: 2)
+        let machine = FilterMachine(Self.program(policy, numbers).instructions)
+        let number = try #require(numbers["socket"])
+        let answer = try machine.answer(Self.machine, number, [family, 1, 0])
+        #expect((answer == FilterProgram.Answer.allow) == isAllowed)
+        #expect(SystemCallPolicy().rules["socket"] == nil)
+    }
+
+    @Test func `What has no number here is left out`() throws {
+        let program = Self.program(SystemCallPolicy(), ["read": 0, "write": 9])
+        let machine = FilterMachine(program.instructions)
+        #expect(try machine.answer(Self.machine, 0) == FilterProgram.Answer.allow)
+        #expect(try machine.answer(Self.machine, 5) == Self.denied(1))
+        #expect(try machine.answer(Self.machine, 9) == FilterProgram.Answer.allow)
+        #expect(try machine.answer(Self.machine, 10) == Self.denied(38))
+    }
+
+    @Test func `Numbers in a row share a leaf`() {
+        let policy = SystemCallPolicy()
+        let names = policy.rules.keys.sorted()
+        var packed: [String: UInt32] = [:]
+        for (index, name) in names.enumerated() { packed[name] = UInt32(index) }
+        let spread = packed.mapValues { $0 * 2 }
+        let small = Self.program(policy, packed).instructions.count
+        #expect(small < Self.program(policy, spread).instructions.count / 4)
+    }
+}
+
+extension String {
+    /// FNV-1a: the same in each process, as `hashValue` is not.
+    fileprivate var hashless: UInt64 {
+        utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// Another manifest, taken up while runs are under way.
+@Suite struct ReloadTests {
+    private typealias Hand = SchedulerHand
+
+    private static func every(_ seconds: Int) -> TaskSchedule {
+        TaskSchedule(times: .every(.seconds(seconds)))
+    }
+
+    /// The task `a`, changed in some way, of a plugin that may be changed too.
+    private static func manifest(
+        _ adjust: (inout TaskDefinition) -> Void = { _ in },
+        plugin: (inout PluginDefinition) -> Void = { _ in }
+    ) throws -> Manifest {
+        var manifest = try Hand.manifest("a", adjust: adjust)
+        plugin(&manifest.plugins[0])
+        return manifest
+    }
+
+    // MARK: What does not change
+
+    @Test func `The same manifest changes nothing`() throws {
+        let manifest = try Self.manifest { $0.schedule = Self.every(3600) }
+        var hand = Hand(manifest)
+        let pending = hand.pending
+        var moved = manifest
+        moved.tasks[0].origin.line += 7
+        moved.plugins[0].origin.line += 7
+        let outcome = hand.reload(moved)
+        #expect(outcome.change == CatalogChange())
+        #expect(hand.pending == pending)
+        hand.pass(Hand.hour)
+        #expect(hand.running == ["a"])
+    }
+
+    // MARK: Tasks
+
+    @Test func `What waits for a removed task is parked, said once, and comes back`() throws {
+        let both = try Hand.manifest("a", "b", "c")
+        var hand = Hand(both)
+        let due = Hand.noon + 2 * Hand.day
+        let first = try hand.submit(Submission(task: "b", earliestBegin: due))
+        let second = try hand.submit(Submission(task: "c", earliestBegin: due))
+        let outcome = hand.reload(try Hand.manifest("a"))
+        #expect(outcome.parked == 2)
+        #expect(outcome.change.removedTasks == ["b", "c"])
+        let said = hand.notes.filter { $0.code == "request.parked" }
+        #expect(said.count == 1)
+        #expect(said.first?.message.hasPrefix("2 requests wait for what") == true)
+        #expect(said.first?.message.contains("b, c") == true)
+        #expect(hand.scheduler.requests(of: nil) == [first, second])
+        #expect(hand.gate(.manifestRemoved, of: "b")?.isOpen == false)
+        #expect(throws: SubmitError.self) {
+            var copy = hand
+            try copy.submit(Submission(task: "b"))
+        }
+        hand.pass(3 * Hand.day)
+        #expect(hand.running.isEmpty)
+        #expect(hand.reload(both).unparked == 2)
+        #expect(hand.running == ["b", "c"])
+        #expect(hand.memories["b"]?.parkedSince == nil)
+        #expect(hand.ends.isEmpty)
+    }
+
+    @Test func `It is given up after a week`() throws {
+        var hand = Hand(try Hand.manifest("a", "b"))
+        let request = try hand.submit(
+            Submission(task: "b", earliestBegin: Hand.noon + Hand.hour)
+        )
+        hand.reload(try Hand.manifest("a"))
+        hand.pass(7 * Hand.day - 1)
+        #expect(hand.ends.isEmpty)
+        hand.pass(1)
+        #expect(hand.ends == [request.id: .notPermitted])
+    }
+
+    @Test func `A run goes on when its task is removed, and its retry waits`() throws {
+        let policy = RetryPolicy(backoff: .exponential(base: .seconds(1), cap: .seconds(1)))
+        let both = try Hand.manifest("a", "b") { $0.retry = policy }
+        var hand = Hand(both)
+        let request = try hand.submit(Submission(task: "b"))
+        #expect(hand.running == ["b"])
+        hand.reload(try Hand.manifest("a"))
+        #expect(hand.scheduler.runsUnderWay == 1)
+        try hand.end(after: Hand.second, .failed)
+        #expect(hand.pending[request.id]?.counters.failures == 1)
+        #expect(hand.gate(.manifestRemoved, of: "b")?.isOpen == false)
+        hand.pass(Hand.hour)
+        #expect(hand.running.isEmpty)
+        hand.reload(both)
+        #expect(hand.running == ["b"])
+    }
+
+    @Test func `A request on its way to the store is parked when its task goes`() throws {
+        var hand = Hand(try Hand.manifest("a", "b"))
+        let later = Hand.noon + Hand.hour
+        let first = try hand.submit(Submission(task: "b", earliestBegin: later))
+        let arrival = try #require(
+            try hand.perform { scheduler, now, _ in
+                try scheduler.accept(Submission(task: "b", earliestBegin: later), now: now)
+            }
+        )
+        hand.reload(try Hand.manifest("a"))
+        hand.perform { _, _, effects in effects.append(.commit([arrival.change])) }
+        hand.perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
+        #expect(hand.scheduler.requests(of: "b").map(\.id) == [arrival.request.id])
+        #expect(hand.pending[first.id] == nil)
+        hand.reload(try Hand.manifest("a", "b"))
+        #expect(hand.scheduler.requests(of: "b").map(\.id) == [arrival.request.id])
+        hand.pass(Hand.hour)
+        #expect(hand.running == ["b"])
+    }
+
+    @Test func `A debt and served times outlive the absence of their task`() throws {
+        let noon = Self.every(86_400)
+        let both = try Hand.manifest("a", "b") { $0.schedule = noon }
+        var hand = Hand(both)
+        hand.pass(Hand.day)
+        hand.reload(try Hand.manifest("a") { $0.schedule = noon })
+        // Its end comes while its task is not permitted.
+        let index = try #require(hand.begun.firstIndex { $0.record.task == "b" })
+        if index == 0 {
+            try hand.end(after: 0, .killed(.graceExceeded))
+        } else {
+            try hand.end(after: 0)
+            try hand.end(after: 0, .killed(.graceExceeded))
+        }
+        hand.reload(both)
+        #expect(hand.memories["b"]?.lastSlot == Hand.noon + Hand.day)
+        #expect(hand.scheduler.memories(of: "b").first?.lastSlot == Hand.noon + Hand.day)
+    }
+
+    @Test func `An added task begins its schedule and what it submits at the start`() throws {
+        var hand = Hand(try Hand.manifest())
+        hand.pass(Hand.hour)
+        hand.reload(
+            try Hand.manifest("a") {
+                $0.schedule = Self.every(3600)
+            }
+        )
+        #expect(hand.running.isEmpty)
+        hand.pass(Hand.hour)
+        #expect(hand.running == ["a"])
+
+        hand = Hand(try Hand.manifest("a"))
+        hand.reload(try Hand.manifest("a", "b") { $0.submitAtStart = true })
+        // Both: `a` did not say so before.
+        #expect(Set(hand.running) == ["a", "b"])
+        try hand.end(after: 0)
+        try hand.end(after: 0)
+        hand.reload(
+            try Hand.manifest("a", "b") {
+                $0.submitAtStart = true
+                $0.priority = 7
+            }
+        )
+        #expect(hand.running.isEmpty)
+    }
+
+    @Test func `A member of a family that gets a section of its own goes on waiting`() throws {
+        var hand = Hand(try Hand.manifest("a.*"))
+        let request = try hand.submit(
+            Submission(task: "a.b", earliestBegin: Hand.noon + Hand.hour)
+        )
+        var both = try Hand.manifest("a.*", "a.b")
+        both.tasks[1].limits = RunLimits(runtime: .seconds(1), grace: .seconds(1))
+        hand.reload(both)
+        #expect(hand.scheduler.requests(of: "a.b") == [request])
+        hand.pass(Hand.hour)
+        #expect(hand.begun.first?.record.limits.runtime == .seconds(1))
+        // And back: the schedule that only the section had goes with it.
+        both.tasks[1].schedule = Self.every(60)
+        hand.reload(both)
+        #expect(hand.scheduler.requests(of: "a.b").count == 1)
+        hand.reload(try Hand.manifest("a.*"))
+        #expect(hand.scheduler.requests(of: "a.b").isEmpty)
+        #expect(hand.ends.values.contains(.cancelled))
+    }
+
+    // MARK: Schedules
+
+    @Test func `An edited schedule takes the place of the one that was to come`() throws {
+        var hand = Hand(try Self.manifest { $0.schedule = Self.every(3600) })
+        hand.pass(Hand.hour / 2)
+        hand.reload(try Self.manifest { $0.schedule = Self.every(7200) })
+        hand.pass(2 * Hand.hour - 1)
+        #expect(hand.running.isEmpty)
+        hand.pass(1)
+        #expect(hand.running == ["a"])
+        #expect(hand.scheduler.requests(of: "a").count == 1)
+    }
+
+    @Test func `A time that has come keeps its run when its schedule is edited`() throws {
+        let online: (inout TaskDefinition) -> Void = { task in
+            task.schedule = Self.every(3600)
+            task.requirements = .network
+        }
+        var hand = Hand(try Self.manifest(online))
+        hand.pass(Hand.hour)
+        let due = try #require(hand.scheduler.requests(of: "a").first)
+        #expect(hand.running.isEmpty && due.slot == Hand.noon + Hand.hour)
+        hand.reload(try Self.manifest { $0.schedule = Self.every(600) })
+        // Its new terms require nothing.
+        #expect(hand.begun.map(\.record.request) == [due.id])
+        let next = try #require(hand.scheduler.requests(of: "a").first)
+        #expect(next.slot == Hand.noon + Hand.hour + 600 * Hand.second)
+        #expect(hand.ends.isEmpty)
+    }
+
+    @Test func `A schedule edited while it runs does not disturb the run`() throws {
+        var hand = Hand(try Self.manifest { $0.schedule = Self.every(3600) })
+        hand.pass(Hand.hour)
+        #expect(hand.running == ["a"])
+        hand.reload(try Self.manifest { $0.schedule = Self.every(60) })
+        #expect(hand.running == ["a"])
+        try hand.end(after: Hand.second)
+        hand.pass(60 * Hand.second)
+        #expect(hand.running == ["a"])
+    }
+
+    @Test func `A schedule that is dropped brings nothing more, and back nothing of its absence`()
+        throws
+    {
+        let scheduled = try Self.manifest { $0.schedule = Self.every(3600) }
+        var hand = Hand(scheduled)
+        let pending = try #require(hand.scheduler.requests(of: "a").first)
+        hand.reload(try Self.manifest())
+        #expect(hand.ends == [pending.id: .cancelled])
+        hand.pass(5 * Hand.hour)
+        #expect(hand.running.isEmpty)
+        hand.reload(scheduled)
+        #expect(hand.running.isEmpty)
+        #expect(hand.notes.allSatisfy { $0.code != "task.missed" })
+        hand.pass(Hand.hour)
+        #expect(hand.running == ["a"])
+    }
+
+    @Test func `A schedule dropped while the daemon was down is dropped as well`() throws {
+        let scheduled = try Self.manifest { $0.schedule = Self.every(3600) }
+        var hand = Hand(scheduled)
+        hand.restart(try Self.manifest())
+        hand.pass(5 * Hand.hour)
+        #expect(hand.running.isEmpty && hand.pending.isEmpty)
+        hand.restart(scheduled)
+        #expect(hand.running.isEmpty)
+        #expect(hand.scheduler.requests(of: "a").first?.earliestBegin == hand.now.unix + Hand.hour)
+    }
+
+    @Test func `Another time zone moves the next time`() throws {
+        func noon(_ offset: Int64) throws -> TaskSchedule {
+            TaskSchedule(
+                times: .calendar(
+                    try CalendarExpression("0 12 * * *"),
+                    zone: ZoneTable(name: "Z\(offset)", fixedOffset: offset),
+                    gap: .shift,
+                    fold: .first
+                )
+            )
+        }
+        let (utc, east) = (try noon(0), try noon(3600))
+        var hand = Hand(try Self.manifest { $0.schedule = utc }, at: Hand.noon + Hand.hour)
+        #expect(hand.scheduler.requests(of: "a").first?.slot == Hand.noon + Hand.day)
+        hand.reload(try Self.manifest { $0.schedule = east })
+        #expect(
+            hand.scheduler.requests(of: "a").first?.slot == Hand.noon + Hand.day - Hand.hour
+        )
+    }
+
+    // MARK: Terms
+
+    @Test func `A run keeps its retry policy, and the next one has the new`() throws {
+        let twice = RetryPolicy(
+            backoff: .exponential(base: .seconds(1), cap: .seconds(1)),
+            attemptsMax: 2
+        )
+        var hand = Hand(try Self.manifest { $0.retry = twice })
+        let request = try hand.submit(Submission(task: "a"))
+        hand.reload(try Self.manifest { $0.retry = RetryPolicy(backoff: .none) })
+        try hand.end(after: 0, .failed)
+        #expect(hand.pending[request.id] != nil)
+        hand.pass(Hand.second)
+        #expect(hand.running == ["a"])
+        try hand.end(after: 0, .failed)
+        #expect(hand.pending.isEmpty && hand.scheduler.requests(of: nil).isEmpty)
+    }
+
+    @Test func `More slots begin what waits, and fewer hold what comes`() throws {
+        let many = try Hand.manifest("a", "b", "c", "d")
+        var hand = Hand(many, slots: 1)
+        for task in ["a", "b", "c"] { try hand.submit(Submission(task: task)) }
+        #expect(hand.running == ["a"])
+        hand.reload(many, slots: 3)
+        #expect(hand.running == ["a", "b", "c"])
+        hand.reload(many, slots: 1)
+        try hand.submit(Submission(task: "d"))
+        try hand.end(after: 0)
+        try hand.end(after: 0)
+        #expect(hand.running == ["c"])
+        try hand.end(after: 0)
+        #expect(hand.running == ["d"])
+    }
+
+    @Test func `A plugin that stays off or has used its day does so in its new form`() throws {
+        let budget = RuntimePerDay(refresh: .seconds(60))
+        var hand = Hand(try Self.manifest(plugin: { $0.runtimePerDay = budget }))
+        try hand.submit(Submission(task: "a"))
+        hand.reload(
+            try Self.manifest(plugin: {
+                $0.runtimePerDay = budget
+                $0.config = #"{"x": 1}"#
+            })
+        )
+        // The old form's run counts towards the new form's day.
+        try hand.end(after: 61 * Hand.second)
+        try hand.submit(Submission(task: "a"))
+        #expect(hand.closed("a") == [.budget])
+        hand.reload(
+            try Self.manifest(plugin: { $0.runtimePerDay = RuntimePerDay(refresh: .seconds(90)) })
+        )
+        #expect(hand.running == ["a"])
+
+        hand.perform { $0.set(plugin: 2, switchedOff: "why", now: $1, &$2) }
+        hand.reload(Manifest())
+        hand.reload(try Self.manifest())
+        #expect(hand.scheduler.switchedOff(plugin: 3) == "why")
+    }
+
+    @Test func `A plugin whose file is another one is a new one`() throws {
+        let manifest = try Self.manifest()
+        var hand = Hand(manifest)
+        hand.perform { $0.pluginLoaded(0, serial: ["a"], now: $1, &$2) }
+        let outcome = hand.reload(manifest, replacing: ["plugin"])
+        #expect(outcome.change.newPlugins == [1] && outcome.change.retiredPlugins == [0])
+        try hand.submit(Submission(task: "a"))
+        let start = try #require(hand.begun.first)
+        #expect(hand.scheduler.catalog.pluginOfTask[start.task] == 1)
+    }
+
+    @Test func `Tasks mean the same probes when their bits change`() throws {
+        func manifest(_ probes: [String], requiring name: String) throws -> Manifest {
+            var manifest = try Self.manifest {
+                $0.requirements = RequirementSet(name: name, probes: probes) ?? []
+                $0.loss[$0.requirements] = .expire
+            }
+            manifest.host.facts.probes = probes.map {
+                ProbeDefinition(name: $0, arguments: ["/bin/true"])
+            }
+            return manifest
+        }
+        var hand = Hand(try manifest(["x", "y"], requiring: "y"))
+        var facts = FactSheet(probes: ["x", "y"])
+        _ = facts.simulate(.probe(1), as: .holds, now: hand.now)
+        hand.perform { [facts] in $0.factsChanged(facts, .probe(1), now: $1, &$2) }
+        try hand.submit(Submission(task: "a"))
+        #expect(hand.running == ["a"])
+        hand.reload(try manifest(["y"], requiring: "y"))
+        facts = FactSheet(probes: ["y"])
+        _ = facts.simulate(.probe(0), as: .holds, now: hand.now)
+        hand.perform { [facts] in $0.factsChanged(facts, .probe(0), now: $1, &$2) }
+        #expect(hand.stopped.isEmpty)
+        _ = facts.simulate(.probe(0), as: .fails, now: hand.now)
+        hand.perform { [facts] in $0.factsChanged(facts, .probe(0), now: $1, &$2) }
+        #expect(hand.stopped.count == 1)
+    }
+
+    // MARK: Replay
+
+    @Test func `A replay takes up the same manifests at the same places`() throws {
+        let first = try Hand.manifest("a", "b") { $0.schedule = Self.every(600) }
+        let second = try Hand.manifest("b", "c") { $0.schedule = Self.every(900) }
+        var hand = Hand(first, slots: 1)
+        for round in 0..<6 {
+            hand.pass(Hand.hour / 3)
+            while !hand.begun.isEmpty { try hand.end(after: Hand.second, .failed) }
+            hand.reload(round % 2 == 0 ? second : first, slots: 1 + round % 3)
+        }
+        var replay = SchedulerReplay(
+            Scheduler.Settings(
+                manifest: first,
+                manifestPath: "tasks.json",
+                slots: 1,
+                machineID: "machine",
+                seed: 1
+            ),
+            later: [second]
+        )
+        #expect(hand.journal.count > 30)
+        for line in hand.journal {
+            var decided: [String] = []
+            for input in line.inputs {
+                #expect(replay.has(input.input))
+                let effects = replay.apply(input)
+                decided += try #require(effects).map(\.fingerprint)
+            }
+            #expect(decided == line.effects)
+        }
+        // Without the other manifest it is said, and not guessed.
+        var blind = SchedulerReplay(
+            Scheduler.Settings(
+                manifest: first,
+                manifestPath: "tasks.json",
+                slots: 1,
+                machineID: "machine",
+                seed: 1
+            )
+        )
+        let reload = try #require(
+            hand.journal.flatMap(\.inputs).first { !blind.has($0.input) }
+        )
+        let effects = blind.apply(reload)
+        #expect(effects == nil)
+    }
+}

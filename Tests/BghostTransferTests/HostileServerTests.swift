@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import BghostTransfer
+import Testing
+
+/// Servers that mean harm, or are broken in ways that look like it: they cost a while, and no file.
+@Suite(.timeLimit(.minutes(1)))
+struct HostileServerTests {
+    private static let content = sample(300_000)
+
+    enum Trickle: String, CaseIterable, Sendable {
+        case head, informational, body, chunkSize
+    }
+
+    /// A byte now and then is none: who sends so would hold a connection for days.
+    @Test(arguments: Trickle.allCases)
+    func aServerThatTricklesIsLeft(trickle: Trickle) async throws {
+        let host = FileHost(Self.content)
+        let steps = Relay()
+        try await withRawServer { request, responder in
+            guard host.note(request) == 1 else { return try await host.serve(request, responder) }
+            switch trickle {
+            case .head: try await responder.bytes(Array("HTTP/1.1 200 OK\r\nX-Slow: ".utf8))
+            case .informational: break
+            case .body: try await responder.head(200, [("Content-Length", "300000")])
+            case .chunkSize:
+                try await responder.head(200, [("Transfer-Encoding", "chunked")])
+                try await responder.bytes(Array("1;".utf8))
+            }
+            while await steps.next() {
+                try await responder.bytes(
+                    trickle == .informational
+                        ? Array("HTTP/1.1 102 Processing\r\n\r\n".utf8) : [0x61]
+                )
+                steps.answer()
+            }
+            return .close
+        } test: { port in
+            defer { steps.finish() }
+            try await withBench(TransferBench()) { bench in
+                let id = try await bench.engine.create(
+                    bench.download("http://127.0.0.1:\(port)/x")
+                ).id
+                // Never silent for as long as the idle timeout, which is 60 s.
+                for second in 0..<4 {
+                    await steps.step()
+                    if trickle == .body {
+                        while await bench.engine.list().first?.moved ?? 9 <= second {
+                            await Task.yield()
+                        }
+                    }
+                    guard await bench.engine.find(id, of: "p")?.status.state == .active else {
+                        break
+                    }
+                    bench.clock.advance(by: .seconds(20))
+                    await bench.engine.requirementsChanged()
+                }
+                let record = await bench.engine.end(of: id)
+                #expect(record?.status.state == .done, "\(String(describing: record?.status))")
+                #expect(bench.witness.faults == [.idle])
+                #expect(try bench.content() == Bytes(Self.content))
+            }
+        }
+        #expect(host.requests.count == 2)
+    }
+
+    enum Endless: String, CaseIterable, Sendable {
+        case announced, chunked, untilClosed
+    }
+
+    @Test(arguments: Endless.allCases)
+    func aBodyWithoutEndIsNoFile(endless: Endless) async throws {
+        let limit: Int64 = 4 << 20
+        let sent = Counter()
+        try await withRawServer { _, responder in
+            let stretch = [UInt8](repeating: 7, count: 1 << 16)
+            switch endless {
+            case .announced:
+                try await responder.head(200, [("Content-Length", "9223372036854775807")])
+            case .chunked: try await responder.head(200, [("Transfer-Encoding", "chunked")])
+            case .untilClosed: try await responder.head(200)
+            }
+            // Until nobody takes it any more.
+            while true {
+                if endless == .chunked { try await responder.bytes(Array("10000\r\n".utf8)) }
+                try await responder.bytes(stretch)
+                if endless == .chunked { try await responder.bytes(Array("\r\n".utf8)) }
+                _ = sent.next()
+            }
+        } test: { port in
+            try await withBench(TransferBench()) { bench in
+                var request = bench.download("http://127.0.0.1:\(port)/x")
+                request.bytesMax = limit
+                let record = try await bench.engine.carry(request)
+                #expect(record.status.state == .failed)
+                #expect(record.status.fault?.code == .tooLarge, "\(record.status)")
+                await bench.engine.settleFiles()
+                #expect(bench.files == [])
+            }
+        }
+        // What lies in the sockets in between comes on top.
+        #expect(sent.next() < (Int(limit) + (32 << 20)) / (1 << 16))
+    }
+
+    /// Heads that say two things, or nothing that can be: never a file of it.
+    @Test(
+        arguments: [
+            "Content-Length: 10\r\nContent-Length: 20",
+            "Content-Length: -1",
+            "Content-Length: 5 5",
+            "Content-Length: 0x10",
+            "Content-Length: 99999999999999999999999",
+            "Content-Length: 300001",
+            "Content-Length: 10\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: chunked",
+            "Transfer-Encoding: chunked\r\n\r\nzz",
+            "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\nabc",
+            "Transfer-Encoding: chunked\r\n\r\n-5\r\nabc",
+            "Transfer-Encoding: chunked\r\n\r\n5\r\nabcdefg",
+            "Bad Name : x",
+            ": x",
+            "X: \u{0}",
+            "endless",
+        ]
+    )
+    func anAnswerThatContradictsItselfIsNoFile(head: String) async throws {
+        let host = FileHost(Self.content)
+        try await withRawServer { request, responder in
+            guard host.note(request) == 1 else { return try await host.serve(request, responder) }
+            guard head != "endless" else {
+                try await responder.bytes(Array("HTTP/1.1 200 OK\r\n".utf8))
+                let line = Array(("X-Long: " + String(repeating: "x", count: 1000) + "\r\n").utf8)
+                while true { try await responder.bytes(line) }
+            }
+            try await responder.bytes(Array("HTTP/1.1 200 OK\r\n\(head)\r\n".utf8))
+            if !head.contains("\r\n\r\n") { try await responder.bytes(Array("\r\n".utf8)) }
+            try await responder.bytes(Self.content)
+            return .close
+        } test: { port in
+            try await withBench(TransferBench()) { bench in
+                let record = try await bench.engine.carry(
+                    bench.download("http://127.0.0.1:\(port)/x")
+                )
+                #expect(record.status.state == .done, "\(record.status)")
+                #expect(bench.witness.faults == [.connection], "\(bench.witness.records)")
+                #expect(try bench.content() == Bytes(Self.content))
+                #expect(bench.files == ["file"])
+            }
+        }
+        #expect(host.requests.count == 2)
+    }
+
+    /// What an answer says further on does not change what it is.
+    @Test(arguments: [200, 401])
+    func anAnswerCountsThoughItsBodyTrickles(status: Int) async throws {
+        let host = FileHost([])
+        let never = Event()
+        let begun = Event()
+        try await withRawServer { request, responder in
+            _ = host.note(request)
+            try await responder.head(status, [("Content-Length", "1000")])
+            try await responder.bytes(Array("why".utf8))
+            begun.occur()
+            await never.wait()
+            return .close
+        } test: { port in
+            defer { never.occur() }
+            try await withBench(TransferBench()) { bench in
+                try bench.folder.write(Self.content, to: "file")
+                let id = try await bench.engine.create(
+                    bench.upload("http://127.0.0.1:\(port)/x", .whole)
+                ).id
+                await begun.wait()
+                let sent = UInt64(Self.content.count + 3)
+                while await bench.engine.list().first?.moved ?? 0 < sent { await Task.yield() }
+                bench.clock.advance(by: .seconds(5))
+                let record = await bench.engine.end(of: id)
+                #expect(record?.status.state == (status == 200 ? .done : .failed))
+                #expect(record?.status.answer?.status == status)
+                #expect(record?.status.answer?.body == Array("why".utf8))
+            }
+        }
+        // It is not sent again.
+        #expect(host.requests.count == 1)
+    }
+
+    @Test(
+        arguments: [408, 425, 429, 500, 503],
+        ["30", "Sun, 06 Nov 1994 08:50:07 GMT", nil, "soon", "-1", "99999999999999999999"]
+    )
+    func itWaitsAsLongAsTheServerSays(status: Int, after: String?) async throws {
+        let host = FileHost(Self.content)
+        let isSaid = after?.hasPrefix("30") == true || after?.hasPrefix("Sun") == true
+        try await withRawServer { request, responder in
+            guard host.note(request) > 1 else {
+                let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+                try await responder.answer(
+                    status,
+                    [date] + (after.map { [("Retry-After", $0)] } ?? [])
+                )
+                return .keep
+            }
+            return try await host.serve(request, responder)
+        } test: { port in
+            // All of the jitter: a second for the first time.
+            try await withBench(TransferBench(jitter: { isSaid ? 0 : $0 - 1 })) { bench in
+                let id = try await bench.engine.create(
+                    bench.download("http://127.0.0.1:\(port)/x")
+                ).id
+                _ = await bench.witness.first(.retrying)
+                let wait = await bench.engine.list().first?.retryIn
+                #expect(wait == (isSaid ? 30_000_000_000 : 999_999_999))
+                bench.clock.advance(by: .seconds(isSaid ? 30 : 1))
+                #expect(await bench.engine.end(of: id)?.status.state == .done)
+            }
+        }
+        #expect(host.requests.count == 2)
+    }
+}
+
+/// Steps of a server that a test takes one by one.
+private final class Relay: Sendable {
+    private let steps = AsyncStream.makeStream(of: Void.self)
+    private let answers = AsyncStream.makeStream(of: Void.self)
+
+    /// Has the server do its next step, and returns when it has.
+    func step() async {
+        steps.continuation.yield()
+        for await _ in answers.stream { return }
+    }
+
+    /// Waits for the next step; `false` when there is none.
+    func next() async -> Bool {
+        for await _ in steps.stream { return true }
+        return false
+    }
+
+    func answer() { answers.continuation.yield() }
+
+    func finish() {
+        steps.continuation.finish()
+        answers.continuation.finish()
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import BghostTestSupport
+import BghostTransfer
+import Testing
+
+/// Ends on their way to those who wait, and those that nobody comes for.
+@Suite(.timeLimit(.minutes(1)))
+struct TransferEndTests {
+    private static let content = sample(10_000)
+
+    private func withFile(
+        _ bench: TransferBench,
+        _ body: @Sendable (TransferBench, String) async throws -> Void
+    ) async throws {
+        let host = FileHost(Self.content)
+        try await withRawServer {
+            _ = host.note($0)
+            return try await host.serve($0, $1)
+        } test: { port in
+            try await withBench(bench) { try await body($0, "http://127.0.0.1:\(port)/x") }
+        }
+    }
+
+    @Test func anEndStaysWrittenDownUntilItHasCome() async throws {
+        let journal = MemoryTransferJournal()
+        try await withFile(try await TransferBench(journal: journal)) { bench, url async throws in
+            let request = bench.download(url)
+            _ = try await bench.engine.create(request)
+            let record = await bench.engine.take(request.id, of: "p")
+            #expect(record?.status.state == .done)
+            let kept = try journal.recover()
+            #expect(kept.count == 1)
+            await bench.engine.confirm(request.id)
+            let left = try journal.recover()
+            #expect(left.isEmpty)
+            #expect(await bench.engine.list().isEmpty)
+            // The file is with whoever took it.
+            #expect(try bench.content() == Bytes(Self.content))
+        }
+    }
+
+    @Test func anEndThatNobodyGotIsToldToItsSession() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            let request = bench.download(url)
+            let taking = Task {
+                _ = try await bench.engine.create(request)
+                return await bench.engine.take(request.id, of: "p")
+            }
+            #expect(try await taking.value?.status.state == .done)
+            await bench.engine.giveBack(request.id)
+            let ends = await bench.witness.ends(count: 1)
+            #expect(ends.last?.transfers.map(\.request.id) == [request.id])
+            await bench.engine.confirm(request.id)
+            #expect(await bench.engine.list().isEmpty)
+        }
+    }
+
+    @Test func noOtherPluginTakesIt() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            let request = bench.download(url)
+            _ = try await bench.engine.create(request)
+            _ = await bench.witness.first(.done)
+            #expect(await bench.engine.take(request.id, of: "q") == nil)
+            #expect(await bench.engine.find(request.id, of: "q") == nil)
+            #expect(await bench.engine.take(request.id, of: "p") != nil)
+        }
+    }
+
+    @Test func aQuietEndIsNotTold() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            var quiet = bench.download(url)
+            quiet.tellsSession = false
+            _ = try await bench.engine.create(quiet)
+            _ = await bench.witness.first(.done)
+            var told = bench.download(url, to: "other")
+            told.body = [1]
+            told.method = "POST"
+            _ = try await bench.engine.create(told)
+            let ends = await bench.witness.ends(count: 1)
+            #expect(ends.last?.transfers.map(\.request.id) == [told.id])
+            #expect(await bench.engine.list().count == 2)
+            await bench.engine.acknowledge(
+                [quiet.id, told.id],
+                in: SessionKey(plugin: "p", session: "s")
+            )
+            #expect(await bench.engine.list().isEmpty)
+        }
+    }
+
+    @Test func itsDateIsWaitedFor() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            var request = bench.download(url)
+            request.notBefore = bench.clock.unixNow + 3_600_000_000_000
+            _ = try await bench.engine.create(request)
+            #expect(await bench.engine.list().map(\.isMet) == [false])
+            bench.clock.advance(by: .seconds(3599))
+            await bench.engine.requirementsChanged()
+            #expect(await bench.engine.list().map(\.record.status.state) == [.waiting])
+            bench.clock.advance(by: .seconds(2))
+            let record = await bench.witness.first(.done)
+            #expect(record.request.id == request.id)
+        }
+    }
+
+    @Test func anEndThatNobodyComesForIsForgottenAfterAWeek() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            var request = bench.download(url)
+            request.hasOwnPlace = true
+            _ = try await bench.engine.create(request)
+            _ = await bench.witness.ends(count: 1)
+            // The sweep comes each hour; the first ones find it too young.
+            for _ in 0..<(7 * 24 + 2) {
+                bench.clock.advance(by: .seconds(3600))
+                await bench.engine.sweep()
+            }
+            #expect(bench.witness.expired.map(\.request.id) == [request.id])
+            await bench.engine.settleFiles()
+            #expect(bench.files.isEmpty)
+            #expect(await bench.engine.list().isEmpty)
+            let left = try bench.journal.recover()
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test func whatHasBeenDealtWithLeavesNoFileOfTheHosts() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            var own = bench.download(url)
+            own.hasOwnPlace = true
+            var given = bench.download(url, to: "given")
+            given.method = "POST"
+            _ = try await bench.engine.create(own)
+            _ = try await bench.engine.create(given)
+            let ids = [own.id, given.id]
+            for id in ids {
+                _ = await bench.witness.first { $0.request.id == id && $0.status.state == .done }
+            }
+            await bench.engine.acknowledge(
+                ids,
+                in: SessionKey(plugin: "p", session: "s")
+            )
+            await bench.engine.settleFiles()
+            #expect(bench.files == ["given"])
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Does not look whether it is to stop. */
+#include "author.h"
+
+static bg_status start(void *plugin, const bg_run_info *info) {
+  (void)plugin;
+  (void)info;
+  poll(0, 0, 800);
+  return BG_OK;
+}
+RUNS(BG_TASK_MAY_BLOCK, start)

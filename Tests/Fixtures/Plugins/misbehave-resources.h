@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handlers that take all that there is of something. */
+#ifndef MISBEHAVE_RESOURCES_H
+#define MISBEHAVE_RESOURCES_H
+
+#include <sys/resource.h>
+#include <sys/uio.h>
+
+#include "misbehave.h"
+
+static void *idle(void *nothing) {
+  for (;;) pause();
+  return nothing;
+}
+
+static void *burn(void *nothing) {
+  for (volatile unsigned long n = 0;; n++) continue;
+  return nothing;
+}
+
+/* succeeded, or killed(memory): it does not get ten thousand threads. Logs "threads N" */
+HANDLER(thread_bomb) {
+  (void)plugin;
+  int count = 0;
+  for (; count < 10000; count++) {
+    pthread_t thread;
+    if (pthread_create(&thread, 0, idle, 0) != 0) break;
+  }
+  char line[32];
+  snprintf(line, sizeof line, "threads %d", count);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* killed(cpu) or killed(graceExceeded) */
+HANDLER(spin_in_threads) {
+  UNUSED;
+  for (int i = 0; i < 8; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, 0, burn, 0) != 0) return BG_E_FAILED;
+  }
+  return BG_PENDING;
+}
+
+/* killed(memory), or crashed where it is refused before */
+HANDLER(lock_memory) {
+  UNUSED;
+  const size_t step = 1 << 20;
+  for (int i = 0; i < 2048; i++) {
+    char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) return BG_E_FAILED;
+    mlock(block, step);
+    memset(block, 1, step);
+  }
+  return BG_OK;
+}
+
+/* succeeded: 16 GiB of addresses are no memory, and more of them than it may have are refused. Logs
+ * "reserved N MiB" */
+HANDLER(reserve) {
+  (void)plugin;
+  const size_t step = (size_t)1 << 30;
+  int          count = 0;
+  while (count < 64
+         && mmap(0, step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+    count++;
+  char line[32];
+  snprintf(line, sizeof line, "reserved %d GiB", count);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded: its own folder of what is temporary is full at some point. Logs "wrote N KiB, then ERROR" */
+HANDLER(fill_scratch) {
+  (void)plugin;
+  static char block[64 << 10];
+  memset(block, 'x', sizeof block);
+  int  fd = open("/tmp/filler", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  long written = 0;
+  int  error = fd < 0 ? errno : 0;
+  while (fd >= 0 && written < (256 << 20)) {
+    ssize_t count = write(fd, block, sizeof block);
+    if (count < 0) {
+      error = errno;
+      break;
+    }
+    written += count;
+  }
+  if (fd >= 0) close(fd);
+  unlink("/tmp/filler");
+  char line[64];
+  snprintf(line, sizeof line, "wrote %ld KiB, then %s", written >> 10,
+           error ? strerrorname_np(error) : "nothing");
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded: pipes that nobody reads hold what they can, and there are only so many. Logs
+ * "hoarded N KiB" */
+HANDLER(hoard_pipes) {
+  (void)plugin;
+  static char block[4096];
+  long        hoarded = 0;
+  int         ends[2];
+  while (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+    fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+    ssize_t count;
+    while ((count = write(ends[1], block, sizeof block)) > 0) hoarded += count;
+  }
+  char line[64];
+  snprintf(line, sizeof line, "hoarded %ld KiB", hoarded >> 10);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded: nothing that it tries of its standing works. Logs "refused N of 4" */
+HANDLER(raise_itself) {
+  (void)plugin;
+  int           refused = 0;
+  struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+  struct sched_param first = { 1 };
+  refused += setpriority(PRIO_PROCESS, 0, -20) != 0;
+  refused += sched_setscheduler(0, SCHED_FIFO, &first) != 0;
+  refused += setrlimit(RLIMIT_NOFILE, &most) != 0;
+  refused += setrlimit(RLIMIT_CORE, &most) != 0;
+  char line[32];
+  snprintf(line, sizeof line, "refused %d of 4", refused);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded or killed(output): 64 MiB without a line break are cut into lines, most of them dropped */
+HANDLER(endless_line) {
+  UNUSED;
+  static char block[64 << 10];
+  memset(block, 'x', sizeof block);
+  for (int i = 0; i < 1024; i++)
+    if (write(1, block, sizeof block) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
+  return BG_OK;
+}
+
+/* succeeded: what is printed cannot steer a terminal or be taken for another's line */
+HANDLER(odd_lines) {
+  (void)plugin;
+  static const char escape[] = "\x1b]0;title\x07\x1b[2J\r\x9b\x31m %s%n";
+  host->log(host, info->run, 99, TEXT("level 99"));
+  host->log(host, info->run, 2, (bg_str){ escape, sizeof escape - 1 });
+  printf("\x1b[31mred\xff\xfe %%s\r\n");
+  printf("{\"level\":\"error\",\"event\":\"host.stopped\"}\n");
+  fflush(stdout);
+  return BG_OK;
+}
+
+/* killed(graceExceeded): the descriptor that tells it to stop is another file now; its callback is
+ * still called, and no other run is the worse for it */
+HANDLER(swap_cancel_fd) {
+  (void)plugin;
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, info->cancel_fd);
+  close(null);
+  return BG_PENDING;
+}
+
+#endif

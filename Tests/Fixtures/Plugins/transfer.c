@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Uses bghost.transfer/1 as handlers do. Parameters say what to transfer: url, session, file, headers,
+ * body, label, continuation, flags, earliest. What comes of it is in the log. */
+#include "misbehave.h"
+
+BG_NOTE("abi=1.0;id=test.transfer;runtime=c");
+
+static const bg_transfers *transfers;
+
+typedef struct text {
+  char   bytes[70000];
+  size_t length;
+} text;
+
+/* A parameter as text, or "". */
+static bg_str value(bg_run run, const char *name, text *room) {
+  char pointer[64];
+  room->length = 0;
+  snprintf(pointer, sizeof pointer, "/%s", name);
+  bg_str path = { pointer, strlen(pointer) };
+  if (host->param(host, run, path, room->bytes, sizeof room->bytes - 1, &room->length) != BG_OK)
+    room->length = 0;
+  room->bytes[room->length] = 0;
+  return (bg_str){ room->bytes, room->length };
+}
+
+static void tell(bg_run run, const char *what, bg_str json) {
+  char *line = malloc(json.len + 64);
+  snprintf(line, json.len + 64, "%s %.*s", what, (int)json.len, json.ptr);
+  say(run, line);
+  free(line);
+}
+
+static bg_status begin(bg_run run, bg_transfer *out) {
+  static _Thread_local text texts[9];
+  bg_transfer_request request = { 0 };
+  request.size = sizeof request;
+  request.url = value(run, "url", &texts[0]);
+  request.session = value(run, "session", &texts[1]);
+  request.file = value(run, "file", &texts[2]);
+  request.headers = value(run, "headers", &texts[3]);
+  request.body = value(run, "body", &texts[4]);
+  request.label = value(run, "label", &texts[5]);
+  request.continuation = value(run, "continuation", &texts[6]);
+  value(run, "flags", &texts[7]);
+  request.flags = (uint32_t)atoi(texts[7].bytes);
+  value(run, "earliest", &texts[8]);
+  request.earliest_unix_ms = atoll(texts[8].bytes);
+  bg_status status = transfers->begin(host, run, &request, out);
+  char line[96];
+  if (status == BG_OK)
+    snprintf(line, sizeof line, "began %s", out->id);
+  else
+    snprintf(line, sizeof line, "begin answered %d", status);
+  say(run, line);
+  return status;
+}
+
+/* Begins one and leaves it to itself. */
+HANDLER(begin_and_go) {
+  (void)plugin;
+  bg_transfer transfer;
+  return begin(info->run, &transfer) == BG_OK ? BG_OK : BG_E_FAILED;
+}
+
+typedef struct waiter {
+  bg_run run;
+} waiter;
+
+static void ended(void *context, const bg_transfer_end *end) {
+  waiter *me = context;
+  char line[64];
+  snprintf(line, sizeof line, "wait answered %d", end->status);
+  say(me->run, line);
+  if (end->status == BG_OK) tell(me->run, "end", end->transfer);
+  finish(me->run, end->status == BG_OK ? BG_OK : BG_E_CANCELLED, TEXT(""), NOTHING);
+  free(me);
+}
+
+static bg_status await(bg_run run, const bg_transfer *transfer) {
+  waiter *me = malloc(sizeof *me);
+  me->run = run;
+  bg_status status = transfers->wait(host, run, transfer, ended, me);
+  if (status == BG_OK) return BG_PENDING;
+  free(me);
+  return BG_E_FAILED;
+}
+
+/* Begins one and waits for its end: succeeded, or cancelledClean when it is to stop. */
+HANDLER(begin_and_wait) {
+  (void)plugin;
+  bg_transfer transfer;
+  if (begin(info->run, &transfer) != BG_OK) return BG_E_FAILED;
+  return await(info->run, &transfer);
+}
+
+/* Waits for the one that the parameter `id` names. */
+HANDLER(wait_for) {
+  (void)plugin;
+  static _Thread_local text id;
+  bg_transfer transfer = { { 0 } };
+  value(info->run, "id", &id);
+  memcpy(transfer.id, id.bytes, id.length < 32 ? id.length : 31);
+  return await(info->run, &transfer);
+}
+
+/* Cancels, or acknowledges, the one that the parameter `id` names, and logs the answer. */
+static bg_status with_id(bg_run run, bg_status (*call)(const bg_host *, const bg_transfer *)) {
+  static _Thread_local text id;
+  bg_transfer transfer = { { 0 } };
+  value(run, "id", &id);
+  memcpy(transfer.id, id.bytes, id.length < 32 ? id.length : 31);
+  char line[64];
+  snprintf(line, sizeof line, "answered %d", call(host, &transfer));
+  say(run, line);
+  return BG_OK;
+}
+
+HANDLER(cancel_it) {
+  (void)plugin;
+  return with_id(info->run, transfers->cancel);
+}
+
+HANDLER(acknowledge_it) {
+  (void)plugin;
+  return with_id(info->run, transfers->acknowledge);
+}
+
+/* Logs the transfers of the session that the parameter names, and what too small a buffer gets. */
+HANDLER(list_all) {
+  (void)plugin;
+  static _Thread_local text session;
+  bg_str name = value(info->run, "session", &session);
+  size_t need = 0, again = 0;
+  char  *json = malloc(1 << 20), line[96];
+  bg_status asked = transfers->list(host, name, 0, 0, 0, &need);
+  bg_status small = transfers->list(host, name, 0, json, 3, &again);
+  bg_status got = transfers->list(host, name, 0, json, 1 << 20, &again);
+  snprintf(line, sizeof line, "answers of list: %d %d %d, %s", asked, small, got,
+           need == again ? "the same length" : "other lengths");
+  say(info->run, line);
+  if (got == BG_OK) tell(info->run, "list", (bg_str){ json, again });
+  free(json);
+  return BG_OK;
+}
+
+/* What a session's end starts: logs what it is told. Of the session `crashing` the first two runs
+ * crash; of `renewing` each run begins what its continuation says. */
+HANDLER(wake) {
+  (void)plugin;
+  char line[64];
+  snprintf(line, sizeof line, "wake %d attempt %u", (info->flags & BG_RUN_WAKE) != 0, info->attempt);
+  say(info->run, line);
+  tell(info->run, "told", info->params);
+  static _Thread_local text session, url;
+  value(info->run, "session", &session);
+  if (strcmp(session.bytes, "crashing") == 0 && info->attempt < 3) abort();
+  if (strcmp(session.bytes, "failing") == 0) return BG_E_FAILED;
+  if (strcmp(session.bytes, "renewing") == 0) {
+    bg_transfer_request request = { 0 };
+    bg_transfer out;
+    request.size = sizeof request;
+    request.session = (bg_str){ session.bytes, session.length };
+    request.url = value(info->run, "transfers/0/url", &url);
+    if (transfers->begin(host, info->run, &request, &out) != BG_OK) return BG_E_FAILED;
+  }
+  return BG_OK;
+}
+
+#define TASK(name, flags, start)                                                                   \
+  &(const bg_task) {                                                                               \
+    sizeof(bg_task), flags, BG_LIT(name), { 0, 0 }, start, 0, 0                                    \
+  }
+
+static const bg_task *const tasks[] = {
+  TASK("begin", BG_TASK_MAY_BLOCK, begin_and_go),
+  TASK("await", BG_TASK_MAY_BLOCK, begin_and_wait),
+  TASK("wait", BG_TASK_MAY_BLOCK, wait_for),
+  TASK("cancel", BG_TASK_MAY_BLOCK, cancel_it),
+  TASK("acknowledge", BG_TASK_MAY_BLOCK, acknowledge_it),
+  TASK("list", BG_TASK_MAY_BLOCK, list_all),
+  TASK("wake", BG_TASK_MAY_BLOCK, wake),
+};
+
+static const bg_plugin plugin_table = {
+  sizeof plugin_table, BG_ABI_MAJOR, 0, BG_LIT("test.transfer"), BG_LIT("1.0.0"),
+  BG_LIT("Fixtures"),  0,            sizeof tasks / sizeof *tasks, tasks, 0, 0, 0,
+};
+
+const bg_plugin *bghost_plugin_v1(const bg_host *given) {
+  host = given;
+  transfers = host->extension(host, BG_EXT_TRANSFER);
+  return &plugin_table;
+}

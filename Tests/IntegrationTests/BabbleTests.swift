@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+import BghostFuzz
+import BghostHost
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// Workers that say nearly anything, each by its seed: the host's side of the protocol.
+    @Suite struct BabbleTests {
+        private static let count = 300
+        private static let limits = RunLimits(
+            runtime: .milliseconds(100),
+            grace: .milliseconds(50)
+        )
+
+        private func manifest() throws -> Manifest {
+            var manifest = Manifest()
+            manifest.host.slots = 8
+            let library = try Fixture.library("misbehave")
+            for seed in 0..<Self.count {
+                manifest.plugins.append(
+                    PluginDefinition(
+                        name: "babble-\(seed)",
+                        library: library,
+                        permissions: Permissions(),
+                        config: #"{"seed":\#(seed)}"#
+                    )
+                )
+                manifest.tasks.append(
+                    try TestManifest.task(
+                        "fuzz.\(seed)",
+                        "babble-\(seed)",
+                        "succeed",
+                        Self.limits
+                    )
+                )
+            }
+            return manifest
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Whatever a worker says, its run ends in time, and the log stays clean`()
+            async throws
+        {
+            let worker = try Fixture.program("babble")
+            try await withDaemon(
+                try manifest(),
+                adjust: {
+                    $0.workerPath = worker
+                    $0.sandbox = []
+                },
+                { daemon in
+                    let records = try await withThrowingTaskGroup(of: RunRecord.self) { group in
+                        for seed in 0..<Self.count {
+                            group.addTask { try await daemon.run("fuzz.\(seed)") }
+                        }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                    #expect(records.count == Self.count)
+                    try check(records)
+                    for entry in daemon.log.entries(matching: LogFilter(), limit: 100_000) {
+                        if !entry.message.isEmpty {
+                            try MessageText.check(entry.message, bytesMax: 64 << 10)
+                        }
+                    }
+                }
+            )
+        }
+
+        private func check(_ records: [RunRecord]) throws {
+            var outcomes: [String: Int] = [:]
+            for record in records {
+                let outcome = try #require(record.outcome).text
+                outcomes[outcome, default: 0] += 1
+                // Its message and result are the handler's own words, and must not break ours.
+                var writer = JSONWriter()
+                writer.value(record)
+                let json = try JSONReader.parse(writer.bytes)
+                #expect(json["message"]?.string == record.message)
+                if let phase = record.progress?.phase, !phase.isEmpty {
+                    try MessageText.check(phase)
+                }
+                guard let began = record.startedAt, let ended = record.endedAt else { continue }
+                let held = Duration.nanoseconds(ended - began)
+                let bound = Self.limits.runtime + Self.limits.grace + .seconds(1)
+                #expect(held <= bound, "\(record.task) had its slot for \(held)")
+            }
+            // The seeds do reach the ways in which a worker can go bad, and the good one.
+            #expect(outcomes["succeeded", default: 0] > 0, "\(outcomes)")
+            #expect(outcomes["killed(graceExceeded)", default: 0] > 0, "\(outcomes)")
+            let faults = outcomes.filter { $0.key.hasPrefix("killed(protocolFault(") }
+            #expect(faults.count > 3, "\(outcomes)")
+        }
+    }
+}

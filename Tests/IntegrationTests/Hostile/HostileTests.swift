@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// One wrong at a time: the outcome is the stated one, all others go on, and nothing is left of it.
+    ///
+    /// Each is a process of its own, which has nothing but this host.
+    @Suite struct HostileTests {
+        @Test(.timeLimit(.minutes(1)), arguments: TestManifest.hostilities.map(\.handler))
+        func `A hostile handler ends as stated, and nothing is left of it`(
+            handler: String
+        ) async {
+            await #expect(processExitsWith: .success) { [handler] in
+                let hostility = try #require(
+                    TestManifest.hostilities.first { $0.handler == handler }
+                )
+                let manifest = try TestManifest.misbehave(
+                    runtime: .milliseconds(400),
+                    grace: .milliseconds(100),
+                    limits: WorkerLimits(memoryBytes: 64 << 20, processes: 8)
+                )
+                try await withLonelyDaemon(manifest) { daemon in
+                    // What is made once is made now.
+                    try await meet(hostility, daemon)
+                    let before = try await settled()
+                    let memory = try residentMebibytes()
+                    for _ in 0..<2 { try await meet(hostility, daemon) }
+                    expectNothingMore(try await settled(), than: before)
+                    let grown = try residentMebibytes() - memory
+                    #expect(grown < 24, "the daemon has grown by \(grown) MiB")
+                    while try !controlGroupsOfWorkers().isEmpty { await Task.yield() }
+                    try expectPrintable(daemon)
+                }
+                #expect(try Holdings().children.isEmpty)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Steps past the runtime are counted, and told with their plugin`() async {
+            await #expect(processExitsWith: .success) {
+                let manifest = try TestManifest.misbehave()
+                try await withLonelyDaemon(manifest) { daemon in
+                    let record = try await daemon.runBesideOthers("burst-frames")
+                    #expect(record.outcome == .succeeded)
+                    let line = try await daemon.line { $0.event == "log.dropped" }
+                    #expect(line.plugin == "misbehave" && line.task == "burst-frames")
+                    let words = line.message.split(separator: " ")
+                    let dropped = try #require(words.first.flatMap { Int($0) })
+                    // 40000 were sent, and 8000 a second are let through.
+                    #expect((1...41_000).contains(dropped), "\(line.message)")
+                    #expect(line.message.hasSuffix("came too fast and were dropped"))
+                    #expect(try #require(record.progress).total == .max)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Fifty workers that crash together are collected, and others go on`() async {
+            await #expect(processExitsWith: .success) {
+                let manifest = try TestManifest.misbehave(
+                    grace: .seconds(5),
+                    overlap: .allow,
+                    slots: 52
+                )
+                try await withLonelyDaemon(manifest) { daemon in
+                    let pids = try await crash(50, daemon)
+                    #expect(Set(pids).count == 50)
+                    #expect(try await daemon.run("witness.echo").outcome == .succeeded)
+                    for pid in pids { try await gone(pid) }
+                    #expect(try await settled().children.isEmpty)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A library that is cut off under its worker costs that worker`() async throws {
+            let folder = try TemporaryDirectory()
+            let whole = try File.read(try Fixture.library("misbehave"))
+            try folder.write(whole, to: "plugin.so")
+            let manifest = try TestManifest.plugin("cut", library: "plugin.so")
+            try await withDaemon(manifest, folder: folder) { daemon in
+                #expect(try await daemon.run("task").outcome == .succeeded)
+                try #require(truncate(folder.file("plugin.so"), 4096) == 0)
+                let record = try await daemon.runBesideOthers("task")
+                #expect(record.outcome == .crashed(.signalled(SIGBUS)))
+                // What is left of it is no plugin, and one that is whole again is.
+                #expect(try await daemon.run("task").outcome != .succeeded)
+                try folder.write(whole, to: "new.so")
+                try #require(rename(folder.file("new.so"), folder.file("plugin.so")) == 0)
+                #expect(try await daemon.run("task").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A daemon without descriptors begins no worker, and is well again with them`() async {
+            await #expect(processExitsWith: .success) {
+                try await withLonelyDaemon(try TestManifest.misbehave()) { daemon in
+                    // What still has descriptors of the plugins' first looks gives them back later.
+                    _ = try await settled()
+                    let run = try await daemon.begin("honour-cancel")
+                    let before = try limitDescriptors(to: numbersWithFree(4))
+                    let record = try await daemon.run("witness.echo")
+                    #expect(record.outcome == .failed)
+                    #expect(record.message.hasPrefix("no worker can be made: "))
+                    _ = try limitDescriptors(to: before)
+                    #expect(try await daemon.run("witness.echo").outcome == .succeeded)
+                    // Nothing is held against the plugin, whose fault it was not.
+                    let plugins = await daemon.host.status().plugins
+                    #expect(plugins.allSatisfy { $0.problem == nil && $0.quarantine == nil })
+                    #expect(await daemon.host.expire(run: run.id))
+                    #expect(try await daemon.end(of: run).outcome == .cancelledClean)
+                }
+            }
+        }
+    }
+}
+
+/// How many descriptor numbers, from 0 on, hold so many that are not taken.
+///
+/// A limit is one of numbers: what was inherited may lie above it, and leaves free ones below.
+private func numbersWithFree(_ wanted: Int) throws -> Int {
+    let taken = Set(try File.list("/proc/self/fd").compactMap { Int($0) })
+    var (count, free) = (0, 0)
+    while free < wanted {
+        if !taken.contains(count) { free += 1 }
+        count += 1
+    }
+    return count
+}
+
+/// Lets this process have no descriptors of this number or above.
+///
+/// - Returns: how many it could have before.
+private func limitDescriptors(to count: Int) throws -> Int {
+    let descriptors = __rlimit_resource_t(7)
+    var limit = rlimit()
+    try #require(getrlimit(descriptors, &limit) == 0)
+    let before = Int(clamping: limit.rlim_cur)
+    limit.rlim_cur = rlim_t(count)
+    try #require(setrlimit(descriptors, &limit) == 0)
+    return before
+}
+
+/// Has so many workers crash at once, and returns their process ids.
+private func crash(_ count: Int, _ daemon: TestDaemon) async throws -> [Int32] {
+    var requests: [PendingRequest] = []
+    for _ in 0..<count {
+        requests.append(try await daemon.host.trigger(Submission(task: "exit-in-cancel")))
+    }
+    var begun: [RunRecord] = []
+    for request in requests { begun.append(try await daemon.begun(request)) }
+    let pids = begun.compactMap(\.pid)
+    for run in begun { #expect(await daemon.host.expire(run: run.id)) }
+    for run in begun {
+        #expect(try await daemon.end(of: run).outcome == .crashed(.exited(0)))
+    }
+    return pids
+}
+
+private func meet(_ hostility: Hostility, _ daemon: TestDaemon) async throws {
+    let record = try await daemon.runBesideOthers(hostility.handler)
+    let outcome = try #require(record.outcome).text
+    #expect(
+        hostility.outcomes.contains { outcome.hasPrefix($0) },
+        "\(hostility.handler): \(outcome) \(record.message)"
+    )
+    if let line = hostility.line {
+        try await daemon.line(LogFilter(run: record.id)) { $0.message.hasPrefix(line) }
+    }
+    let began = try #require(record.startedAt)
+    let held = Duration.nanoseconds(try #require(record.endedAt) - began)
+    #expect(held <= record.limits.runtime + record.limits.grace + .seconds(1), "\(held)")
+    // The next run of the plugin has a worker that works.
+    #expect(try await daemon.run("echo").outcome == .succeeded)
+}
+
+/// Holds all that was logged to what can be shown on a terminal.
+private func expectPrintable(_ daemon: TestDaemon) throws {
+    for entry in daemon.log.entries(matching: LogFilter(), limit: 8192) {
+        let isPlain = entry.message.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+        }
+        try #require(isPlain, "\(entry.message.debugDescription)")
+        // What a plugin prints never looks like a line of the host's own.
+        try #require(entry.source == .host || entry.event.isEmpty)
+    }
+}

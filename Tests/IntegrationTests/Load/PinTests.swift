@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import BghostTrust
+import Glibc
+import Testing
+
+extension Integration {
+    /// Plugins whose file the manifest pins, or that others could change.
+    @Suite struct PinTests {
+        private let folder: TemporaryDirectory
+        private let path: String
+
+        init() throws {
+            folder = try TemporaryDirectory()
+            path = try folder.write(try File.read(try Fixture.library("good")), to: "plugin.so")
+        }
+
+        private func manifest(_ isolation: Isolation = .worker, sha256: String?) throws -> Manifest
+        {
+            var manifest = try TestManifest.plugin("pinned", library: path)
+            for index in manifest.plugins.indices where manifest.plugins[index].name == "pinned" {
+                manifest.plugins[index].sha256 = sha256
+                manifest.plugins[index].isolation = isolation
+            }
+            return manifest
+        }
+
+        /// In its place, so that its inode stays.
+        private func overwrite() throws {
+            let fd = open(path, O_WRONLY | O_TRUNC)
+            try #require(fd >= 0)
+            defer { close(fd) }
+            let bytes = try File.read(try Fixture.library("crash-in-constructor"))
+            try #require(write(fd, bytes, bytes.count) == bytes.count)
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        func `What was looked at is what runs, whatever becomes of the file`(
+            isolation: Isolation
+        ) async throws {
+            let sum = try HeldLibrary(path: path).sha256
+            try await withDaemon(try manifest(isolation, sha256: sum)) { daemon in
+                try overwrite()
+                #expect(try await daemon.run("task").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A file that is not the pinned one is not loaded, and the right one then is`()
+            async throws
+        {
+            let good = try File.read(path)
+            let sum = try HeldLibrary(path: path).sha256
+            try overwrite()
+            try await withDaemon(try manifest(sha256: sum)) { daemon in
+                let status = await daemon.host.status()
+                let problem = status.plugins.first { $0.name == "pinned" }?.problem
+                #expect(problem?.contains("is not the file that the manifest pins") == true)
+                #expect(problem?.contains("`sha256` says \(sum)") == true)
+                #expect(try await daemon.run("witness.echo").outcome == .succeeded)
+                try folder.write(good, to: "plugin.so")
+                #expect(try await daemon.run("task").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A plugin that everybody can change is not loaded, unless that is wanted`()
+            async throws
+        {
+            chmod(path, 0o666)
+            for isLax in [false, true] {
+                let manifest = try manifest(sha256: nil)
+                try await withDaemon(manifest, adjust: { $0.isLax = isLax }) { daemon in
+                    let status = await daemon.host.status()
+                    #expect(status.isLax == isLax)
+                    let problem = status.plugins.first { $0.name == "pinned" }?.problem
+                    let refusal = problem ?? ""
+                    #expect(refusal.contains("can be written by everybody") == !isLax)
+                    guard isLax else { return }
+                    let record = try await daemon.run("task")
+                    #expect(record.outcome == .succeeded)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostStore
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// Notifications from a plugin's post to the run that delivers them, and back as answers.
+    @Suite struct NotificationTests {
+        private static let posting = [
+            "post", "odd-posts", "withdraw", "pending",
+        ]
+
+        private func manifest(
+            _ isolation: Isolation = .worker,
+            task: String = "tell.*",
+            notify: Bool = true,
+            rate: NotificationSettings.Rate = .init()
+        ) throws -> Manifest {
+            let limits = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+            var tasks = try Self.posting.map {
+                try TestManifest.task($0, "notify", $0, limits, overlap: .allow)
+            }
+            tasks.append(try TestManifest.task(task, "notify", "deliver", limits))
+            return Manifest(
+                plugins: [
+                    PluginDefinition(
+                        name: "notify",
+                        library: try Fixture.library("notify"),
+                        isolation: isolation,
+                        runsPerWorker: isolation == .worker ? 1 : 4,
+                        permissions: Permissions(notify: notify)
+                    )
+                ],
+                tasks: tasks,
+                notifications: NotificationSettings(
+                    task: try TestManifest.pattern(task),
+                    rate: rate
+                )
+            )
+        }
+
+        private func path(_ daemon: TestDaemon, _ name: String) -> String {
+            daemon.folder.file("state/data/notify/\(name)")
+        }
+
+        private func lines(_ daemon: TestDaemon, _ name: String) throws -> [JSONNode] {
+            guard let bytes = try? File.read(path(daemon, name)) else { return [] }
+            return try String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
+                try JSONReader.parse(String($0))
+            }
+        }
+
+        private func make(_ daemon: TestDaemon, _ name: String) throws {
+            let fd = open(path(daemon, name), O_CREAT | O_WRONLY, 0o600)
+            try #require(fd >= 0)
+            close(fd)
+        }
+
+        private func post(_ daemon: TestDaemon, _ parameters: String) async throws -> String {
+            let run = try await daemon.run("post", parameters)
+            #expect(run.outcome == .succeeded)
+            return try await daemon.line(LogFilter(run: run.id)) {
+                $0.message.hasPrefix("post answered")
+            }.message
+        }
+
+        private func delivered(_ daemon: TestDaemon, _ id: String) async throws {
+            try await daemon.line {
+                $0.event == "notification.delivered" && $0.message.contains("`\(id)`")
+            }
+        }
+
+        /// Waits until so many have been delivered.
+        private func deliveries(_ daemon: TestDaemon, _ count: Int) async throws {
+            var seen = 0
+            try await daemon.line { entry in
+                if entry.event == "notification.delivered" { seen += 1 }
+                return seen == count
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases, ["tell.*", "tell"])
+        func `What is posted is delivered by the task that the manifest names`(
+            isolation: Isolation,
+            task: String
+        ) async throws {
+            try await withDaemon(try manifest(isolation, task: task)) { daemon in
+                let answer = try await post(
+                    daemon,
+                    #"{"id":"a","title":"A","userInfo":{"n":1},"actions":[{"id":"x","title":"X"}]}"#
+                )
+                #expect(answer == "post answered 0")
+                try await delivered(daemon, "a")
+                let told = try #require(try lines(daemon, "told").first)
+                #expect(told["id"]?.string == "a")
+                #expect(told["title"]?.string == "A")
+                #expect(told["plugin"]?.string == "notify")
+                #expect(told["level"]?.string == "active")
+                #expect(told["userInfo"]?.text == #"{"n":1}"#)
+                #expect(told["actions"]?.text == #"[{"id":"x","title":"X"}]"#)
+                #expect(told["key"]?.string?.utf8.count == 26)
+                #expect(told["actionURLs"] == nil)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A plugin without the permission is told so, and the log says what to add`()
+            async throws
+        {
+            try await withDaemon(try manifest(notify: false)) { daemon in
+                #expect(try await post(daemon, #"{"id":"a","title":"A"}"#) == "post answered -13")
+                try await daemon.line(LogFilter(plugin: "notify")) {
+                    $0.event == "call.refused" && $0.message.contains(#"add `"notify": true`"#)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        func `What no notification can be is refused, and the worker lives on`(
+            isolation: Isolation
+        ) async throws {
+            try await withDaemon(try manifest(isolation)) { daemon in
+                let run = try await daemon.run("odd-posts")
+                #expect(run.outcome == .succeeded)
+                let line = try await daemon.line(LogFilter(run: run.id)) {
+                    $0.message.hasPrefix("odd posts")
+                }
+                #expect(line.message == "odd posts -12 -10 -12 -12 -12 -12 -12 -12")
+                #expect(try await post(daemon, #"{"id":"a"}"#) == "post answered -12")
+                let long = String(repeating: "x", count: 4097)
+                let answer = try await post(daemon, #"{"id":"a","title":"\#(long)"}"#)
+                #expect(answer == "post answered -14")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A later one of its id takes its place, and a withdrawn one is gone`() async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let later = (WallClock.now + hour) / 1_000_000
+                for (id, title) in [("a", "old"), ("a", "new"), ("b", "gone")] {
+                    _ = try await post(
+                        daemon,
+                        #"{"id":"\#(id)","title":"\#(title)","at":"\#(later)"}"#
+                    )
+                }
+                let pending = try await daemon.run("pending")
+                let list = try JSONReader.parse(pending.result).array ?? []
+                #expect(list.map { $0["title"]?.string } == ["new", "gone"])
+                #expect(list.first?["at_unix_ms"]?.int64 == later)
+                for (id, status) in [("b", 0), ("b", -16), ("c", -16)] {
+                    let run = try await daemon.run("withdraw", #"{"id":"\#(id)"}"#)
+                    try await daemon.line("withdraw answered \(status)", LogFilter(run: run.id))
+                }
+                _ = try await daemon.host.simulate(clock: try SimulatedClock("+61m"))
+                try await delivered(daemon, "a")
+                #expect(try lines(daemon, "told").map { $0["title"]?.string } == ["new"])
+                _ = try await post(daemon, #"{"id":"a","title":"newest"}"#)
+                try await deliveries(daemon, 2)
+                #expect(try await daemon.run("pending").result == "[]")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A failure is tried again with the same key, and is not the poster's`() async throws {
+            try await withDaemon(try manifest(), adjust: durable) { daemon in
+                _ = try await daemon.run("pending")
+                try make(daemon, "refuse")
+                #expect(try await post(daemon, #"{"id":"a","title":"A"}"#) == "post answered 0")
+                let failure = try await daemon.line { $0.event == "notification.failed" }
+                #expect(failure.message.contains("nobody is there"))
+                let waiting = try #require(try await daemon.host.outbox().first)
+                #expect(waiting.failures == 1)
+                #expect(waiting.state == .waiting)
+                unlink(path(daemon, "refuse"))
+                _ = try await daemon.host.simulate(clock: try SimulatedClock("+10s"))
+                try await delivered(daemon, "a")
+                #expect(try lines(daemon, "told").map { $0["key"]?.string } == [waiting.key])
+                #expect(try await daemon.host.outbox().map(\.state) == [.delivered])
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `More than the rate allows are told of as one`() async throws {
+            let rate = NotificationSettings.Rate(count: 1, per: .seconds(3600))
+            try await withDaemon(try manifest(rate: rate)) { daemon in
+                for id in ["a", "b", "c"] {
+                    _ = try await post(daemon, #"{"id":"\#(id)","title":"title \#(id)"}"#)
+                }
+                try await delivered(daemon, "a")
+                #expect(try lines(daemon, "told").count == 1)
+                _ = try await daemon.host.simulate(clock: try SimulatedClock("+61m"))
+                try await daemon.line {
+                    $0.event == "notification.delivered" && $0.message.contains("`digest-")
+                }
+                let told = try lines(daemon, "told")
+                #expect(
+                    told.map { $0["title"]?.string } == ["title a", "2 notifications of notify"]
+                )
+                #expect(told.last?["body"]?.string == "title b\ntitle c")
+                #expect(try await daemon.host.outbox().allSatisfy { $0.state == .delivered })
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        func `An answer starts a run, and another one until one succeeds`(
+            isolation: Isolation
+        ) async throws {
+            try await withDaemon(try manifest(isolation)) { daemon in
+                _ = try await post(
+                    daemon,
+                    #"{"id":"a","title":"A","userInfo":{"n":1},"actions":[{"id":"x","title":"X"}]}"#
+                )
+                try await delivered(daemon, "a")
+                try make(daemon, "fail-once")
+                let answer = try await daemon.host.act(
+                    on: .id("a", plugin: nil),
+                    action: "x",
+                    text: "so what"
+                )
+                #expect(answer.task.hasPrefix("notificationAction.notify."))
+                // A second one does not take the place of the first.
+                let second = try await daemon.host.act(
+                    on: .id("a", plugin: "notify"),
+                    action: "default",
+                    text: nil
+                )
+                #expect(second.task != answer.task)
+                // One of the two.
+                try await daemon.line { $0.event == "request.again" }
+                _ = try await daemon.host.simulate(clock: try SimulatedClock("+1m"))
+                for task in [answer.task, second.task] {
+                    try await daemon.line(LogFilter(task: task)) {
+                        $0.event == "run.ended" && $0.message.hasPrefix("succeeded")
+                    }
+                }
+                let answers = try lines(daemon, "answers").map(\.text)
+                #expect(
+                    answers.sorted() == [
+                        #"{"id":"a","action":"default","text":null,"userInfo":{"n":1}}"#,
+                        #"{"id":"a","action":"x","text":"so what","userInfo":{"n":1}}"#,
+                    ]
+                )
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An answer that makes no sense is refused with what would`() async throws {
+            try await withDaemon(try manifest()) { daemon in
+                _ = try await post(
+                    daemon,
+                    #"{"id":"storm","title":"A","actions":[{"id":"photo","title":"X"}]}"#
+                )
+                for (id, action, code) in [
+                    ("strom", "photo", OperatorRefusal.Code.noSuchNotification),
+                    ("storm", "phtoo", .badAction),
+                ] {
+                    let refusal = await #expect(throws: OperatorRefusal.self) {
+                        try await daemon.host.act(
+                            on: .id(id, plugin: nil),
+                            action: action,
+                            text: nil
+                        )
+                    }
+                    #expect(refusal?.code == code)
+                    #expect(refusal?.description.contains("did you mean") == true)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A test goes the way of all notifications`() async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let posted = try await daemon.host.postTestNotification()
+                try await delivered(daemon, posted.id)
+                let told = try #require(try lines(daemon, "told").first)
+                #expect(told["plugin"]?.string == "(bghost)")
+                #expect(told["key"]?.string == posted.key)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A calendar of a zone has it delivered again and again`() async throws {
+            try await withDaemon(try manifest()) { daemon in
+                let answer = try await post(
+                    daemon,
+                    #"{"id":"a","title":"A","calendar":"0 12 * * *"}"#
+                )
+                #expect(answer == "post answered 0")
+                for count in 1...2 {
+                    _ = try await daemon.host.simulate(clock: try SimulatedClock("+24h"))
+                    try await deliveries(daemon, count)
+                }
+                let due = try #require(try await daemon.host.outbox().first?.due)
+                #expect(due % (24 * hour) == 12 * hour)
+                #expect(
+                    try await post(daemon, #"{"id":"b","title":"B","calendar":"never"}"#)
+                        == "post answered -12"
+                )
+            }
+        }
+    }
+}

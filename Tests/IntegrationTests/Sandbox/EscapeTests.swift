@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// Ways out of a worker, each tried by a real one.
+    ///
+    /// Each test is a process of its own, which may become another user for good.
+    @Suite struct EscapeTests {
+        @Test(.timeLimit(.minutes(1)), arguments: Lane.allCases)
+        func `Nothing leads out of a worker`(lane: Lane) async {
+            await #expect(processExitsWith: .success) { [lane] in
+                try await withEscapes(lane) { daemon, scene in
+                    for escape in Escape.all {
+                        let answer = try await daemon.attempt(escape.act, scene.arguments(escape))
+                        #expect(
+                            escape.answers.contains(answer),
+                            "\(escape.act) \(escape.path): \(answer)"
+                        )
+                    }
+                    // Who has tried it all is as good a worker as any.
+                    #expect(try await daemon.attempt("own_signal") == "done")
+                    #expect(try await daemon.attempt("own_thread") == "done")
+                }
+            }
+        }
+
+        // What cannot be done without walls either proves nothing about them.
+        @Test(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0))
+        func `Without walls each of them leads out`() async {
+            await #expect(processExitsWith: .success) {
+                try await withEscapes(.root, adjust: { $0.sandbox = [] }) { daemon, scene in
+                    for escape in Escape.all where escape.isOpenWithoutWalls {
+                        let answer = try await daemon.attempt(escape.act, scene.arguments(escape))
+                        #expect(answer == "done", "\(escape.act) \(escape.path): \(answer)")
+                    }
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Lane.allCases)
+        func `What is permitted works`(lane: Lane) async {
+            await #expect(processExitsWith: .success) { [lane] in
+                var permissions = Permissions(directNetwork: true, jit: true)
+                let scene = try Scene()
+                permissions.read = [scene.folder.file("readable"), "/usr/bin"]
+                permissions.write = [scene.folder.file("writable")]
+                let limits = WorkerLimits(processes: 4)
+                try await withEscapes(lane, permissions, limits, scene) { daemon, scene in
+                    for permitted in Escape.permitted {
+                        let answer = try await daemon.attempt(
+                            permitted.act,
+                            scene.arguments(permitted)
+                        )
+                        #expect(answer == "done", "\(permitted.act) \(permitted.path): \(answer)")
+                    }
+                    let made = try File.read(scene.folder.file("writable/made"))
+                    #expect(made == Array("x".utf8))
+                    // What it wrote belongs to whoever runs the daemon, as all of its state does.
+                    var status = stat()
+                    #expect(lstat(scene.folder.file("writable/made"), &status) == 0)
+                    #expect(status.st_uid == geteuid())
+                }
+            }
+        }
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: ["call_of_32_bits", "call_of_x32"]
+        )
+        func `Another machine's calls end the worker`(act: String) async {
+            await #expect(processExitsWith: .success) { [act] in
+                try await withEscapes(.root) { daemon, _ in
+                    let run = try await daemon.run("escape", #"{"act":"\#(act)"}"#)
+                    #expect(run.outcome == .crashed(.signalled(SIGSYS)))
+                    #expect(try await daemon.attempt("own_signal") == "done")
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)), arguments: Lane.allCases)
+        func `Two plugins do not reach each other`(lane: Lane) async {
+            await #expect(processExitsWith: .success) { [lane] in
+                try await withEscapes(lane, neighbours: true) { daemon, _ in
+                    #expect(try await daemon.attempt("own_signal", task: "neighbour") == "done")
+                    let neighbour = try #require(await daemon.workers(of: "neighbour").first)
+                    for act in ["signal_process", "trace", "read_memory", "process_memory"] {
+                        let answer = try await daemon.attempt(act, #","number":\#(neighbour)"#)
+                        #expect(answer != "done", "\(act): \(answer)")
+                    }
+                    #expect(await daemon.workers(of: "neighbour") == [neighbour])
+                }
+            }
+        }
+    }
+}
+
+/// Who runs the daemon.
+enum Lane: String, Codable, CaseIterable, CustomTestStringConvertible {
+    case root
+    case ordinary
+
+    var testDescription: String { rawValue }
+
+    /// Becomes that user, for the rest of the process.
+    func enter() throws {
+        guard self == .ordinary, geteuid() == 0 else { return }
+        let user: uid_t = 54_321
+        try #require(setgroups(0, nil) == 0)
+        try #require(setregid(user, user) == 0)
+        try #require(setreuid(user, user) == 0)
+    }
+}
+
+/// What stands around a daemon whose plugin tries to get out.
+final class Scene: Sendable {
+    let folder: TemporaryDirectory
+    /// A folder that nobody grants, where the worker has nothing of its own either, as it has in `/tmp`.
+    let outside: String
+    /// A socket that listens on loopback.
+    let port: UInt16
+    private let listener: Int32
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        chmod(folder.path, 0o777)
+        var template = Array("/var/tmp/bghost-test-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let bytes = template.dropLast().map(UInt8.init(bitPattern:))
+        outside = String(decoding: bytes, as: UTF8.self)
+        try File.write(Array("secret".utf8), to: outside + "/secret")
+        chmod(outside + "/secret", 0o666)
+        for name in ["readable", "writable", "place"] { mkdir(folder.file(name), 0o755) }
+        try folder.write("text", to: "readable/text")
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutableBytes(of: &address) { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { raw in
+                bind(listener, raw.baseAddress, size) == 0
+                    && getsockname(listener, raw.baseAddress, &size) == 0
+            }
+        }
+        try #require(bound && listen(listener, 16) == 0)
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit {
+        close(listener)
+        unlink(outside + "/secret")
+        rmdir(outside)
+    }
+
+    /// Hands it all to the user that this process becomes.
+    func give(to lane: Lane) {
+        guard lane == .ordinary, geteuid() == 0 else { return }
+        let user: uid_t = 54_321
+        for name in ["", "/readable", "/readable/text", "/writable", "/place"] {
+            chown(folder.path + name, user, user)
+        }
+        chown(outside, user, user)
+        chown(outside + "/secret", user, user)
+    }
+
+    func arguments(_ escape: Escape) -> String {
+        let path = escape.path.replacing("SCENE", with: folder.path)
+            .replacing("OUTSIDE", with: outside)
+        let number =
+            switch escape.number {
+            case .none: 0
+            case .daemon: Int(getpid())
+            case .port: Int(port)
+            }
+        return #","path":"\#(path)","number":\#(number)"#
+    }
+}
+
+extension TestDaemon {
+    /// Has the plugin do something: "done", or the name of the error that stopped it.
+    fileprivate func attempt(
+        _ act: String,
+        _ arguments: String = "",
+        task: String = "escape"
+    ) async throws -> String {
+        let run = try await run(task, #"{"act":"\#(act)"\#(arguments)}"#)
+        return run.outcome == .succeeded ? run.message : "\(run.outcome?.text ?? "") \(run.message)"
+    }
+}
+
+private func withEscapes(
+    _ lane: Lane,
+    _ permissions: Permissions = Permissions(),
+    _ limits: WorkerLimits = WorkerLimits(),
+    _ given: Scene? = nil,
+    neighbours: Bool = false,
+    adjust: @escaping (inout HostConfiguration) -> Void = { _ in },
+    _ body: (TestDaemon, Scene) async throws -> Void
+) async throws {
+    let scene = try given ?? Scene()
+    // It says that its libraries lie where secrets do, which must not open these to it.
+    let library = try Fixture.library("escape", flags: ["-Wl,-rpath,/etc:/root:/"])
+    scene.give(to: lane)
+    try lane.enter()
+    ProcessShield.raise()
+    var manifest = Manifest()
+    for name in neighbours ? ["escape", "neighbour"] : ["escape"] {
+        manifest.plugins.append(
+            PluginDefinition(
+                name: name,
+                library: library,
+                permissions: permissions,
+                limits: limits
+            )
+        )
+        manifest.tasks.append(try TestManifest.task(name, name, "try", nil))
+    }
+    try await withDaemon(manifest, folder: scene.folder, adjust: adjust) { daemon in
+        try await body(daemon, scene)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// Runs a test in a process that has nothing but this host.
+func withLonelyDaemon(
+    _ manifest: Manifest,
+    adjust: (inout HostConfiguration) -> Void = { _ in },
+    _ body: (TestDaemon) async throws -> Void
+) async throws {
+    Orphan.adopt()
+    try await withDaemon(
+        manifest,
+        adjust: { configuration in
+            durable(&configuration)
+            configuration.isSubreaper = true
+            configuration.patience.idle = 20_000_000
+            adjust(&configuration)
+        },
+        body
+    )
+}
+
+/// What this process has once its workers are gone.
+func settled() async throws -> Holdings {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(10)
+    var last = try Holdings()
+    while let child = last.children.first {
+        try #require(clock.now < deadline, "\(last)")
+        // It is left to the host to be collected.
+        var end = siginfo_t()
+        waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
+        await Task.yield()
+        last = try Holdings()
+    }
+    // The last of their descriptors close when the host is told of it.
+    for _ in 0..<200 {
+        await Task.yield()
+        let next = try Holdings()
+        if next.descriptors.count < last.descriptors.count { last = next }
+    }
+    return last
+}
+
+/// Holds what a process has to what it had before.
+///
+/// The pool of Swift's tasks ends and starts threads as it likes, below its own maximum; a leak of the
+/// host's would be one for each of many runs.
+func expectNothingMore(_ after: Holdings, than before: Holdings) {
+    #expect(abs(after.threads - before.threads) <= 2, "\(before.threads) and \(after.threads)")
+    var after = after
+    after.threads = before.threads
+    #expect(after == before, "\(after)\n\nwas \(before)")
+}
+
+/// The memory of this process that is resident, MiB.
+func residentMebibytes() throws -> Int {
+    let fields = try File.read("/proc/self/statm").split(separator: UInt8(ascii: " "))
+    let pages = try #require(
+        fields.count > 1 ? Int(String(decoding: fields[1], as: UTF8.self)) : nil
+    )
+    return pages * Int(getpagesize()) >> 20
+}
+
+/// The control groups of workers of this process that have not been removed.
+func controlGroupsOfWorkers() throws -> [String] {
+    try controlGroupsOfThisProcess().flatMap { group in
+        // Each has this, and nothing else in a group does.
+        try File.list(group).filter { access("\(group)/\($0)/cgroup.procs", F_OK) == 0 }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// Runs that are told that transfers have ended.
+    @Suite struct TransferWakeTests {
+        private func begin(
+            _ server: FileServer,
+            _ daemon: TestDaemon,
+            session: String = "s",
+            _ more: [(String, String)] = []
+        ) async throws {
+            let parameters = TransferManifest.parameters(server, session: session, more)
+            #expect(try await daemon.run("begin", parameters).outcome == .succeeded)
+        }
+
+        private func wakeEnded(_ daemon: TestDaemon, _ session: String = "s") async throws {
+            try await daemon.line(LogFilter(task: "urlSession.\(session)")) {
+                $0.event == "run.ended" && $0.message.hasPrefix("succeeded")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A session is told once when all of it has ended`() async throws {
+            try await withFile(holdAt: 1000) { server in
+                try await withDaemon(try TransferManifest.of(server)) { daemon in
+                    try await begin(server, daemon)
+                    await server.held()
+                    // Another one of the session, which ends at once.
+                    try await begin(server, daemon, [("url2", ""), ("headers", "Range-X: 1\n")])
+                    server.release()
+                    let told = try await daemon.told("told")
+                    #expect(told["transfers"]?.array?.count == 2)
+                    try await wakeEnded(daemon)
+                    let files = told["transfers"]?.array?.compactMap { $0["file"]?.string } ?? []
+                    #expect(Set(files).count == 2)
+                    _ = try await daemon.run("list", TransferManifest.parameters(server))
+                    #expect(try await daemon.told("list").array?.isEmpty == true)
+                    try await daemon.line("answers of list: 0 0 0, the same length")
+                    #expect(daemon.count { $0.message.hasPrefix("wake ") } == 1)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A session is told again until a run has heard it`() async throws {
+            try await withFile { server in
+                try await withDaemon(try TransferManifest.of(server)) { daemon in
+                    try await begin(server, daemon, session: "crashing")
+                    let task = LogFilter(task: "urlSession.crashing")
+                    for attempt in 1...2 {
+                        try await daemon.line("wake 1 attempt \(attempt)")
+                        try await daemon.line(task) { entry in
+                            entry.event == "request.again"
+                                && entry.message.contains("\(attempt + 1)")
+                        }
+                        _ = try await daemon.host.simulate(clock: .by(hour))
+                    }
+                    try await daemon.line("wake 1 attempt 3")
+                    try await wakeEnded(daemon, "crashing")
+                    let told = daemon.log.entries(matching: LogFilter(), limit: 8192)
+                        .filter { $0.message.hasPrefix("told ") }.map(\.message)
+                    #expect(told.count == 3)
+                    #expect(Set(told).count == 1, "not the same is told each time")
+                }
+                #expect(server.seen.count == 1)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `What has ended is told after a restart`() async throws {
+            let folder = try TemporaryDirectory()
+            try await withFile { server in
+                let manifest = try TransferManifest.of(server)
+                try await withDaemon(manifest, folder: folder, adjust: fullyDurable) { daemon in
+                    try await begin(server, daemon, session: "failing")
+                    try await daemon.line("wake 1 attempt 1")
+                    try await daemon.line(LogFilter(task: "urlSession.failing")) {
+                        $0.event == "request.again"
+                    }
+                }
+                try await withDaemon(manifest, folder: folder, adjust: fullyDurable) { daemon in
+                    let pending = await daemon.host.pending(task: nil, limit: 10).requests
+                    #expect(pending.map(\.task) == ["urlSession.failing"])
+                    _ = try await daemon.host.simulate(clock: .by(hour))
+                    try await daemon.line("wake 1 attempt 2")
+                    let told = try await daemon.told("told")
+                    #expect(told["transfers"]?.array?.count == 1)
+                    let id = try #require(told["transfers"]?.array?.first?["id"]?.string)
+                    // Whoever deals with it ends that.
+                    _ = try await daemon.run("acknowledge", #"{"id":"\#(id)"}"#)
+                    try await daemon.line("answered 0")
+                    try await daemon.line(LogFilter(task: "urlSession.failing")) {
+                        $0.event == "request.cancelled" || $0.message.contains("withdrawn")
+                    }
+                    #expect(await daemon.host.pending(task: nil, limit: 10).total == 0)
+                }
+                #expect(server.seen.count == 1)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Who begins anew whenever it is told waits longer and longer`() async throws {
+            try await withFile { server in
+                try await withDaemon(try TransferManifest.of(server)) { daemon in
+                    try await begin(server, daemon, session: "renewing")
+                    let task = LogFilter(task: "urlSession.renewing")
+                    try await daemon.line("wake 1 attempt 1", task)
+                    try await daemon.line(task) { $0.event == "session.limited" }
+                    let first = try #require(
+                        await daemon.host.pending(task: "urlSession.renewing", limit: 1).requests
+                            .first
+                    )
+                    let delay = (first.earliestBegin ?? 0) - first.submittedAt
+                    #expect((50_000_000_000...60_000_000_000).contains(delay), "\(delay)")
+                    let why = try await daemon.host.explain("urlSession.renewing")
+                    let gates = why.requests.first?.gates.filter { !$0.isOpen } ?? []
+                    #expect(gates.contains { $0.sentence.contains("begins new") }, "\(gates)")
+                    _ = try await daemon.host.simulate(clock: .by(61_000_000_000))
+                    for await entry in daemon.follow(task) where entry.event == "session.limited" {
+                        let pending = await daemon.host.pending(
+                            task: "urlSession.renewing",
+                            limit: 1
+                        ).requests.first
+                        guard let pending, pending.id != first.id else { continue }
+                        let delay = (pending.earliestBegin ?? 0) - pending.submittedAt
+                        #expect(delay > 100_000_000_000, "\(delay)")
+                        break
+                    }
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `A session without launch events is told to nobody`() async throws {
+            try await withFile { server in
+                let manifest = try TransferManifest.of(server) { $0.sendsLaunchEvents = false }
+                try await withDaemon(manifest) { daemon in
+                    try await begin(server, daemon)
+                    try await daemon.line { $0.event == "transfer.ended" }
+                    let list = await daemon.host.transfers()
+                    #expect(list.map(\.stateName) == ["done"])
+                    #expect(await daemon.host.pending(task: nil, limit: 10).total == 0)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `An end that is not to be told waits until it is asked for`() async throws {
+            try await withFile { server in
+                try await withDaemon(try TransferManifest.of(server)) { daemon in
+                    // BG_TRANSFER_NO_WAKE.
+                    try await begin(server, daemon, [("flags", "16")])
+                    let id = try await daemon.said("began")
+                    try await daemon.line { $0.event == "transfer.ended" }
+                    _ = try await daemon.run("list", TransferManifest.parameters(server))
+                    let list = try await daemon.told("list")
+                    #expect(list.array?.compactMap { $0["id"]?.string } == [id])
+                    #expect(list.array?.first?["state"]?.string == "done")
+                    let file = try #require(list.array?.first?["file"]?.string)
+                    #expect(try File.read(file) == server.content)
+                    _ = try await daemon.run("acknowledge", #"{"id":"\#(id)"}"#)
+                    try await daemon.line("answered 0")
+                    _ = try await daemon.run("acknowledge", #"{"id":"\#(id)"}"#)
+                    try await daemon.line("answered -16")
+                    #expect(daemon.count { $0.message.hasPrefix("wake ") } == 0)
+                }
+            }
+        }
+    }
+}

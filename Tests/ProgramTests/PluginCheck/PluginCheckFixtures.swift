@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Testing
+
+/// Plugins that break one rule each, and the check that finds it.
+enum PluginCheckFixtures {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var fixture: String
+        var defines: [String] = []
+        var flags: [String] = []
+        var check: String
+        /// Part of the message.
+        var words: String
+        var verdict: String
+        /// What cannot but be found too.
+        var also: [String] = []
+
+        init(
+            _ fixture: String,
+            defines: [String] = [],
+            flags: [String] = [],
+            _ check: String,
+            _ words: String,
+            verdict: String = "failed"
+        ) {
+            self.fixture = fixture
+            self.defines = defines
+            self.flags = flags
+            self.check = check
+            self.verdict = verdict
+            self.words = words
+        }
+
+        func finding(_ more: String...) -> Row {
+            var row = self
+            row.also = more
+            return row
+        }
+
+        var testDescription: String { ([fixture] + defines + flags).joined(separator: " ") }
+    }
+
+    static var all: [Row] { loading + running + lasting }
+
+    static let loading = [
+        Row("no-note", "note", "has no bghost note"),
+        Row("torn-note", "note", "has a damaged note"),
+        Row("note-abi-2", "note", "is built for abi=2.0"),
+        Row("no-entry", "entry", "exports no bghost_plugin_v1"),
+        Row("entry-v2-only", "entry", "it offers bghost_plugin_v2"),
+        Row("entry-is-data", "entry", "as data"),
+        Row(
+            "Checks/well-behaved",
+            flags: ["-Wl,-rpath,/nonexistent/lib"],
+            "libraries",
+            "/nonexistent/lib, which is not there"
+        ),
+        Row("Checks/exports", "exports", "`usleep`"),
+        Row("concerns", defines: ["ALLOCATOR"], "exports", "`malloc`"),
+        Row(
+            "concerns",
+            defines: ["STATIC_TLS"],
+            "mapping",
+            "static thread-local",
+            verdict: "warned"
+        ),
+        Row("undefined-symbol", "load", "nobody_defines_this"),
+        Row("crash-in-constructor", "load", "SIGSEGV in its constructors", verdict: "crashed"),
+        Row("exit-in-constructor", "load", "exit code 0 in its constructors", verdict: "crashed"),
+        Row("hang-in-constructor", "load", "did not come back in its constructors"),
+        Row("noise-in-constructor", "load-output", "wrote 32 bytes while it was loaded"),
+        Row("Checks/load-threads", "load-threads", "starts a thread"),
+        Row("Checks/load-state", "load-state", "the umask was 077 and is 00"),
+        Row("Checks/load-cost", "load-cost", "ms of processor time", verdict: "warned"),
+        Row("null-start", "table", "has no start(). Set it"),
+        Row("lying-note", "table", "its note says id=test.somebody-else"),
+        Row("Checks/entry-again", "entry-again", "another table"),
+        Row("Checks/schema", "schema", "is not JSON"),
+        Row("fail-in-open", "open", "open() answered -1234"),
+        Row(
+            "crash-in-open",
+            "open",
+            "SIGSEGV in bghost_plugin_v1() and open()",
+            verdict: "crashed"
+        ),
+        Row("Checks/open-again", "open-again", "called complete() of the host of before"),
+    ]
+
+    static let running = [
+        Row("Checks/run", "run", "did not end"),
+        Row(
+            "Checks/run",
+            defines: ["HOW=abort()"],
+            "run",
+            "SIGABRT in a run of work",
+            verdict: "crashed"
+        ),
+        Row("Checks/run", defines: ["HOW=exit(0)"], "run", "with exit code 0", verdict: "crashed"),
+        Row("Checks/run", defines: ["HOW=_exit(0)"], "run", "with exit code 0", verdict: "crashed"),
+        Row("Checks/run", defines: ["HOW=for(;;)"], "run", "did not end"),
+        Row("Checks/run", defines: ["HOW=pthread_exit(0)"], "run", "did not end"),
+        Row(
+            "Checks/run",
+            defines: ["HOW=for(;;)if(write(2,\"flood\\n\",6)<0)break"],
+            "run",
+            "did not end"
+        ),
+        Row("throw", "run", "SIGABRT in a run of throw", verdict: "crashed"),
+        Row("throw", defines: ["THROW_C"], "run", "SIGABRT in a run of throw", verdict: "crashed"),
+        Row("Checks/status", "status", "start() answered 7"),
+        Row("Checks/result", "result", "BG_E_ARG"),
+        Row("Checks/calls", "calls", "log() refused"),
+        Row("Checks/completes-once", "completes-once", "called twice"),
+        Row(
+            "Checks/completes-once",
+            defines: ["AFTER_RETURN"],
+            "completes-once",
+            "returns a final status, and complete() is called"
+        ),
+        Row("Checks/prompt-start", "prompt-start", "start() takes 3"),
+        Row("Checks/overlap", "overlap", "of 16 runs at once, 15 did not end"),
+        Row("Checks/stop", "stop", "went on beyond its grace"),
+        Row("Checks/stop-early", "stop-early", "before it began"),
+        Row("Checks/stop-unknown", "stop-unknown", "4000000000"),
+        Row("Checks/prompt-cancel", "prompt-cancel", "cancel() takes 1"),
+        Row("Checks/stop-descriptor", "stop-descriptor", "reads cancel_fd"),
+        Row(
+            "Checks/stop-descriptor",
+            defines: ["CLOSES"],
+            "stop-descriptor",
+            "closes cancel_fd"
+        ),
+        Row("Checks/signals", "signals", "SIGPIPE was the default and is ignored"),
+        Row("Checks/process-state", "process-state", "the working folder was / and is /tmp"),
+        Row("Checks/children", "children", "leaves 1 processes behind"),
+        Row("Checks/output", "output", "\"working\\n\"", verdict: "warned"),
+    ]
+
+    static let lasting = [
+        Row("Checks/close", "close", "threads go on after close()"),
+        Row("Checks/close", defines: ["DESCRIPTOR"], "close", "among them /dev/null"),
+        Row("Checks/close", defines: ["HANG"], "close", "does not return within 2 s"),
+        Row("Checks/after-close", "after-close", "calls log() after close()"),
+        Row("Checks/drain", "drain", "drain() does not return"),
+        Row("Checks/poor-host", "poor-host", "SIGSEGV in a run of work", verdict: "crashed"),
+        Row("Checks/newer-host", "newer-host", "its entry function returned 0"),
+        Row("Checks/busy-host", "busy-host", "a run does not end"),
+        Row("Checks/small-result", "small-result", "with max_result 1"),
+        Row("Checks/odd-config", "odd-config", "open() with the config {", verdict: "crashed"),
+        Row(
+            "Checks/odd-parameters",
+            "odd-parameters",
+            "a run of work with the parameters {",
+            verdict: "crashed"
+        ),
+        Row("Checks/host-memory", "host-memory", "bg_host, the host's table", verdict: "crashed"),
+        Row(
+            "Checks/host-memory",
+            defines: ["PARAMETERS"],
+            "host-memory",
+            "what a run is told",
+            verdict: "crashed"
+        ),
+        Row("Checks/late-reads", "late-reads", "what a run is told", verdict: "crashed"),
+        Row("Checks/own-table", "own-table", "changes its bg_plugin or a bg_task"),
+        Row("Checks/leaks-descriptors", "leaks-descriptors", "leave descriptors behind"),
+        // libc allocates for each thread.
+        Row("Checks/leaks-threads", "leaks-threads", "leave threads behind")
+            .finding("leaks-memory failed"),
+        Row("Checks/leaks-memory", "leaks-memory", "leave bytes of memory behind"),
+    ]
+
+    /// The check of the row finds it, and no other finds anything.
+    static func check(_ row: Row) async throws {
+        let library = try Fixture.library(row.fixture, defines: row.defines, flags: row.flags)
+        let checked = try await CheckedPlugin(library)
+        #expect(
+            checked.troubles == ["\(row.check) \(row.verdict)"] + row.also,
+            "\(checked.account)"
+        )
+        #expect(checked.exitCode == 1)
+        let found = checked.checks.first { $0.name == row.check }
+        #expect(found?.message.contains(row.words) == true, "\(found?.message ?? "")")
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BackgroundTasks
+import BackgroundTasksTesting
+import FoundationEssentials
+import Seed004Refresh
+import Seed004Training
+import Synchronization
+import Testing
+
+/// "Quản lý background tasks với Task Scheduler trên iOS 13", an article on launch handlers.
+@Suite(.timeLimit(.minutes(1)))
+struct Seed004Tests {
+    @Test
+    func `The refresh completes its task, asks for the next, and stops when its time is over`()
+        async throws
+    {
+        let host = try TestHost(
+            seed004Refresh,
+            now: Date.now.formatted(.iso8601),
+            patience: .seconds(2)
+        )
+        let identifier = "pl.snowdog.example.refresh"
+        let run = try await host.launch(identifier)
+        #expect(run.outcome == .succeeded)
+        let next = try #require(host.pending.first)
+        #expect(next.identifier == identifier)
+        let date = try #require(next.earliestBeginDate)
+        #expect((host.now + 3599...Date.now + 3600).contains(date))
+
+        // The work goes on until the expiration handler cancels it.
+        isOpen.withLock { $0 = false }
+        let expired = try await host.launchAndExpire(identifier)
+        #expect(expired.stopReason == .expired)
+        #expect(expired.outcome == .cancelled)
+    }
+
+    @Test func `Training waits for power and network`() async throws {
+        let host = try TestHost(seed004Training)
+        let identifier = "pl.snowdog.example.train"
+        host.set(.externalPower, to: false)
+        host.set(.network, to: false)
+        try await host.launch("launch")
+        #expect(host.pending.map(\.identifier) == [identifier])
+        #expect(host.pending.first?.waitingFor.count == 2)
+        host.set(.network, to: true)
+        try await host.advance(by: .seconds(60))
+        #expect(calls.withLock { $0 }.isEmpty)
+        host.set(.externalPower, to: true)
+        try await host.advance(by: .zero)
+        #expect(calls.withLock { $0 } == [identifier])
+        #expect(host.runs.last?.outcome == .succeeded)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BackgroundTasks
+import FoundationEssentials
+public import Synchronization
+
+/// In place of `@main`.
+public let seed001Shared = Plugin(id: "org.example.shared", version: "1.0.0", app: StormyApp.self)
+
+struct ContentView {}
+
+let WEATHER_URL = FoundationEssentials.URL(string: "https://weather.example/now").required
+
+func parseWeather(_ answer: (Data, URLResponse)) -> Bool {
+    (answer.1 as? HTTPURLResponse)?.statusCode == 200
+        && String(decoding: answer.0, as: UTF8.self).contains("storm")
+}
+
+extension Optional {
+    /// A value that the text forces.
+    var required: Wrapped {
+        guard let self else { fatalError("the placeholder is no URL") }
+        return self
+    }
+}
+
+/// What the listing has called of what the text does not define.
+public let calls = Mutex<[String]>([])
+
+func note(_ call: String) { calls.withLock { $0.append(call) } }
+
+func scheduleAppRefresh() {}
+
+func notifyForPhoto() async { note("notifyForPhoto") }

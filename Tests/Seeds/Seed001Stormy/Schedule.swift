@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file
+
+// "Efficiency awaits: Background tasks in SwiftUI": the functions, as they stand there.
+
+import BackgroundTasks
+import FoundationEssentials
+
+func scheduleAppRefresh() {
+    let today = Calendar.current.startOfDay(for: .now)
+    let tomorrow = Calendar.current.date(byAdding: .day, value: 1, to: today)!
+    let noonComponent = DateComponents(hour: 12)
+    let noon = Calendar.current.date(byAdding: noonComponent, to: tomorrow)
+
+    let request = BGAppRefreshTaskRequest(identifier: "StormyNoon")
+    request.earliestBeginDate = noon
+    try? BGTaskScheduler.shared.submit(request)
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BackgroundTasks
+import FoundationEssentials
+public import Synchronization
+
+/// In place of `@main`.
+public let seed002Download = Plugin(
+    id: "org.example.download",
+    version: "1.0.0",
+    app: BackgroundTaskSwiftUIDemoApp.self
+)
+
+struct ContentView {}
+
+/// What the listing has printed.
+public let printed = Mutex<[String]>([])
+
+/// Takes the place of Swift's, for a test to see.
+func print(_ text: String) { printed.withLock { $0.append(text) } }
+
+func scheduleTestNotification() {
+    let content = UNMutableNotificationContent()
+    content.title = "Background task was run"
+    UNUserNotificationCenter.current().add(
+        UNNotificationRequest(identifier: "test", content: content, trigger: nil)
+    )
+}

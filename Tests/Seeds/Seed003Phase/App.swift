@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-format-ignore-file
+
+import BackgroundTasks
+import FoundationEssentials
+
+struct MyApp: App {
+    @Environment(\.scenePhase) private var phase
+    
+    var body: some Scene {
+        WindowGroup {
+            ContentView()
+        }
+        .onChange(of: phase) { newPhase in
+            switch newPhase {
+            case .background: scheduleAppRefresh()
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BackgroundTasks
+import FoundationEssentials
+public import Synchronization
+
+/// In place of `@main`.
+public let seed003Refresh = Plugin(id: "org.example.products", version: "1.0.0", app: MyApp.self)
+
+struct ContentView {}
+
+/// The text's "your_backend" is a placeholder for an address.
+func URL(string: String) -> FoundationEssentials.URL? {
+    FoundationEssentials.URL(
+        string: string == "your_backend" ? "https://backend.example/products" : string
+    )
+}
+
+/// What the listing has called of what the text does not define.
+public let calls = Mutex<[String]>([])
+
+func note(_ call: String) { calls.withLock { $0.append(call) } }
+
+struct Product: Decodable {
+    var name: String
+}
+
+func notifyUser(for products: [Product]) async {
+    note(products.map(\.name).joined(separator: ","))
+}
