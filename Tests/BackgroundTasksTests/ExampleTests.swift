@@ -6,7 +6,7 @@ import CBghost
 import Testing
 
 // One after the other: the compiler holds up a thread of the pool, and there may be two.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(2)))
 struct ExampleTests {
     /// Builds the example of the README, and the SDK for it, with the shared runtime and with the
     /// runtime inside.

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Who may do what at the control socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct AccessTests {
     private static let stranger: UInt32 = 54_321
     private static let group: UInt32 = 23_456
@@ -192,14 +192,18 @@ struct AccessTests {
         var limits = ControlLimits()
         limits.connectionsMax = 2
         let access = ControlAccess(group: .init(id: Self.group, role: .read))
-        let follower = Mutex<Task<Command.Result, any Error>?>(nil)
+        let follower = Mutex<Task<Void, any Error>?>(nil)
         try await Serving.with(limits: limits, access: access, in: folder) { serving in
             follower.withLock { follower in
-                follower = Task { try await runAsMember(["logs", "-f"], serving) }
+                follower = Task {
+                    // Whoever asks below may have the place for a moment.
+                    while !Task.isCancelled { _ = try await runAsMember(["logs", "-f"], serving) }
+                }
             }
             // It has its place once another member gets none.
             while try await runAsMember(["status"], serving).exitCode == 0 {}
             _ = try await serving.ask { try await $0.status() }
+            follower.withLock { $0?.cancel() }
         }
         // It ends with the server.
         _ = try await follower.withLock { $0 }?.value

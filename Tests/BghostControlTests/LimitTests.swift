@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct LimitTests {
     private static let status = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
 

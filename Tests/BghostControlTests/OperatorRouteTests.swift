@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 /// The verbs of an operator, from the client through the API and back, and as commands.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct OperatorRouteTests {
     private func letter(_ task: String = "com.acme.storm", _ number: UInt64 = 1) -> DeadLetter {
         DeadLetter(

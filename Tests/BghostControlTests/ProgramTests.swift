@@ -8,7 +8,7 @@ import Glibc
 import Testing
 
 /// The program as it was built, against a real server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct ProgramTests {
     // MARK: - Without a daemon
 

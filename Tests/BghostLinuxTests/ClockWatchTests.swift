@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostLinux
+import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite struct ClockWatchTests {
+@Suite(.ownThreads) struct ClockWatchTests {
     /// Sets the clock to what it shows, which is to set it all the same.
     private static func setClock() -> Bool {
         var now = timespec()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostStore
+import BghostTestSupport
 import Testing
 
 /// Which thread carries out a commit, from what was seen of those before.
-@Suite struct CommitPaceTests {
+@Suite(.ownThreads) struct CommitPaceTests {
     private var pace = CommitPace()
     private var now: UInt64 = 1_000_000_000
 

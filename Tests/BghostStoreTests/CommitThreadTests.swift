@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// On which thread commits are carried out, and in which order they are answered.
-@Suite struct CommitThreadTests {
+@Suite(.ownThreads) struct CommitThreadTests {
     let folder: TemporaryDirectory
     let path: String
 

@@ -2,9 +2,10 @@
 
 import BghostCore
 import BghostStore
+import BghostTestSupport
 import Testing
 
-@Suite struct MemoryStoreTests {
+@Suite(.ownThreads) struct MemoryStoreTests {
     @Test(.timeLimit(.minutes(1)), arguments: StoreConformance.checks)
     func conforms(_ check: StoreConformance.Check) async throws {
         try await check.run(StoreConformance(store: MemoryStore()))

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 /// Files that an older version wrote.
-@Suite struct MigrationTests {
+@Suite(.ownThreads) struct MigrationTests {
     /// Takes away what later versions brought.
     private static let first = """
         ALTER TABLE task DROP COLUMN parked_since;

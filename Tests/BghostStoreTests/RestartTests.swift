@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 /// What a daemon takes over when it starts.
-@Suite struct RestartTests {
+@Suite(.ownThreads) struct RestartTests {
     let folder: TemporaryDirectory
     let path: String
 

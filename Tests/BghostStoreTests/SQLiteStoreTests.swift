@@ -6,7 +6,7 @@ import BghostTestSupport
 import Synchronization
 import Testing
 
-@Suite struct SQLiteStoreTests {
+@Suite(.ownThreads) struct SQLiteStoreTests {
     let folder: TemporaryDirectory
     let path: String
 

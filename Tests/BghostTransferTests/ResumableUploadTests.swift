@@ -54,6 +54,7 @@ struct ResumableUploadTests {
     /// Closes a connection after so many bytes, once.
     private final class Cutter: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
+        typealias InboundOut = ByteBuffer
 
         private let budget: Budget
         private var seen = 0
@@ -63,9 +64,15 @@ struct ResumableUploadTests {
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            seen += unwrapInboundIn(data).readableBytes
-            context.fireChannelRead(data)
-            if budget.isSpent(by: seen) { context.close(promise: nil) }
+            var bytes = unwrapInboundIn(data)
+            seen += bytes.readableBytes
+            let beyond = budget.beyond(seen)
+            // What came in one piece with the end of the budget must not count, or it may be all.
+            if let beyond {
+                bytes = bytes.readSlice(length: bytes.readableBytes - beyond) ?? bytes
+            }
+            context.fireChannelRead(wrapInboundOut(bytes))
+            if beyond != nil { context.close(promise: nil) }
         }
     }
 
@@ -76,11 +83,12 @@ struct ResumableUploadTests {
             left = Mutex(bytes)
         }
 
-        func isSpent(by seen: Int) -> Bool {
+        /// How much was seen beyond it; `nil` if it is not spent, or was before.
+        func beyond(_ seen: Int) -> Int? {
             left.withLock { left in
-                guard let limit = left, seen >= limit else { return false }
+                guard let limit = left, seen >= limit else { return nil }
                 left = nil
-                return true
+                return seen - limit
             }
         }
     }

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Transfers go on where they stood, whatever ended the process that carried them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(2)))
 struct TransferCrashTests {
     private static let content = sample((24 << 20) + 13)
 
@@ -76,7 +76,7 @@ struct TransferCrashTests {
 }
 
 /// The same within one process, where what happens can be chosen.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct TransferRestartTests {
     private static let content = sample((1 << 20) + 13)
 

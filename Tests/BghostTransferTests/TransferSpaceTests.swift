@@ -7,7 +7,7 @@ import BghostTransfer
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct TransferSpaceTests {
     /// A small file system of its own, in a mount namespace that only its descriptor knows of.
     private final class SmallDisk: Sendable {

@@ -5,7 +5,7 @@ import BghostTrust
 import Testing
 
 /// Signatures, made and checked by both sides: this library, and the real `minisign`.
-@Suite struct MinisignTests {
+@Suite(.ownThreads) struct MinisignTests {
     private let folder: TemporaryDirectory
     private let file: String
     private let secret: String

@@ -19,7 +19,7 @@ struct BadManifest: Sendable, CustomTestStringConvertible {
 
 // One after the other: each blocks a thread of the pool until its programs have ended.
 /// The daemon with a manifest that it cannot use.
-@Suite(.serialized) struct BadManifestTests {
+@Suite(.ownThreads, .serialized) struct BadManifestTests {
     private static let head = #"{"version": 1, "plugins": {"p": {"library": "p.so"}},"#
 
     private static let all = [

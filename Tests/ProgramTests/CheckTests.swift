@@ -4,7 +4,7 @@ import BghostTestSupport
 import Testing
 
 /// What `bghost check` finds by loading plugins, before any daemon does.
-@Suite struct CheckTests {
+@Suite(.ownThreads) struct CheckTests {
     @Test(.timeLimit(.minutes(1)))
     func `A check names every plugin that cannot be used, and survives each`() throws {
         let folder = try TemporaryDirectory()

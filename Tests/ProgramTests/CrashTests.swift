@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What survives the death of the daemon.
-@Suite(.serialized) struct CrashTests {
+@Suite(.ownThreads, .serialized) struct CrashTests {
     /// What a client has been promised: the ids of accepted requests by the number of their task.
     private final class Promises: Sendable {
         private struct State {

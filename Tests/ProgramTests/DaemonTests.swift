@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// The daemon as a process: how it starts, how it ends, and what it leaves behind.
-@Suite struct DaemonTests {
+@Suite(.ownThreads) struct DaemonTests {
     private let folder: TemporaryDirectory
 
     init() throws {

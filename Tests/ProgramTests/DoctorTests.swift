@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// `bghost doctor`, here and on kernels that can do less, and what a daemon makes of the same.
-@Suite struct DoctorTests {
+@Suite(.ownThreads) struct DoctorTests {
     private static func doctor(
         _ manifest: String,
         without layers: [String] = []

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Notifications of the real daemon: over its death, by the command line, and through links.
-@Suite(.serialized) struct NotificationTests {
+@Suite(.ownThreads, .serialized) struct NotificationTests {
     private func manifest(_ folder: TemporaryDirectory, _ more: String = "") throws -> String {
         try folder.write(
             """

@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// `bghost reload` and SIGHUP.
-@Suite struct ReloadTests {
+@Suite(.ownThreads) struct ReloadTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

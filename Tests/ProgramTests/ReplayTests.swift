@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// `bghost run --record` and `bghost replay`.
-@Suite struct ReplayTests {
+@Suite(.ownThreads) struct ReplayTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

@@ -4,7 +4,7 @@ import BghostTestSupport
 import Testing
 
 /// What `make run` plays, with the programs of this build.
-@Suite struct SampleAppTests {
+@Suite(.ownThreads) struct SampleAppTests {
     @Test(.timeLimit(.minutes(2)))
     func `The sample app plays to its end, and both sides agree`() throws {
         let result = try Command.run([

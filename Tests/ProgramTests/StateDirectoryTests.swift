@@ -6,7 +6,7 @@ import Testing
 
 // One after the other: each blocks a thread of the pool until its programs have ended.
 /// A state directory or a socket that is taken, read-only, full or something else.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct StateDirectoryTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(1))) struct StateDirectoryTests {
     private let folder: TemporaryDirectory
     private let state: String
     private let manifest: String

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// What the daemon says and does when its disk fails it.
-@Suite struct StorageTests {
+@Suite(.ownThreads) struct StorageTests {
     private let folder: TemporaryDirectory
     private let bghost = Artifact.path("bghost")
 

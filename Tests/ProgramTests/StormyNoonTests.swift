@@ -10,7 +10,7 @@ import Testing
 /// daemon's wall clock is moved.
 ///
 /// `BghostCoreTests` has it under virtual time.
-@Suite struct StormyNoonTests {
+@Suite(.ownThreads) struct StormyNoonTests {
     private static let second: Int64 = 1_000_000_000
     private static let hour = 3600 * second
     private static let day = 24 * hour

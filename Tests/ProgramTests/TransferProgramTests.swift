@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Transfers of the real daemon, which is killed in their middle.
-@Suite(.serialized) struct TransferProgramTests {
+@Suite(.ownThreads, .serialized) struct TransferProgramTests {
     private static let bytes = 1 << 20
     private static let hold = 768 << 10
 

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// Whom the program believes: its manifest's owner, and who signed a plugin.
-@Suite struct TrustTests {
+@Suite(.ownThreads) struct TrustTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

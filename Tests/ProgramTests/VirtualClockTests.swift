@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// `bghost run --virtual-clock`.
-@Suite struct VirtualClockTests {
+@Suite(.ownThreads) struct VirtualClockTests {
     private static let manifest = """
         {
           "version": 1,

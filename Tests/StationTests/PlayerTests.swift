@@ -7,7 +7,7 @@ import HummingbirdTesting
 import StormyStation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PlayerTests {
+@Suite(.ownThreads, .timeLimit(.minutes(1))) struct PlayerTests {
     /// What a play has said and how it ended.
     struct Played {
         var status: Int32

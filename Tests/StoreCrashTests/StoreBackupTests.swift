@@ -8,7 +8,7 @@ import StoreScript
 import Synchronization
 import Testing
 
-@Suite struct StoreBackupTests {
+@Suite(.ownThreads) struct StoreBackupTests {
     let folder: TemporaryDirectory
     let path: String
 

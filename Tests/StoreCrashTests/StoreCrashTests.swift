@@ -7,7 +7,7 @@ import StoreScript
 import Testing
 
 /// Nothing that was answered may be missing, and no list may be there in part, however it ended.
-@Suite struct StoreCrashTests {
+@Suite(.ownThreads) struct StoreCrashTests {
     let folder: TemporaryDirectory
     let path: String
 

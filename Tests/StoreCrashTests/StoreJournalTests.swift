@@ -6,7 +6,7 @@ import BghostTestSupport
 import StoreScript
 import Testing
 
-@Suite struct StoreJournalTests {
+@Suite(.ownThreads) struct StoreJournalTests {
     @Test(.timeLimit(.minutes(1))) func writesAJournalInOrder() throws {
         let folder = try TemporaryDirectory()
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }

@@ -8,7 +8,7 @@ import Testing
 
 /// A write-ahead log that was damaged after a power cut, which has taken the lock file's word with
 /// it: nothing but the log itself tells what was there.
-@Suite struct StoreLogDamageTests {
+@Suite(.ownThreads) struct StoreLogDamageTests {
     private static let frame = 24 + 4096
 
     /// So many lists, each in a transaction of its own, in a log that was never copied.

@@ -8,7 +8,7 @@ import StoreScript
 import Testing
 
 /// What a store does where it cannot do its work: it says so, and leaves what is there alone.
-@Suite struct StoreRefusalTests {
+@Suite(.ownThreads) struct StoreRefusalTests {
     let folder: TemporaryDirectory
     let path: String
 

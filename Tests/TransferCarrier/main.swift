@@ -16,7 +16,9 @@ import Glibc
 /// Says what has ended, and ends the process.
 final class Teller: TransferObserver {
     func transferChanged(_ record: TransferRecord) {
-        guard record.status.fault?.code == .noSpace else { return }
+        // What came before this process may stand there still while it is tried again.
+        let status = record.status
+        guard status.state == .retrying, status.fault?.code == .noSpace else { return }
         _ = "no space\n".utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) }
         exit(0)
     }

@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite struct CalendarExpressionTests {
+@Suite(.ownThreads) struct CalendarExpressionTests {
     /// The first local times after 2026-11-21T16:31:04, a Saturday.
     @Test(arguments: [
         ("* * * * *", ["2026-11-21T16:32:00", "2026-11-21T16:33:00"]),

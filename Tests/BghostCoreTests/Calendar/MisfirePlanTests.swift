@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite struct MisfirePlanTests {
+@Suite(.ownThreads) struct MisfirePlanTests {
     /// A schedule at each full hour.
     private let hourly: Recurrence
     private static let minute: Int64 = 60_000_000_000

@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite struct RecurrenceTests {
+@Suite(.ownThreads) struct RecurrenceTests {
     /// What comes on a day in Berlin on which the clock is put forward from 2 to 3, and on one on
     /// which it is put back from 3 to 2.
     @Test(arguments: [

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostCore
+import BghostTestSupport
 import Testing
 
-@Suite struct SchedulePlanTests {
+@Suite(.ownThreads) struct SchedulePlanTests {
     private static func task(_ name: String, _ schedule: TaskSchedule) throws -> TaskDefinition {
         TaskDefinition(
             identifier: try #require(IdentifierPattern(name)),

@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite struct StableOffsetTests {
+@Suite(.ownThreads) struct StableOffsetTests {
     /// From CPython, whose `hash(bytes)` is this function with `PYTHONHASHSEED=0`.
     @Test(arguments: [
         ("a", UInt64(4_644_417_185_603_328_019)), ("machine\0x", 13_594_158_764_737_252_638),

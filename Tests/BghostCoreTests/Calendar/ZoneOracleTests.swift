@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Every time zone of the system over ten years, against Python's `zoneinfo`.
-@Suite struct ZoneOracleTests {
+@Suite(.ownThreads) struct ZoneOracleTests {
     @Test(.timeLimit(.minutes(1)))
     func everyZoneAgreesWithPython() throws {
         try #require(

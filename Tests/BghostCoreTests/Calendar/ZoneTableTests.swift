@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite struct ZoneTableTests {
+@Suite(.ownThreads) struct ZoneTableTests {
     // MARK: - What it says
 
     @Test(arguments: [

@@ -6,7 +6,7 @@ import Testing
 
 /// What `why` says is what decides: whatever has happened, a request whose gates are all open begins,
 /// and one that begins had no gate closed that the event did not open.
-@Suite struct GatePropertyTests {
+@Suite(.ownThreads) struct GatePropertyTests {
     @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(8))
     func gatesAreOpenExactlyIfTheRequestBegins(seed: UInt64) throws {
         var fate = GateFate(seed: seed)

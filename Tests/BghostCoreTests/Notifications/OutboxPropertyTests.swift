@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// Posts, replacements, withdrawals, failures, refusals and crashes in any order.
-@Suite struct OutboxPropertyTests {
+@Suite(.ownThreads) struct OutboxPropertyTests {
     @Test(arguments: SeededGenerator.seeds(24), ["tell.*", "tell"])
     func `None is lost, and a repetition has the key of the first`(
         seed: UInt64,

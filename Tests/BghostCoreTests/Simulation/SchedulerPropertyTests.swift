@@ -9,7 +9,7 @@ import Testing
 /// The ledger takes no transition that must not be, so it is the judge of most of it: nothing before
 /// its date or after its latest, one pending request for an identifier, one end for each request, no
 /// time of a schedule twice, one outcome for each lease, epochs that grow.
-@Suite struct SchedulerPropertyTests {
+@Suite(.ownThreads) struct SchedulerPropertyTests {
     /// Does to a world what its seed says.
     private struct Fate {
         var random: SeededGenerator

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// Schedules over long times, whose numbers are known.
-@Suite struct SimulatedYearTests {
+@Suite(.ownThreads) struct SimulatedYearTests {
     @Test(.timeLimit(.minutes(1)))
     func aYearOfDailyRunsHasOneEachDay() {
         var world = World(

@@ -6,7 +6,7 @@ import Testing
 
 /// The story of the stormy noon, step by step under virtual time: what the app does, and what the
 /// journal must then say.
-@Suite struct StormyNoonTests {
+@Suite(.ownThreads) struct StormyNoonTests {
     private static let noon = World.start + 12 * World.hour
     private static let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
 

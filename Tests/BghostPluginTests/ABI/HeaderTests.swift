@@ -6,7 +6,7 @@ import CBghost
 import Testing
 
 /// The header as its users compile it: strictly, in C and in C++, with every compiler at hand.
-@Suite(.timeLimit(.minutes(1))) struct HeaderTests {
+@Suite(.ownThreads, .timeLimit(.minutes(1))) struct HeaderTests {
     static let include = PackageRoot.path + "/Sources/CBghost/include"
     static let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wpadded", "-Werror", "-I" + include]
 

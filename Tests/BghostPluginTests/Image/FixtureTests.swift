@@ -4,7 +4,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite struct FixtureTests {
+@Suite(.ownThreads) struct FixtureTests {
     @Test(.timeLimit(.minutes(1))) func parallelBuildsGiveOneFile() async throws {
         let paths = try await withThrowingTaskGroup { group in
             for _ in 0..<4 { group.addTask { try Fixture.library("no-entry") } }

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite struct PluginImageTests {
+@Suite(.ownThreads) struct PluginImageTests {
     @Test func describesGoodPlugin() throws {
         let image = try PluginImage.inspect(path: Fixture.library("good"))
         let note = PluginNote(abiMajor: 1, abiMinor: 0, id: "test.good", runtime: "c")

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What every journal of transfers does, and what the one on the disk does besides.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
 struct TransferJournalTests {
     enum Kind: CaseIterable, Sendable {
         case memory, sqlite

@@ -6,7 +6,7 @@ import Testing
 // Three suites, so that three fixtures are checked at a time: what is judged takes time, and more of
 // them would judge the machine.
 
-@Suite(.serialized) struct PluginCheckLoadingTests {
+@Suite(.ownThreads, .serialized) struct PluginCheckLoadingTests {
     @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.loading)
     func `What is wrong before the first run is found by one check`(
         row: PluginCheckFixtures.Row
@@ -15,7 +15,7 @@ import Testing
     }
 }
 
-@Suite(.serialized) struct PluginCheckRunningTests {
+@Suite(.ownThreads, .serialized) struct PluginCheckRunningTests {
     @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.running)
     func `What goes wrong in a run is found by one check`(
         row: PluginCheckFixtures.Row
@@ -24,7 +24,7 @@ import Testing
     }
 }
 
-@Suite(.serialized) struct PluginCheckLastingTests {
+@Suite(.ownThreads, .serialized) struct PluginCheckLastingTests {
     @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.lasting)
     func `What goes wrong in time is found by one check`(
         row: PluginCheckFixtures.Row

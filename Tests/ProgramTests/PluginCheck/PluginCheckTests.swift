@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// `bghost plugin check` as its user sees it.
-@Suite(.serialized) struct PluginCheckTests {
+@Suite(.ownThreads, .serialized) struct PluginCheckTests {
     @Test(
         .timeLimit(.minutes(2)),
         arguments: [
