@@ -75,7 +75,7 @@ struct UploadTests {
     @Test(arguments: [0, 5 << 20, (5 << 20) + 1])
     func aFileArrivesWhole(size: Int) async throws {
         let folder = try TemporaryDirectory()
-        let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let content = (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 31) >> 3) }
         let file = try Self.open(folder.write(content, to: "photo"))
         #expect(file.size == size)
         try await withServer(Self.verify) { port in

@@ -16,6 +16,7 @@ import Testing
         #expect(result.output.contains("succeeded (expired)"))
         #expect(result.output.contains("storm.jpg, 1116 + 1117 B, digest verified"))
         #expect(result.error.contains("the user taps the notification"))
+        #expect(result.error.contains("the daemon is killed with SIGKILL, and started again"))
         #expect(result.output.contains("both sides agree: 8 runs, 1 forecast, 1 photo"))
     }
 

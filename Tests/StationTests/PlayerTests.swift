@@ -26,6 +26,7 @@ import Testing
 
     private func play(
         _ setting: Player.Setting,
+        cues: [Cue] = [],
         recorder: Recorder = Recorder()
     ) async -> Played {
         let answer = DaemonLogTests.Lines()
@@ -37,7 +38,8 @@ import Testing
             comment: comments.append,
             commentStyle: style
         )
-        let status = await Player(setting: setting, recorder: recorder, output: output).play()
+        let player = Player(setting: setting, cues: cues, recorder: recorder, output: output)
+        let status = await player.play()
         return Played(status: status, answer: answer.all, comments: comments.all)
     }
 
@@ -87,6 +89,16 @@ import Testing
         #expect(played.status == 1)
         #expect(played.answer.contains("✗ the station was asked for 0 forecasts, 1 expected"))
         #expect(played.answer.last == "✗ the two sides do not agree: 4 disagreements")
+    }
+
+    @Test func saysWhatItNeverCameTo() async throws {
+        let standIn = try StandIn(daemon: StandIn.patient)
+        let cues = Cue.stormy.filter(\.kills)
+        let recorder = try await filledRecorder()
+        let played = await play(standIn.setting, cues: cues, recorder: recorder)
+        #expect(played.status == 1)
+        let text = "✗ the play never came to this: that run is over: the daemon is killed"
+        #expect(played.answer.contains { $0.hasPrefix(text) }, "\(played.answer)")
     }
 
     @Test func keepsTheStateWhenAsked() async throws {
@@ -183,7 +195,7 @@ import Testing
         try standIn.folder.write(outbox, to: "outbox.json")
         try standIn.folder.write(StandIn.report(PlayFixture.runs), to: "all.json")
         try standIn.folder.write(StandIn.report(Self.untilTheTap), to: "runs.json")
-        let played = await play(standIn.setting, recorder: try await filledRecorder())
+        let played = await play(standIn.setting, cues: [.tap], recorder: try await filledRecorder())
         #expect(played.status == 0, "\(played.answer) \(played.comments)")
         #expect(played.comments("▸ the user taps the notification"))
         let acts = String(decoding: try File.read(standIn.folder.file("acts")), as: UTF8.self)
@@ -198,7 +210,7 @@ import Testing
     func saysThatItCannotGoOn(notify: String, text: String) async throws {
         let standIn = try StandIn(daemon: StandIn.patient, notify: notify)
         try standIn.folder.write(StandIn.report(Self.untilTheTap), to: "runs.json")
-        let played = await play(standIn.setting, recorder: try await filledRecorder())
+        let played = await play(standIn.setting, cues: [.tap], recorder: try await filledRecorder())
         #expect(played.status == 1)
         #expect(played.comments("✗ stormy-station: the play cannot go on: "))
         #expect(played.comments(text))

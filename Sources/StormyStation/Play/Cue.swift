@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the player does himself, at its moment: as the network, as an operator, and as the user.
-struct Cue: Sendable {
+package struct Cue: Sendable {
     /// What the player sees of the play.
     struct Scene {
         var runs: [RunEntry]
@@ -21,9 +21,11 @@ struct Cue: Sendable {
 
     /// Said as it is given.
     var text: String
+    /// Whether the daemon is killed with it, and started again.
+    package var kills = false
     var isDue: @Sendable (Scene) -> Bool
     /// - Throws: `DaemonClient.Failure`.
-    var give: @Sendable (Scene, DaemonClient) async throws -> Void
+    var give: @Sendable (Scene, DaemonClient) async throws -> Void = { _, _ in }
 
     /// What goes wrong on the way, from the beginning.
     static func prepare(_ mishaps: Mishaps) {
@@ -32,21 +34,30 @@ struct Cue: Sendable {
         mishaps.plan(.hold, at: .offset)
     }
 
-    static let stormy = [
+    package static let stormy = [
         expire(Story.noon, while: .forecast, "the station has sent half of the forecast"),
         release(.forecast, after: Story.noon, "the station sends the rest of the forecast"),
-        Cue(
-            text: "the user taps the notification",
-            isDue: { scene in
-                scene.record.notifications.contains { $0.title == Story.storm }
-                    && scene.run(of: Story.notify)?.hasEnded == true
-                    && scene.run(of: Story.tap) == nil
-            },
-            give: { _, client in try await client.act(Story.upload, on: Story.storm) }
-        ),
+        tap,
         expire(Story.photos, while: .offset, "the station has hung up on the photo half-way"),
-        release(.offset, after: Story.photos, "the station says how much of the photo it has"),
+        Cue(
+            text: "that run is over: the daemon is killed with SIGKILL, and started again",
+            kills: true,
+            isDue: { scene in
+                scene.isHolding(.offset, run: Story.photos, hasEnded: true)
+                    && scene.runs.allSatisfy(\.hasEnded)
+            }
+        ),
     ]
+
+    package static let tap = Cue(
+        text: "the user taps the notification",
+        isDue: { scene in
+            scene.record.notifications.contains { $0.title == Story.storm }
+                && scene.run(of: Story.notify)?.hasEnded == true
+                && scene.run(of: Story.tap) == nil
+        },
+        give: { _, client in try await client.act(Story.upload, on: Story.storm) }
+    )
 
     private static func expire(_ task: String, while place: Mishaps.Place, _ text: String) -> Cue {
         Cue(

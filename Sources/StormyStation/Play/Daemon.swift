@@ -21,8 +21,10 @@ struct Daemon: Sendable {
 
     /// Runs the daemon while `work` goes on, and then asks it to stop.
     ///
+    /// - Parameter kills: whether it gets SIGKILL instead, for what the work has come to.
     /// - Throws: if it cannot be started.
     func run<Value: Sendable>(
+        killedIf kills: @escaping @Sendable (Value) -> Bool = { _ in false },
         during work: @escaping @Sendable () async -> Value
     ) async throws -> Ending<Value> {
         var options = PlatformOptions()
@@ -54,9 +56,11 @@ struct Daemon: Sendable {
                         using: [.gracefulShutDown(allowedDurationToNextStep: .seconds(2))])
                     return Value?.none
                 }
-                // Reading goes on meanwhile, so the daemon can say how it drains.
+                // Reading goes on meanwhile, so the daemon can say how it drains. Without a step there is
+                // the last one, SIGKILL.
                 await execution.teardown(
-                    using: [.gracefulShutDown(allowedDurationToNextStep: drainMax)])
+                    using: kills(value)
+                        ? [] : [.gracefulShutDown(allowedDurationToNextStep: drainMax)])
                 await group.waitForAll()
                 return value
             }

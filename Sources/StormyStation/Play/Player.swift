@@ -60,6 +60,7 @@ package struct Player: Sendable {
 
     private let setting: Setting
     private let story: Story
+    private let cues: [Cue]
     private let recorder: Recorder
     private let mishaps = Mishaps()
     private let output: Output
@@ -67,11 +68,13 @@ package struct Player: Sendable {
     package init(
         setting: Setting,
         story: Story = .stormy,
+        cues: [Cue] = Cue.stormy,
         recorder: Recorder = Recorder(),
         output: Output
     ) {
         self.setting = setting
         self.story = story
+        self.cues = cues
         self.recorder = recorder
         self.output = output
     }
@@ -136,6 +139,7 @@ package struct Player: Sendable {
         )
         let watch = Watch(
             story: story,
+            cues: cues,
             client: DaemonClient(executable: setting.bghost, stateDirectory: state),
             limits: Watch.Limits(total: setting.timeout, quiet: setting.quiet),
             recorder: recorder,
@@ -144,21 +148,25 @@ package struct Player: Sendable {
                 output.comment("\(output.commentStyle.arrow) \(text)")
             }
         )
-        // Trapped before there is a daemon: it is in a group of its own, and a player that dies of
-        // Ctrl-C would leave it behind.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let begun = ContinuousClock.now
-        let ending: Daemon.Ending<Watch.End>
-        do {
-            ending = try await daemon.run { [mishaps] in
-                let end = await watch.run(until: signals)
-                // The daemon drains no sooner than it has its answers.
-                mishaps.clear()
-                return end
+        var ending: Daemon.Ending<Watch.End>
+        repeat {
+            // Trapped before there is a daemon: it is in a group of its own, and a player that dies of
+            // Ctrl-C would leave it behind.
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            do {
+                ending = try await daemon.run(killedIf: \.isKill) { [mishaps] in
+                    let end = await watch.run(until: signals)
+                    // A daemon that drains does so no sooner than it has its answers; one that is killed
+                    // must not get them.
+                    if !end.isKill { mishaps.clear() }
+                    return end
+                }
+            } catch {
+                return fail(Status.disagreed, "cannot start \(setting.bghost): \(error)")
             }
-        } catch {
-            return fail(Status.disagreed, "cannot start \(setting.bghost): \(error)")
-        }
+            mishaps.clear()
+        } while ending.value?.isKill == true && ending.end == .signalled(SIGKILL)
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
 
         switch ending.value {
@@ -168,6 +176,7 @@ package struct Player: Sendable {
                 next: next,
                 record: recorder.record,
                 spool: spool,
+                cuesLeft: watch.cuesLeft,
                 daemonEnd: ending.end
             )
             return close(evidence, elapsedSeconds: elapsed)
@@ -178,7 +187,7 @@ package struct Player: Sendable {
         case .timedOut:
             let what = "not over after \(seconds(setting.timeout / .seconds(1))): \(watch.state)"
             return fail(Status.disagreed, what, after: log)
-        case nil:
+        case .killed, nil:
             return fail(
                 Status.disagreed,
                 "the daemon \(ending.end) before the play was over",

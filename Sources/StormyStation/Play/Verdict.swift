@@ -9,6 +9,8 @@ package struct Evidence: Sendable {
     package var record: StationRecord
     /// The photos that lay in the spool folder before the play.
     package var spool: [SpooledPhoto]
+    /// What the player was to do and never came to, in its words.
+    package var cuesLeft: [String]
     package var daemonEnd: DaemonEnd
 
     package init(
@@ -16,12 +18,14 @@ package struct Evidence: Sendable {
         next: [String],
         record: StationRecord,
         spool: [SpooledPhoto],
+        cuesLeft: [String] = [],
         daemonEnd: DaemonEnd
     ) {
         self.runs = runs
         self.next = next
         self.record = record
         self.spool = spool
+        self.cuesLeft = cuesLeft
         self.daemonEnd = daemonEnd
     }
 }
@@ -117,6 +121,9 @@ extension Story {
         }
         if evidence.record.unrecorded > 0 {
             found.append(Disagreement(text: "more reached the station than its record holds"))
+        }
+        for cue in evidence.cuesLeft {
+            found.append(Disagreement(text: "the play never came to this: \(cue)"))
         }
         if evidence.daemonEnd != .exited(0) {
             let text = "the daemon did not drain: told to stop, it \(evidence.daemonEnd)"

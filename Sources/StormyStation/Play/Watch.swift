@@ -8,10 +8,16 @@ final class Watch: Sendable {
     enum End: Sendable {
         /// Everything expected has ended, or nothing has gone on for a while.
         case told([RunEntry], next: [String])
+        /// The daemon is to be killed and started again, and then watched once more.
+        case killed
         /// A cue could not be given.
         case failed(String)
         case timedOut
         case interrupted(Int32)
+
+        var isKill: Bool {
+            if case .killed = self { true } else { false }
+        }
     }
 
     struct Limits: Sendable {
@@ -37,9 +43,11 @@ final class Watch: Sendable {
     /// Called with what the player does.
     private let say: @Sendable (String) -> Void
     private let last = Mutex(Sight.none("bghost runs has not been asked"))
+    private let cues: Mutex<[Cue]>
 
     init(
         story: Story,
+        cues: [Cue],
         client: DaemonClient,
         limits: Limits,
         recorder: Recorder,
@@ -47,6 +55,7 @@ final class Watch: Sendable {
         say: @escaping @Sendable (String) -> Void
     ) {
         self.story = story
+        self.cues = Mutex(cues)
         self.client = client
         self.limits = limits
         self.recorder = recorder
@@ -64,6 +73,9 @@ final class Watch: Sendable {
             return open.isEmpty ? "expected runs have not begun" : open.joined(separator: ", ")
         }
     }
+
+    /// What the player was to do and never came to.
+    var cuesLeft: [String] { cues.withLock { $0.map(\.text) } }
 
     /// - Parameter signals: the first one ends the watch.
     func run(until signals: UnixSignalsSequence) async -> End {
@@ -89,7 +101,6 @@ final class Watch: Sendable {
 
     private func follow() async -> End? {
         var quietSince: ContinuousClock.Instant?
-        var cues = Cue.stormy
         while !Task.isCancelled {
             do throws(DaemonClient.Failure) {
                 let runs = try await client.runs()
@@ -101,7 +112,7 @@ final class Watch: Sendable {
             }
             do {
                 if case .runs(let runs) = last.withLock({ $0 }) {
-                    if let end = try await go(on: runs, &cues, &quietSince) { return end }
+                    if let end = try await go(on: runs, &quietSince) { return end }
                 }
             } catch {
                 return Task.isCancelled ? nil : .failed("\(error)")
@@ -113,10 +124,12 @@ final class Watch: Sendable {
 
     private func go(
         on runs: [RunEntry],
-        _ cues: inout [Cue],
         _ quietSince: inout ContinuousClock.Instant?
     ) async throws -> End? {
-        if try await give(&cues, runs) { quietSince = nil }
+        if let cue = try await give(runs) {
+            if cue.kills { return .killed }
+            quietSince = nil
+        }
         switch story.progress(of: runs) {
         case .complete: break
         case .active:
@@ -131,12 +144,14 @@ final class Watch: Sendable {
     }
 
     /// Gives the first cue that is due.
-    private func give(_ cues: inout [Cue], _ runs: [RunEntry]) async throws -> Bool {
+    private func give(_ runs: [RunEntry]) async throws -> Cue? {
         let scene = Cue.Scene(runs: runs, record: recorder.record, mishaps: mishaps)
-        guard let index = cues.firstIndex(where: { $0.isDue(scene) }) else { return false }
-        let cue = cues.remove(at: index)
-        say(cue.text)
-        try await cue.give(scene, client)
-        return true
+        let due = cues.withLock { cues in
+            cues.firstIndex { $0.isDue(scene) }.map { cues.remove(at: $0) }
+        }
+        guard let due else { return nil }
+        say(due.text)
+        try await due.give(scene, client)
+        return due
     }
 }

@@ -65,7 +65,7 @@ func residentMebibytes() throws -> Int {
     let pages = try #require(
         fields.count > 1 ? Int(String(decoding: fields[1], as: UTF8.self)) : nil
     )
-    return pages * Int(getpagesize()) >> 20
+    return (pages * Int(getpagesize())) >> 20
 }
 
 /// The control groups of workers of this process that have not been removed.
