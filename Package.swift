@@ -108,6 +108,7 @@ let package = Package(
 
         // Pure: no I/O, no clock, no Foundation.
         .target(name: "BghostCore", swiftSettings: swift),
+        .target(name: "BghostRecords", dependencies: ["BghostCore"], swiftSettings: swift),
         .target(
             name: "BghostWire",
             swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
@@ -167,7 +168,7 @@ let package = Package(
         .target(
             name: "BghostControl",
             dependencies: [
-                "BghostCore", "BghostLinux",
+                "BghostCore", "BghostLinux", "BghostRecords",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -193,8 +194,7 @@ let package = Package(
             name: "BghostCommand",
             dependencies: [
                 "BghostCheck", "BghostControl", "BghostCore", "BghostHost", "BghostLinux",
-                "BghostPlugin",
-                "BghostStore", "BghostTransfer", "BghostTrust",
+                "BghostPlugin", "BghostRecords", "BghostStore", "BghostTransfer", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -281,15 +281,15 @@ let package = Package(
         // The readers of what others wrote, each as a function of bytes, with what must hold of it.
         .target(
             name: "BghostFuzz",
-            dependencies: ["BghostCore", "BghostLinux", "BghostPlugin", "BghostWire"],
+            dependencies: [
+                "BghostCore", "BghostLinux", "BghostPlugin", "BghostRecords", "BghostWire",
+            ],
             path: "Fuzz/Targets",
             swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
         ),
         .target(
             name: "BghostFuzzServices",
-            dependencies: [
-                "BghostControl", "BghostCore", "BghostFuzz", "BghostStore", "BghostTrust",
-            ],
+            dependencies: ["BghostCore", "BghostFuzz", "BghostStore", "BghostTrust"],
             path: "Fuzz/Services",
             swiftSettings: swift
         ),
@@ -406,8 +406,8 @@ let package = Package(
         .testTarget(
             name: "BghostControlTests",
             dependencies: [
-                "BghostCommand", "BghostControl", "BghostCore", "BghostLinux", "BghostTestSupport",
-                "bghost",
+                "BghostCommand", "BghostControl", "BghostCore", "BghostLinux", "BghostRecords",
+                "BghostTestSupport", "bghost",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -429,16 +429,16 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostControl", "BghostCore", "BghostTestSupport", "CBghostSystem", "bghost",
-                "bghost-worker", "stormy-station",
+                "BghostControl", "BghostCore", "BghostRecords", "BghostTestSupport",
+                "CBghostSystem", "bghost", "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BghostFuzz", "BghostHost", "BghostControl", "BghostTrust", "BghostTestSupport",
-                "bghost", "bghost-worker", "stormy-station",
+                "BghostFuzz", "BghostHost", "BghostControl", "BghostRecords", "BghostTrust",
+                "BghostTestSupport", "bghost", "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
         ),

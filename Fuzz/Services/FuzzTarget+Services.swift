@@ -3,6 +3,6 @@
 package import BghostFuzz
 
 extension FuzzTarget {
-    /// What comes from clients, signers and the disk: their readers are built on other libraries.
-    package static let services = [control, trust, store]
+    /// What comes from signers and the disk: their readers are built on other libraries.
+    package static let services = [trust, store]
 }

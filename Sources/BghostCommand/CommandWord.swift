@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 
 /// Looks at the words that name a command before the options are read.
 ///

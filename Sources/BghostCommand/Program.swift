@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import BghostControl
+internal import BghostRecords
 internal import Glibc
 
 /// The program `bghost`: from its arguments to its exit status.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
 import BghostCore
+import BghostRecords
 import Testing
 
 @Suite struct RecordTests {

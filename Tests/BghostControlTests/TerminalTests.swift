@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostCommand
-import BghostControl
+import BghostRecords
 import Testing
 
 @Suite struct TerminalTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostCommand
-import BghostControl
 import BghostCore
+import BghostRecords
 import Testing
 
 /// What operators see of transfers.

@@ -3,6 +3,7 @@
 import BghostCommand
 import BghostControl
 import BghostCore
+import BghostRecords
 import BghostTestSupport
 import Testing
 

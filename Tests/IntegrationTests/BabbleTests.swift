@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
 import BghostCore
 import BghostFuzz
 import BghostHost
+import BghostRecords
 import BghostTestSupport
 import Testing
 

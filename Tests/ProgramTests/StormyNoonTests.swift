@@ -2,6 +2,7 @@
 
 import BghostControl
 import BghostCore
+import BghostRecords
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCheck
-internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 
 /// Checks and what came of them, a line each, and what its author can do about each that did not pass.
 struct CheckView {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCheck
-internal import BghostControl
 internal import BghostCore
 internal import BghostLinux
+internal import BghostRecords
 internal import Glibc
 
 /// Checks a plugin for its author, and prints what comes of it.

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
 internal import BghostCore
+internal import BghostRecords
 
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(

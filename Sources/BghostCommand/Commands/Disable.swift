@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 
 struct Disable: ClientCommand {
     static let configuration = CommandConfiguration(

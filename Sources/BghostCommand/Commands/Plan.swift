@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import BghostControl
 internal import BghostCore
 internal import BghostLinux
+internal import BghostRecords
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

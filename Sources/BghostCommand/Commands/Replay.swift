@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
 internal import BghostLinux
+internal import BghostRecords
 internal import Glibc
 
 struct Replay: ParsableCommand {

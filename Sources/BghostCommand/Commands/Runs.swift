@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostRecords
 
 struct Runs: ClientCommand {
     static let configuration = CommandConfiguration(abstract: "List runs, the newest first.")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 internal import BghostCore
 internal import BghostHost
 internal import BghostLinux
+internal import BghostRecords
 internal import Glibc
 internal import Synchronization
 

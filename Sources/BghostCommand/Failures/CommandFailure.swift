@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostControl
+package import BghostRecords
 
 /// Why a command ends without having done what was asked, for people and for scripts.
 package struct CommandFailure: Error, Equatable, Sendable {

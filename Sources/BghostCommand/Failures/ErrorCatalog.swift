@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 
 /// What `bghost help CODE` explains.
 package enum ErrorCatalog {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostControl
+package import BghostRecords
 
 /// What the program's exit status means.
 ///

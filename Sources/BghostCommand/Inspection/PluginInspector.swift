@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 internal import BghostCore
 internal import BghostPlugin
+internal import BghostRecords
 
 /// Shows what a plugin's file says of itself, without running its code.
 package enum PluginInspector {

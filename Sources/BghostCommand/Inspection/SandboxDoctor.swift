@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 package import BghostCore
 internal import BghostHost
+internal import BghostRecords
 internal import Glibc
 
 /// Shows what confines workers here, proved by a worker that tries to do what it must not.

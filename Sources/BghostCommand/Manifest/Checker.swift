@@ -4,6 +4,7 @@ internal import BghostControl
 internal import BghostCore
 internal import BghostHost
 internal import BghostPlugin
+internal import BghostRecords
 
 /// Checks a manifest and the plugins that it names, by the code that the daemon starts with.
 ///

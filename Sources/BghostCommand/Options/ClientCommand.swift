@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 internal import Glibc
 
 /// A command that asks the daemon.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 internal import FoundationEssentials
 
 /// The file of `bghost run --record`: one JSON object in each line, a header and then what happened

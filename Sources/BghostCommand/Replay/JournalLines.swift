@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
+internal import BghostRecords
 internal import Glibc
 
 /// A decision journal, read line by line: it may be larger than memory.

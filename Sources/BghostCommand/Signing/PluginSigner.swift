@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 internal import BghostCore
 internal import BghostLinux
+internal import BghostRecords
 internal import BghostTrust
 internal import Glibc
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostControl
+internal import BghostRecords
 internal import Glibc
 
 /// The two streams of the program: stdout is the answer, stderr is all the rest.

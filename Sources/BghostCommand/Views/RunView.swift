@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 package import BghostCore
+internal import BghostRecords
 
 /// One run for people: all of it, or in one line.
 package struct RunView {

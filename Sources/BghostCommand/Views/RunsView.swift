@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
 package import BghostCore
+internal import BghostRecords
 
 /// `bghost runs` for people.
 package struct RunsView {

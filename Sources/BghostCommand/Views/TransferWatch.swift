@@ -2,6 +2,7 @@
 
 internal import BghostControl
 package import BghostCore
+internal import BghostRecords
 internal import Glibc
 
 /// Shows how far transfers are until all of them have ended.

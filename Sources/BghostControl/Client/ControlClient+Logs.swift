@@ -2,6 +2,7 @@
 
 internal import AsyncHTTPClient
 package import BghostCore
+internal import BghostRecords
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -2,6 +2,7 @@
 
 internal import AsyncHTTPClient
 internal import BghostCore
+internal import BghostRecords
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1

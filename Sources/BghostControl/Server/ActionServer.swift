@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
+internal import BghostRecords
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostRecords
+
 /// What clients may take of the daemon.
 package struct ControlLimits: Equatable, Sendable {
     /// The body of one request.
@@ -28,4 +30,11 @@ package struct ControlLimits: Equatable, Sendable {
     package var stallTime: Duration = .seconds(10)
 
     package init() {}
+}
+
+extension ControlFault {
+    static let bodyTooLarge = ControlFault(
+        .bodyTooLarge,
+        "the request is larger than \(ControlLimits.bodyBytesMax >> 10) KiB"
+    )
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
+internal import BghostRecords
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
+package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import Synchronization
-package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// The control API of a daemon on a Unix socket that only the daemon's user, and root, can use.
 package struct ControlServer: Service, CustomStringConvertible {

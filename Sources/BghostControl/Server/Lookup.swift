@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostRecords
 
 /// Finds runs by what people type of their ids.
 struct RunLookup {

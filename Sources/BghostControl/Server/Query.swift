@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostRecords
 internal import Hummingbird
 
 /// The query of a request.

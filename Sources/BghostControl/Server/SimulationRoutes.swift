@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostRecords
 internal import Hummingbird
 
 /// The paths that say why something does not run, and that let people see what happens if.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostRecords
 internal import Hummingbird
 
 /// The paths by which transfers are looked at and steered.

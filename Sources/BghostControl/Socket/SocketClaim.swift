@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostLinux
+package import BghostRecords
 internal import Glibc
 
 /// The right to listen at a path, held for as long as the object lives.

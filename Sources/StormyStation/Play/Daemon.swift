@@ -60,7 +60,8 @@ struct Daemon: Sendable {
                 // the last one, SIGKILL.
                 await execution.teardown(
                     using: kills(value)
-                        ? [] : [.gracefulShutDown(allowedDurationToNextStep: drainMax)])
+                        ? [] : [.gracefulShutDown(allowedDurationToNextStep: drainMax)]
+                )
                 await group.waitForAll()
                 return value
             }

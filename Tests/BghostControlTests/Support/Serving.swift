@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostControl
+import BghostRecords
 import BghostTestSupport
 import Logging
 import ServiceLifecycle

@@ -87,7 +87,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     }
 
     /// The HTTP status of an answer that carries it.
-    var httpStatus: Int {
+    package var httpStatus: Int {
         switch self {
         case .badRequest, .badParameters, .pastLatestBegin, .badSimulation, .badAction: 400
         case .notPermitted, .socketForbidden, .readOnly: 403

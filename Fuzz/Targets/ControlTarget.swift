@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
 import BghostCore
-import BghostFuzz
+import BghostRecords
 
 extension FuzzTarget {
     /// The body of a request to the control socket, or a text of its query.

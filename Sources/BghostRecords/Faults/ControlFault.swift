@@ -41,11 +41,6 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
         ControlFault(.badRequest, message)
     }
 
-    package static let bodyTooLarge = ControlFault(
-        .bodyTooLarge,
-        "the request is larger than \(ControlLimits.bodyBytesMax >> 10) KiB"
-    )
-
     package var description: String {
         fix.isEmpty ? "[\(code.rawValue)] \(message)" : "[\(code.rawValue)] \(message); \(fix)"
     }

@@ -26,7 +26,7 @@ extension JSONWriter {
     }
 
     /// Writes the members of what became of a plugin's switch.
-    mutating func members(_ answer: PluginSwitch) {
+    package mutating func members(_ answer: PluginSwitch) {
         member("plugin", answer.plugin)
         member("enabled", answer.off == nil)
         member("reason", answer.off)

@@ -27,14 +27,14 @@ extension JSONWriter {
         }
     }
 
-    mutating func members(_ counters: AttemptCounters) {
+    package mutating func members(_ counters: AttemptCounters) {
         member("failures", counters.failures)
         member("losses", counters.losses)
         member("interruptions", counters.interruptions)
     }
 
     /// Who submitted, and the run in which a handler did.
-    mutating func members(_ submitter: Submitter) {
+    package mutating func members(_ submitter: Submitter) {
         switch submitter {
         case .operator: member("submitter", "operator")
         case .manifest: member("submitter", "manifest")
@@ -45,14 +45,14 @@ extension JSONWriter {
     }
 
     /// A member that is JSON already, or null if it is none.
-    mutating func member(_ key: String, json text: String) {
+    package mutating func member(_ key: String, json text: String) {
         self.key(key)
         if let node = try? JSONReader.parse(text) { value(node) } else { null() }
     }
 }
 
 extension AttemptCounters {
-    init(json: JSONNode) {
+    package init(json: JSONNode) {
         func count(_ key: String) -> Int { json[key]?.int64.map(Int.init(clamping:)) ?? 0 }
         self.init(
             failures: count("failures"),
@@ -64,7 +64,7 @@ extension AttemptCounters {
 
 extension Submitter {
     /// Of an object with the members above; a daemon of an older version writes none.
-    init(json: JSONNode) {
+    package init(json: JSONNode) {
         switch json["submitter"]?.string {
         case "manifest": self = .manifest
         case "run": self = json.runID("submitterRun").map { .run($0) } ?? .operator

@@ -4,13 +4,13 @@ package import BghostCore
 
 extension JSONWriter {
     /// Writes a member that says what is simulated; null if nothing is.
-    mutating func member(_ key: String, _ simulation: SimulationStatus) {
+    package mutating func member(_ key: String, _ simulation: SimulationStatus) {
         self.key(key)
         guard simulation.isActive else { return null() }
         object { $0.members(simulation) }
     }
 
-    mutating func members(_ simulation: SimulationStatus) {
+    package mutating func members(_ simulation: SimulationStatus) {
         member("facts") { writer in
             writer.array { writer in
                 for fact in simulation.facts {
@@ -42,7 +42,7 @@ extension SimulationStatus {
     }
 
     /// Of a member that is absent or null if nothing is simulated.
-    init(member: JSONNode?) {
+    package init(member: JSONNode?) {
         self = member.flatMap(SimulationStatus.init(json:)) ?? SimulationStatus()
     }
 }

@@ -4,7 +4,7 @@ package import BghostCore
 
 extension JSONWriter {
     /// Writes the members of an explanation, for an object that has its schema already.
-    mutating func members(_ answer: TaskExplanation) {
+    package mutating func members(_ answer: TaskExplanation) {
         member("task", answer.task)
         member("at", time: answer.at)
         member("state", answer.state)

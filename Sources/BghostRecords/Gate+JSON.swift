@@ -4,7 +4,7 @@ package import BghostCore
 
 extension JSONWriter {
     /// Writes a gate as an object.
-    mutating func value(_ gate: Gate) {
+    package mutating func value(_ gate: Gate) {
         object { writer in
             writer.member("gate", gate.kind.rawValue)
             writer.member("name", gate.name.isEmpty ? nil : gate.name)

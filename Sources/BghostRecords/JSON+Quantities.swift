@@ -24,16 +24,16 @@ extension JSONWriter {
 
 extension JSONNode {
     /// The time of a member, Unix nanoseconds.
-    func time(_ key: String) -> Int64? {
+    package func time(_ key: String) -> Int64? {
         self[key]?.string.flatMap { Timestamp.unixNanoseconds($0) }
     }
 
     /// The duration of a member that is in seconds.
-    func duration(_ key: String) -> Duration? {
+    package func duration(_ key: String) -> Duration? {
         guard let seconds = self[key]?.double, seconds >= 0, seconds < 9e9 else { return nil }
         return .microseconds(Int64((seconds * 1_000_000).rounded()))
     }
 
     /// The id of a member.
-    func runID(_ key: String) -> RunID? { self[key]?.string.flatMap { RunID($0) } }
+    package func runID(_ key: String) -> RunID? { self[key]?.string.flatMap { RunID($0) } }
 }

@@ -22,7 +22,7 @@ extension JSONWriter {
     }
 
     /// Writes the members of what became of dead letters.
-    mutating func members(_ change: DeadLetterChange) {
+    package mutating func members(_ change: DeadLetterChange) {
         member("requests", change.done)
         member("refused", change.refused)
         member("more", change.hasMore)

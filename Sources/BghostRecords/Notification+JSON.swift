@@ -3,7 +3,7 @@
 package import BghostCore
 
 extension JSONWriter {
-    mutating func members(_ notification: NotificationStatus) {
+    package mutating func members(_ notification: NotificationStatus) {
         member("id", notification.id)
         member("key", notification.key)
         member("plugin", notification.plugin)
@@ -27,7 +27,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func members(_ answer: NotificationAnswer) {
+    package mutating func members(_ answer: NotificationAnswer) {
         member("notification", answer.notification)
         member("plugin", answer.plugin)
         member("action", answer.action)
