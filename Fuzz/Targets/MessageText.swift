@@ -21,9 +21,10 @@ package enum MessageText {
         case .control, .lineSeparator, .paragraphSeparator: return true
         default: break
         }
-        // Marks, embeddings, overrides and isolates of direction; the byte order mark.
+        // Marks, embeddings, overrides and isolates of direction; what cannot be seen.
         return switch scalar.value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
+        case 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
         default: false
         }
     }

@@ -18,6 +18,8 @@ package actor Host {
     nonisolated let log: HostLog
     let configuration: HostConfiguration
     let spawner: Spawner
+    /// Where what may wait for a disk is looked at.
+    var dataThread: WorkThread?
     nonisolated let family: ProcessFamily
     let store: any Store
     /// The manifest that is in force; the configuration has the first one.
@@ -215,6 +217,7 @@ package actor Host {
         log.write(.info, "host.stopped", "no run and no worker is left")
         log.endFollowers()
         spawner.end()
+        dataThread?.end()
         reactor.stop()
     }
 

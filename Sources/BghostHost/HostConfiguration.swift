@@ -125,6 +125,8 @@ enum HostLimits {
     static let queueBytesMax = 1 << 20
     /// How often a busy worker's tree is counted.
     static let auditPeriod: UInt64 = 100_000_000
+    /// How often the data of a plugin that runs is looked at.
+    static let dataPeriod: UInt64 = 1_000_000_000
     /// Each time that a worker has used so much processor time, its limits are looked at.
     static let cpuPeriod: Int64 = 10_000_000
     /// Output beyond this many times its limit ends a run.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
+
 /// Makes text that others wrote safe to show on a terminal.
 package enum TerminalText {
     /// The text with everything escaped that could move the cursor, change the terminal's state,
@@ -43,14 +45,6 @@ package enum TerminalText {
     }
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        // C0, DEL and C1, which some terminals take for escape sequences in UTF-8 too.
-        case 0...0x1F, 0x7F...0x9F: true
-        // Marks, embeddings, overrides and isolates of direction; line and paragraph separators.
-        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        // Invisible: interlinear annotations, byte order marks, tags.
-        case 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
-        default: false
-        }
+        PrintableText.isUnsafe(scalar)
     }
 }

@@ -127,6 +127,11 @@ int bgs_limit(int which, uint64_t value) {
   return setrlimit(resources[which], &limit) < 0 ? -errno : 0;
 }
 
+int bgs_limit_file_size(int pid, uint64_t bytes) {
+  struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+  return prlimit(pid, RLIMIT_FSIZE, &limit, NULL) < 0 ? -errno : 0;
+}
+
 int bgs_pipe(int fds[2]) {
   if (pipe2(fds, O_CLOEXEC) < 0) return -errno;
   return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;

@@ -9,6 +9,8 @@ internal import BghostWire
 // Everything up to `load` happens on one thread and runs no foreign code.
 
 WorkerProcess.bindToParent()
+// A file that would be too large is the handler's own trouble, and not the end of its worker.
+FileSizeLimit.fail()
 let link = WorkerLink()
 let configuration = link.receiveConfiguration()
 link.report(WorkerProcess.confine(configuration), configuration)

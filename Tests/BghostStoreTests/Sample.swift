@@ -106,6 +106,7 @@ enum Sample {
     static let outcomes: [Outcome] = [
         .succeeded, .failed, .cancelledClean, .killed(.graceExceeded), .killed(.memory),
         .killed(.cpu), .killed(.processes), .killed(.output), .killed(.startTimeout),
+        .killed(.data),
         .killed(.protocolFault(0)), .killed(.protocolFault(.max)), .crashed(.exited(.min)),
         .crashed(.exited(0)), .crashed(.signalled(11)), .crashed(.signalled(-1)), .lost, .abandoned,
     ]

@@ -36,6 +36,15 @@ enum ClosingChecks {
             )
         },
         Check(
+            "at-exit",
+            "its exit handlers call nobody, and return within 2 s",
+            level: 6,
+            .plugin,
+            needs: ["close"],
+            runs: 3,
+            body: atExit
+        ),
+        Check(
             "drain",
             "drain() returns within 2 s while runs are under way",
             level: 6,
@@ -82,6 +91,35 @@ enum ClosingChecks {
         throw Finding.failed(
             "\(left.count) descriptors stay open after close(), among them \(first.value)",
             fix: "close in close() what you opened, in open() and in runs"
+        )
+    }
+
+    private static func atExit(_ stage: Stage) throws(Finding) {
+        let subject = try stage.subject()
+        try subject.carryEach()
+        guard subject.close() else { throw Finding.skipped("close() did not come back") }
+        guard let symbol = dlsym(nil, "__cxa_finalize") else {
+            throw Finding.skipped("the C library has no __cxa_finalize()")
+        }
+        stage.phase("what it does at exit")
+        let calls = HostWatch.seen.afterClose
+        let address = UInt(bitPattern: symbol)
+        let time = Line().time(milliseconds: 2000) {
+            typealias Finalize = @convention(c) (UnsafeMutableRawPointer?) -> Void
+            guard let symbol = UnsafeRawPointer(bitPattern: address) else { return }
+            // All that exit() would have run; what comes after it here needs none of that.
+            unsafeBitCast(symbol, to: Finalize.self)(nil)
+        }
+        guard time != nil else {
+            throw Finding.failed(
+                "what it does at exit does not return within 2 s",
+                fix: "wait for nothing in handlers of atexit() and in destructors of statics"
+            )
+        }
+        guard let name = HostWatch.seen.afterClose.subtracting(calls).sorted().first else { return }
+        throw Finding.failed(
+            "it calls \(name)() while the process exits",
+            fix: "end in close() what needs the host: exit handlers come after it, or never"
         )
     }
 

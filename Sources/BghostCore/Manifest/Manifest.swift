@@ -253,6 +253,10 @@ package struct WorkerLimits: Equatable, Sendable {
     package var outputBytes: Int
     /// The payload of one run's result, bytes.
     package var resultBytes: Int
+    /// What the data directory may take of the disk, and each file that a worker writes, bytes.
+    package var dataBytes: UInt64
+    /// Files, folders and links in the data directory.
+    package var files: Int
 
     package init(
         memoryBytes: UInt64? = 256 << 20,
@@ -260,7 +264,9 @@ package struct WorkerLimits: Equatable, Sendable {
         processes: Int = 1,
         descriptors: Int = 64,
         outputBytes: Int = 64 << 10,
-        resultBytes: Int = 64 << 10
+        resultBytes: Int = 64 << 10,
+        dataBytes: UInt64 = 1 << 30,
+        files: Int = 100_000
     ) {
         self.memoryBytes = memoryBytes
         self.cpu = cpu
@@ -268,6 +274,8 @@ package struct WorkerLimits: Equatable, Sendable {
         self.descriptors = descriptors
         self.outputBytes = outputBytes
         self.resultBytes = resultBytes
+        self.dataBytes = dataBytes
+        self.files = files
     }
 }
 

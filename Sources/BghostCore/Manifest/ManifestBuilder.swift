@@ -117,7 +117,7 @@ struct ManifestBuilder {
             )
         }
         let limits = entry.node["limits"]?.object ?? []
-        for key in limits where ["memory", "cpu", "processes", "descriptors"].contains(key.key) {
+        for key in limits where Self.limitsOfWorkers.contains(key.key) {
             collector.report(
                 .unenforcedInProcess,
                 severity: .warning,
@@ -131,6 +131,10 @@ struct ManifestBuilder {
             )
         }
     }
+
+    private static let limitsOfWorkers = [
+        "memory", "cpu", "processes", "descriptors", "data", "files",
+    ]
 
     private func permissions(_ node: JSONNode?) -> Permissions {
         func texts(_ key: String) -> [String] {
@@ -172,6 +176,8 @@ struct ManifestBuilder {
         limits.descriptors = whole("descriptors") ?? limits.descriptors
         limits.outputBytes = size("output").map { Int(clamping: $0) } ?? limits.outputBytes
         limits.resultBytes = size("result").map { Int(clamping: $0) } ?? limits.resultBytes
+        limits.dataBytes = size("data") ?? limits.dataBytes
+        limits.files = whole("files") ?? limits.files
         return limits
     }
 

@@ -260,6 +260,18 @@ enum ManifestKeys {
                 default: "\"64KiB\"",
                 "The payload of one run's result."
             ),
+            ManifestKey(
+                "data",
+                .size(mebibyte...1024 * 1024 * mebibyte),
+                default: "\"1GiB\"",
+                "What its data directory may hold, and each file that it writes."
+            ),
+            ManifestKey(
+                "files",
+                .whole(16...10_000_000),
+                default: "100000",
+                "Files, folders and links in its data directory."
+            ),
         ]
     )
 

@@ -49,6 +49,7 @@ extension KillReason {
         case .cpu: "cpu"
         case .processes: "processes"
         case .output: "output"
+        case .data: "data"
         case .startTimeout: "startTimeout"
         case .protocolFault(let number): "protocolFault(\(number))"
         }
@@ -62,6 +63,7 @@ extension KillReason {
         case "cpu": self = .cpu
         case "processes": self = .processes
         case "output": self = .output
+        case "data": self = .data
         case "startTimeout": self = .startTimeout
         default:
             guard let number = UInt16(Outcome.argument(of: "protocolFault", in: text)) else {

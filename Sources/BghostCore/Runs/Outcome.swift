@@ -25,6 +25,8 @@ package enum KillReason: Equatable, Codable, Hashable, Sendable {
     case processes
     /// It wrote far more output than it may.
     case output
+    /// Its plugin's data directory holds more than it may.
+    case data
     /// The worker did not become ready in time.
     case startTimeout
     /// The worker broke the protocol; the number says how and is never reused.

@@ -12,7 +12,7 @@ extension Host {
     ) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
         // First of all: what comes in before it is stored must not begin any more.
-        set(plugin, switchedOff: reason)
+        switchOff(plugin, reason)
         var answer = PluginSwitch(plugin: name, off: reason)
         for number in runs.numbers {
             guard let run = runs.index(of: number).flatMap({ runs[$0] }),
@@ -44,13 +44,14 @@ extension Host {
             inspect(plugin)
             tellProblem(of: plugin)
         }
-        set(plugin, switchedOff: nil)
+        switchOff(plugin, nil)
         prestart(plugin)
         try check(await committed(changes), "`\(name)` is switched on")
         return PluginSwitch(plugin: name, off: nil)
     }
 
-    private func set(_ plugin: PluginSlot, switchedOff reason: String?) {
+    /// From now on; it is not stored yet.
+    func switchOff(_ plugin: PluginSlot, _ reason: String?) {
         decide { scheduler, now, effects in
             scheduler.set(plugin: plugin.index, switchedOff: reason, now: now, &effects)
         }

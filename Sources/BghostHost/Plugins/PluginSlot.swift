@@ -36,6 +36,8 @@ final class PluginSlot {
     /// No worker is started ahead of its run before this time, monotonic nanoseconds.
     var prestartAt: UInt64 = 0
     var dataDirectory = ""
+    /// What is in it is not looked at before this time, monotonic nanoseconds.
+    var dataLookAt: UInt64 = 0
     /// What its workers are confined to; made for the first of them.
     var walls: WorkerWalls?
     /// How it stood with the walls of the last worker that was another than the one before.

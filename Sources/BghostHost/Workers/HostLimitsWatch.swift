@@ -47,6 +47,7 @@ extension Host {
     func auditWorker(_ serial: UInt32) {
         guard let worker = carriers[serial] as? Worker, let process = worker.process else { return }
         worker.audit = .max
+        lookAtData(of: worker.plugin)
         guard !worker.isIdle else { return }
         let limit = worker.plugin.limits.processes
         if process.countTree(limit: limit) > limit {

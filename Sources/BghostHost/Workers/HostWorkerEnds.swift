@@ -105,6 +105,7 @@ extension Host {
         worker.plugin.carriers[worker.serial] = nil
         worker.plugin.available.removeAll { $0 === worker }
         worker.plugin.letGoIfRetired()
+        lookAtData(of: worker.plugin)
         for number in worker.runs {
             guard let how else {
                 runs.index(of: number).map {

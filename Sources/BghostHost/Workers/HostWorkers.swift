@@ -116,6 +116,7 @@ extension Host {
     private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
         let serial = worker.serial
         let group = controlGroup
+        let fileBytesMax = worker.plugin.limits.dataBytes
         let order = Spawner.Order(
             path: configuration.workerPath,
             arguments: ["bghost-worker", String(getpid())],
@@ -125,7 +126,11 @@ extension Host {
         spawner.spawn(order) { [weak self, reactor, family] result in
             for fd in descriptors { close(fd) }
             // At once: what the process may not do it may not do before the host is told either.
-            if case .success(let spawned) = result { family.add(spawned.pid) }
+            if case .success(let spawned) = result {
+                family.add(spawned.pid)
+                // Later it may be another user's.
+                FileSizeLimit.set(fileBytesMax, of: spawned.pid)
+            }
             let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
             // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
             Task(executorPreference: reactor) { await self?.spawned(serial, result, group: folder) }
@@ -295,6 +300,7 @@ extension Host {
         }
         guard let worker = carrier as? Worker else { return }
         worker.audit = .max
+        lookAtData(of: worker.plugin)
         list(carrier)
         // Re-armed lazily: the timer that stands is moved on when it comes.
         worker.idleSince = now

@@ -167,6 +167,7 @@ enum RunColumns {
         case .processes: 3
         case .output: 4
         case .startTimeout: 5
+        case .data: 6
         case .protocolFault(let number): protocolFaults + Int64(number)
         }
     }
@@ -179,6 +180,7 @@ enum RunColumns {
         case 3: return .processes
         case 4: return .output
         case 5: return .startTimeout
+        case 6: return .data
         case protocolFaults...(protocolFaults + Int64(UInt16.max)):
             return .protocolFault(UInt16(code - protocolFaults))
         default: throw .damaged("a run was killed for a reason that does not exist")

@@ -110,6 +110,8 @@ int bgs_peer(int fd, uid_t *uid, pid_t *pid);
 #define BGS_LIMIT_CPU 3
 #define BGS_LIMIT_ADDRESS_SPACE 4
 int bgs_limit(int which, uint64_t value);
+/* How large the files of a process and of what it starts may become. Returns 0 or -errno. */
+int bgs_limit_file_size(int pid, uint64_t bytes);
 
 /* ---- files ---- */
 /* A pipe; its reading end does not wait. */

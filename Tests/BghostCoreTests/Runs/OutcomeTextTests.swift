@@ -14,6 +14,7 @@ import Testing
         (.killed(.processes), "killed(processes)"),
         (.killed(.output), "killed(output)"),
         (.killed(.startTimeout), "killed(startTimeout)"),
+        (.killed(.data), "killed(data)"),
         (.killed(.protocolFault(7)), "killed(protocolFault(7))"),
         (.crashed(.signalled(11)), "crashed(SIGSEGV)"),
         (.crashed(.signalled(6)), "crashed(SIGABRT)"),

@@ -70,6 +70,73 @@ HANDLER(reserve) {
   return BG_OK;
 }
 
+/* Logs "COUNT and ERROR", and waits for its end. */
+static bg_status wait_full(const bg_run_info *info, int count, int error) {
+  char line[64];
+  snprintf(line, sizeof line, "made %d, then %s", count, error ? strerrorname_np(error) : "no more");
+  say(info->run, line);
+  poll(0, 0, -1);
+  return BG_OK;
+}
+
+static int make_file(const bg_run_info *info, const char *name, int number) {
+  char path[512];
+  snprintf(path, sizeof path, "%.*s/%s-%d", (int)info->data_dir.len, info->data_dir.ptr, name,
+           number);
+  return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/* killed(data): 64 files of 256 KiB */
+HANDLER(fill_data) {
+  (void)plugin;
+  static char block[256 << 10];
+  memset(block, 'x', sizeof block);
+  int count = 0;
+  for (; count < 64; count++) {
+    int fd = make_file(info, "filler", count);
+    if (fd < 0 || write(fd, block, sizeof block) != sizeof block) break;
+    close(fd);
+  }
+  return wait_full(info, count, count < 64 ? errno : 0);
+}
+
+/* killed(data): 2,000 empty files */
+HANDLER(crowd_data) {
+  (void)plugin;
+  int count = 0;
+  for (; count < 2000; count++) {
+    int fd = make_file(info, "crowd", count);
+    if (fd < 0) break;
+    close(fd);
+  }
+  return wait_full(info, count, count < 2000 ? errno : 0);
+}
+
+/* killed(data): folders in folders, further down than anybody looks */
+HANDLER(burrow_in_data) {
+  (void)plugin;
+  char path[512];
+  snprintf(path, sizeof path, "%.*s", (int)info->data_dir.len, info->data_dir.ptr);
+  if (chdir(path) != 0) return BG_E_FAILED;
+  int count = 0;
+  for (; count < 64; count++)
+    if (mkdir("d", 0700) != 0 || chdir("d") != 0) break;
+  return wait_full(info, count, count < 64 ? errno : 0);
+}
+
+/* succeeded: one file cannot be larger than all may be. Logs "wrote N, then ERROR" */
+HANDLER(giant_file) {
+  (void)plugin;
+  int fd = make_file(info, "giant", 0);
+  if (fd < 0) return BG_E_FAILED;
+  char    line[64];
+  ssize_t count = pwrite(fd, "x", 1, (off_t)1 << 40);
+  snprintf(line, sizeof line, "wrote %zd, then %s", count, count < 0 ? strerrorname_np(errno) : "");
+  close(fd);
+  say(info->run, line);
+  return BG_OK;
+}
+
 /* succeeded: its own folder of what is temporary is full at some point. Logs "wrote N KiB, then ERROR" */
 HANDLER(fill_scratch) {
   (void)plugin;

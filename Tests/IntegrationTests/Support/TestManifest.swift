@@ -24,7 +24,8 @@ enum TestManifest {
             "odd-calls", "allocate", "fork-in-group", "fork-children", "fork-without-end",
             "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons",
             "run-with-daemons",
-            "fall-silent", "ask-in-cancel",
+            "fall-silent", "ask-in-cancel", "fill-data", "crowd-data", "burrow-in-data",
+            "giant-file",
         ] + hostilities.map(\.handler)
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of

@@ -142,6 +142,15 @@ enum PluginCheckFixtures {
         Row("Checks/close", defines: ["DESCRIPTOR"], "close", "among them /dev/null"),
         Row("Checks/close", defines: ["HANG"], "close", "does not return within 2 s"),
         Row("Checks/after-close", "after-close", "calls log() after close()"),
+        Row("Checks/at-exit", "at-exit", "calls log() while the process exits"),
+        Row("Checks/at-exit", defines: ["HANGS"], "at-exit", "does not return within 2 s"),
+        Row(
+            "Checks/at-exit",
+            defines: ["CRASHES"],
+            "at-exit",
+            "SIGABRT in what it does at exit",
+            verdict: "crashed"
+        ),
         Row("Checks/drain", "drain", "drain() does not return"),
         Row("Checks/poor-host", "poor-host", "SIGSEGV in a run of work", verdict: "crashed"),
         Row("Checks/newer-host", "newer-host", "its entry function returned 0"),

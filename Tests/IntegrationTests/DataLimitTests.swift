@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// What a plugin may leave on the disk.
+    @Suite struct DataLimitTests {
+        private static let limits = WorkerLimits(dataBytes: 4 << 20, files: 1000)
+
+        @Test(
+            .timeLimit(.minutes(1)),
+            arguments: [
+                ("fill-data", "holds more than 4 MiB"), ("crowd-data", "has more than 1000 files"),
+                ("burrow-in-data", "has folders more than 32 deep"),
+            ]
+        )
+        func `A plugin that fills its disk is ended and switched off, until there is room`(
+            task: String,
+            words: String
+        ) async throws {
+            try await withDaemon(try TestManifest.misbehave(limits: Self.limits)) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .killed(.data))
+                let entry = try await daemon.line { $0.event == "plugin.data_limit" }
+                #expect(entry.message.contains(words), "\(entry.message)")
+                #expect(entry.plugin == "misbehave")
+                #expect(entry.message.contains("bghost enable misbehave"))
+                // Nothing of it runs before there is room and the operator says so.
+                let refusal = await #expect(throws: SubmitError.self) {
+                    try await daemon.run("succeed")
+                }
+                #expect(refusal?.message.contains(words) == true, "\(refusal as Any)")
+                let data = daemon.folder.file("state/data/misbehave")
+                let rm = try Command.run(["sh", "-c", "rm -rf \(data)/*"])
+                #expect(rm.exitCode == 0, "\(rm)")
+                _ = try await daemon.host.enable(plugin: "misbehave")
+                #expect(try await daemon.run("succeed").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `No file is larger than all may be`() async throws {
+            try await withDaemon(try TestManifest.misbehave(limits: Self.limits)) { daemon in
+                let record = try await daemon.run("giant-file")
+                #expect(record.outcome == .succeeded)
+                let entry = try await daemon.line { $0.message.hasPrefix("wrote ") }
+                #expect(entry.message == "wrote -1, then EFBIG")
+            }
+        }
+    }
+}
