@@ -333,7 +333,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostWireTests",
-            dependencies: ["BghostWire", "BghostTestSupport"],
+            dependencies: ["BghostFuzz", "BghostWire", "BghostTestSupport"],
             swiftSettings: swift
         ),
         .testTarget(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostWire
+package import BghostWire
 
 /// Any message, read and written by its kind.
-enum WireMessage: Equatable {
+package enum WireMessage: Equatable, Sendable {
     case configure(Configure)
     case start(Start)
     case finish(run: UInt64)
@@ -18,7 +18,11 @@ enum WireMessage: Equatable {
     case call(Call)
     case confined(Confined)
 
-    init(_ frame: borrowing Frame) throws(WireError) {
+    /// - Parameter payloadBytesMax: the largest result that is taken, bytes.
+    package init(
+        _ frame: borrowing Frame,
+        payloadBytesMax: Int = FrameLayout.packetBytesMax
+    ) throws(WireError) {
         switch frame.kind {
         case .configure: self = .configure(try Configure(frame))
         case .start: self = .start(try Start(frame))
@@ -28,7 +32,7 @@ enum WireMessage: Equatable {
         case .ready: self = .ready(try Ready(frame))
         case .refused: self = .refused(try Refused(frame))
         case .completed:
-            self = .completed(try Completed(frame, payloadBytesMax: FrameLayout.packetBytesMax))
+            self = .completed(try Completed(frame, payloadBytesMax: payloadBytesMax))
         case .released: self = .released(run: frame.subject)
         case .progress: self = .progress(try Progress(frame))
         case .log: self = .log(try LogLine(frame))
@@ -37,7 +41,7 @@ enum WireMessage: Equatable {
         }
     }
 
-    func write(to packets: inout PacketWriter) -> Bool {
+    package func write(to packets: inout PacketWriter) -> Bool {
         switch self {
         case .configure(let message): message.write(to: &packets)
         case .start(let message): message.write(to: &packets)

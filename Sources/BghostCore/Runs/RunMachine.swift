@@ -38,6 +38,8 @@ package struct RunMachine: Equatable, Sendable {
         case workerLost
         /// The deadline that the machine had asked for has come.
         case deadline
+        /// Its time stands still for so many nanoseconds more.
+        case paused(UInt64)
     }
 
     /// What the host must do, in this order.
@@ -61,6 +63,8 @@ package struct RunMachine: Equatable, Sendable {
     package let isKillable: Bool
     /// When the handler began.
     package private(set) var beganAt: UInt64?
+    /// When it is told to stop or, then, killed.
+    private var due: UInt64 = 0
 
     /// - Parameters:
     ///   - runtime: from `began` until it is told to stop.
@@ -92,7 +96,8 @@ package struct RunMachine: Equatable, Sendable {
         case (.starting, .began):
             state = .running
             beganAt = now
-            effects.append(.arm(now &+ runtime))
+            due = now &+ runtime
+            effects.append(.arm(due))
         case (.starting, .stop(let reason)):
             // The worker may be stuck in a constructor; nothing in it can be asked.
             stopReason = reason
@@ -112,6 +117,11 @@ package struct RunMachine: Equatable, Sendable {
             // is never used again.
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
 
+        case (.running, .paused(let more)), (.cancelling, .paused(let more)):
+            due = due &+ more
+            effects.append(.arm(due))
+        case (_, .paused): break
+
         case (.killing, .completed), (.killing, .refused), (.killing, .stop), (.killing, .exceeded):
             // Its slot is free only once the worker is gone.
             break
@@ -129,7 +139,8 @@ package struct RunMachine: Equatable, Sendable {
     private mutating func cancel(_ reason: StopReason, now: UInt64, _ effects: inout [Effect]) {
         state = .cancelling
         stopReason = reason
-        effects.append(.arm(now &+ grace))
+        due = now &+ grace
+        effects.append(.arm(due))
         effects.append(.cancel(reason, remaining: grace))
     }
 

@@ -49,6 +49,7 @@ extension Host {
         worker.audit = .max
         lookAtData(of: worker.plugin)
         guard !worker.isIdle else { return }
+        if configuration.isLax { pauseIfTraced(worker, process.pid) }
         let limit = worker.plugin.limits.processes
         if process.countTree(limit: limit) > limit {
             exceeded(worker, .processes)
@@ -56,6 +57,12 @@ extension Host {
         }
         worker.audit = now &+ HostLimits.auditPeriod
         arm(worker.audit, token: TimerToken.audit(serial).raw)
+    }
+
+    /// Has the times of its runs stand still while somebody debugs a worker, where people develop.
+    private func pauseIfTraced(_ worker: Worker, _ pid: Int32) {
+        guard let status = ProcessStatus(pid: pid), status.tracer != 0 else { return }
+        for number in worker.runs { handle(.paused(HostLimits.auditPeriod), of: number) }
     }
 
     // MARK: Output

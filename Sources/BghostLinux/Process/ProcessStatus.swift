@@ -7,6 +7,8 @@ package struct ProcessStatus: Equatable, Sendable {
     package var parent: Int32
     /// Its effective group, and the further ones that it is in.
     package var groups: [UInt32]
+    /// The process that traces it, such as a debugger; 0 if none does.
+    package var tracer: Int32 = 0
 
     /// - Returns: `nil` if there is no such process, or this one may not look at it.
     package init?(pid: Int32) {
@@ -29,6 +31,7 @@ package struct ProcessStatus: Equatable, Sendable {
             case "PPid": parent = values.first.flatMap { Int32(exactly: $0) }
             // Real, effective, saved and that of file access.
             case "Gid": if values.count > 1 { groups.append(UInt32(clamping: values[1])) }
+            case "TracerPid": tracer = values.first.flatMap { Int32(exactly: $0) } ?? 0
             case "Groups": groups += values.map { UInt32(clamping: $0) }
             default: continue
             }

@@ -32,7 +32,7 @@ import Testing
     /// One of each kind of event.
     static let events: [Event] = [
         .began, .stop(.drain), .exceeded(.memory), .completed(status: 0), .refused,
-        .exited(.signalled(11)), .workerLost, .deadline,
+        .exited(.signalled(11)), .workerLost, .deadline, .paused(7),
     ]
 
     static let killable: [Row] = [
@@ -44,6 +44,7 @@ import Testing
         Row(.starting, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.starting, .workerLost, .ended, [.end(.lost)]),
         Row(.starting, .deadline, .killing, [reapOver, .kill(.startTimeout)]),
+        Row(.starting, .paused(7), .starting),
 
         Row(.running, .began, .running),
         Row(
@@ -63,6 +64,8 @@ import Testing
             .cancelling,
             [graceOver, .cancel(.expired, remaining: 5_000_000_000)]
         ),
+        // From when it was due, and not from now.
+        Row(.running, .paused(7), .running, [.arm(25_000_000_007)]),
 
         Row(.cancelling, .began, .cancelling),
         Row(.cancelling, .stop(.drain), .cancelling),
@@ -72,6 +75,7 @@ import Testing
         Row(.cancelling, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.cancelling, .workerLost, .ended, [.end(.lost)]),
         Row(.cancelling, .deadline, .killing, [reapOver, .kill(.graceExceeded)]),
+        Row(.cancelling, .paused(7), .cancelling, [.arm(5_000_000_007)]),
 
         // Once the worker is being killed, only that it is gone frees the slot.
         Row(.killing, .began, .killing),
@@ -82,6 +86,7 @@ import Testing
         Row(.killing, .exited(.signalled(11)), .ended, [.end(.killed(.cpu))]),
         Row(.killing, .workerLost, .ended, [.end(.killed(.cpu))]),
         Row(.killing, .deadline, .ended, [.end(.killed(.cpu))]),
+        Row(.killing, .paused(7), .killing),
     ]
 
     /// Inside the daemon nothing can be killed: the run is let go of instead.
