@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostLinux
+internal import CBghostSystem
 internal import Glibc
 
 /// Something to wait for, which keeps what was rung before the wait.
