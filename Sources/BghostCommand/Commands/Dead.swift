@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostRecords
 
 struct Dead: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
-internal import BghostRecords
 
 /// A level of the log as an argument.
 enum LevelName: String, ExpressibleByArgument, CaseIterable {

@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostRecords
 
 struct Runs: ClientCommand {
     static let configuration = CommandConfiguration(abstract: "List runs, the newest first.")

@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostRecords
 
 struct Show: ClientCommand {
     static let configuration = CommandConfiguration(abstract: "Show all that is known of a run.")

@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
-internal import BghostRecords
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(

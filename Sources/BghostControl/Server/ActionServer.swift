@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
-internal import BghostRecords
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore

@@ -2,6 +2,7 @@
 
 internal import BghostRecords
 
+
 /// What clients may take of the daemon.
 package struct ControlLimits: Equatable, Sendable {
     /// The body of one request.
