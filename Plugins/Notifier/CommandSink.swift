@@ -32,7 +32,10 @@ struct CommandSink: Sink, Decodable {
 /// The desktop of the user whose daemon this is, through `notify-send`.
 ///
 /// A daemon of the system has no desktop: its worker cannot reach the user's bus.
-struct DesktopSink: Sink {
+struct DesktopSink: Sink, Decodable {
+    /// Where it is, if not where Debian has it; absolute.
+    var program: String?
+
     var name: String { "desktop" }
 
     func send(_ notification: Notification, _ context: TaskContext) async throws -> Receipt {
@@ -50,7 +53,7 @@ struct DesktopSink: Sink {
         arguments += ["--", notification.headline]
         if notification.title != nil, let text = notification.text { arguments.append(text) }
         try await Program.run(
-            "/usr/bin/notify-send",
+            program ?? "/usr/bin/notify-send",
             arguments,
             input: "",
             environment: [:],

@@ -36,7 +36,7 @@ struct Settings: Decodable {
             case "ntfy": sink = try NtfySink(from: decoder)
             case "webhook": sink = try WebhookSink(from: decoder)
             case "exec": sink = try CommandSink(from: decoder)
-            case "desktop": sink = DesktopSink()
+            case "desktop": sink = try DesktopSink(from: decoder)
             case "log": sink = LogSink()
             default:
                 throw DeliveryError(

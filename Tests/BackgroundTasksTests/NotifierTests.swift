@@ -4,6 +4,7 @@ import BackgroundTasksTesting
 import BghostTestSupport
 import CBghost
 import FoundationEssentials
+import Glibc
 import Synchronization
 import Testing
 
@@ -121,6 +122,28 @@ import Testing
         )
         #expect(ending.status == BG_E_RETRY)
         #expect(ending.message.contains("no room"))
+    }
+
+    @Test func `The desktop is told by notify-send`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("out")
+        let program = try folder.write(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" > \(file)\n",
+            to: "notify-send"
+        )
+        #expect(chmod(program, 0o700) == 0)
+        let ending = try await deliver(
+            ScriptedHost(),
+            #"{"type":"desktop","program":"\#(program)"}"#
+        )
+        #expect(ending.status == BG_OK, "\(ending)")
+        let words = String(decoding: try BghostTestSupport.File.read(file), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+        #expect(words.first == "--app-name=bghost")
+        #expect(words.contains("--urgency=critical"))
+        // What others wrote is no option.
+        let end = try #require(words.firstIndex(of: "--"))
+        #expect(Array(words[(end + 1)...]) == ["A", "M"])
     }
 
     @Test(arguments: [
