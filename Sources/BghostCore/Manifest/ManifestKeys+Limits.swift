@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a plugin's workers may use, and leave on the disk.
+extension ManifestKeys {
+    static let workerLimits = ManifestSection(
+        noun: "section `limits`",
+        keys: [
+            ManifestKey(
+                "memory",
+                .size(mebibyte...1024 * 1024 * mebibyte),
+                default: "\"256MiB\"",
+                "Resident memory of a worker."
+            ),
+            ManifestKey(
+                "cpu",
+                .duration(1...day),
+                "Processor time of one run; without it there is no limit."
+            ),
+            ManifestKey(
+                "processes",
+                .whole(1...4096),
+                default: "1",
+                "Processes in a worker's tree, the worker included; with 1 it can start none."
+            ),
+            ManifestKey(
+                "descriptors",
+                .whole(16...65536),
+                default: "64",
+                "Open files of a worker."
+            ),
+            ManifestKey(
+                "output",
+                .size(kibibyte...1024 * mebibyte),
+                default: "\"64KiB\"",
+                "What one run may write to stdout, stderr and the log."
+            ),
+            ManifestKey(
+                "result",
+                .size(0...96 * kibibyte),
+                default: "\"64KiB\"",
+                "The payload of one run's result."
+            ),
+            ManifestKey(
+                "data",
+                .size(mebibyte...1024 * 1024 * mebibyte),
+                default: "\"1GiB\"",
+                "What its data directory may hold, and each file that it writes."
+            ),
+            ManifestKey(
+                "files",
+                .whole(16...10_000_000),
+                default: "100000",
+                "Files, folders and links in its data directory."
+            ),
+        ]
+    )
+}
