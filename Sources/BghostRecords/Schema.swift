@@ -19,6 +19,8 @@ package enum Schema {
     package static let discard = "bghost.discard/1"
     package static let throttle = "bghost.throttle/1"
     package static let forgive = "bghost.forgive/1"
+    package static let uses = "bghost.uses/1"
+    package static let use = "bghost.use/1"
     package static let pluginSwitch = "bghost.switch/1"
     package static let reload = "bghost.reload/1"
     package static let backup = "bghost.backup/1"

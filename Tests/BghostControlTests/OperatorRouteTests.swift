@@ -244,6 +244,33 @@ struct OperatorRouteTests {
         }
     }
 
+    // MARK: - Uses
+
+    @Test func usesAreShownSaidAndForgotten() async throws {
+        let host = MemoryHost()
+        let known = UseStatus(
+            task: "com.acme.storm",
+            days: 9,
+            usual: [.init(minute: 0, days: 5), .init(minute: 17 * 60 + 30, days: 8)]
+        )
+        await host.learn(known)
+        try await Serving.with(host) { serving in
+            #expect(try await serving.ask { try await $0.uses(task: nil).value } == [known])
+            let text = try await command(["uses"], serving).output
+            #expect(text.contains("com.acme.storm  9     00:00 UTC (5 days), 17:30 UTC (8 days)"))
+            #expect(try await command(["uses", "com.acme.storm"], serving).output == text)
+            #expect(try await command(["uses", "add", "com.acme.storm"], serving).output == text)
+            let other = try await command(["uses", "com.acme.photos"], serving)
+            #expect(other.output == "no task learns when it is used\n")
+            #expect(try await command(["uses", "com.acme.strom"], serving).exitCode == 4)
+            let refused = try await command(["uses", "add", "com.acme.photos"], serving)
+            #expect(refused.exitCode != 0 && refused.error.contains("have it learn"))
+            let cleared = try await command(["uses", "clear", "com.acme.storm"], serving)
+            #expect(cleared.output == "the uses of com.acme.storm are forgotten\n")
+            #expect(try await command(["uses"], serving).output.contains("nothing is usual yet"))
+        }
+    }
+
     // MARK: - Plugins
 
     @Test func switchesAPlugin() async throws {

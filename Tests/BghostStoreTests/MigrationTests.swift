@@ -11,6 +11,8 @@ import Testing
     private static let first = """
         ALTER TABLE task DROP COLUMN parked_since;
         ALTER TABLE task DROP COLUMN served;
+        ALTER TABLE task DROP COLUMN uses;
+        ALTER TABLE request DROP COLUMN aim;
         ALTER TABLE request DROP COLUMN tolerance;
         DROP TABLE runtime;
         DROP TABLE notification;
@@ -60,7 +62,9 @@ import Testing
         again.close()
     }
 
-    @Test(arguments: ["parked_since = 1", "parked_since = NULL", "served = '1/2'"])
+    @Test(arguments: [
+        "parked_since = 1", "parked_since = NULL", "served = '1/2'", "uses = '1:1'",
+    ])
     func `A flipped value of a later column is seen`(change: String) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
@@ -83,6 +87,7 @@ extension Sample {
     static var fullRequestOfTheFirst: Request {
         var request = fullRequest
         request.tolerance = 0
+        request.aim = nil
         return request
     }
 }

@@ -69,6 +69,7 @@ enum Sample {
             earliestBegin: .min,
             latestBegin: .max,
             tolerance: .min,
+            aim: .max,
             priority: .min,
             requirements: RequirementSet(rawValue: .max),
             isSimulated: true,

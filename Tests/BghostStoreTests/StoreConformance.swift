@@ -114,13 +114,16 @@ extension StoreConformance {
 
     func remembers() async throws {
         let plain = TaskMemory(identifier: "a")
+        var uses = UsePattern()
+        uses.add(now: .max)
         let full = TaskMemory(
             identifier: "é",
             debt: ExpiryDebt(points: .max, changedAt: .min, lastEnd: .max),
             lastSlot: .min,
             schedule: "every 5m",
             scheduledSince: .max,
-            parkedSince: .min
+            parkedSince: .min,
+            uses: uses
         )
         try await commit(.remembered(TaskMemory(identifier: "a", lastSlot: 3)), .remembered(full))
         try await commit(.remembered(plain))

@@ -82,6 +82,25 @@ extension ControlClient {
         }
     }
 
+    // MARK: - Uses
+
+    /// What has been learned of a task's use, or of each that learns it.
+    package func uses(task: String?) async throws -> Answer<[UseStatus]> {
+        try await call(.GET, ControlPath("uses").with("task", task)) {
+            $0["tasks"]?.array.map { $0.compactMap(UseStatus.init(json:)) }
+        }
+    }
+
+    /// Says that what a task refreshes is being used.
+    package func use(task: String) async throws -> Answer<UseStatus> {
+        try await call(.POST, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
+    }
+
+    /// Has the daemon forget when a task was used.
+    package func forgetUses(task: String) async throws -> Answer<UseStatus> {
+        try await call(.DELETE, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
+    }
+
     // MARK: - Plugins
 
     /// Switches a plugin off.

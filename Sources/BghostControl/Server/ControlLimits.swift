@@ -2,7 +2,6 @@
 
 internal import BghostRecords
 
-
 /// What clients may take of the daemon.
 package struct ControlLimits: Equatable, Sendable {
     /// The body of one request.

@@ -32,6 +32,17 @@ struct OperatorRoutes: Sendable {
         router.delete("v1/tasks/:id/throttle") { _, context in
             try await forgive(context.parameters.require("id"))
         }
+        router.get("v1/uses") { request, _ in try await uses(request) }
+        router.post("v1/tasks/:id/uses") { _, context in
+            let task = try context.parameters.require("id")
+            return try await use { () throws(OperatorRefusal) in try await host.use(task: task) }
+        }
+        router.delete("v1/tasks/:id/uses") { _, context in
+            let task = try context.parameters.require("id")
+            return try await use { () throws(OperatorRefusal) in
+                try await host.forgetUses(task: task)
+            }
+        }
         router.post("v1/plugins/:name/disable") { request, context in
             try await disable(context.parameters.require("name"), request)
         }
@@ -157,6 +168,26 @@ struct OperatorRoutes: Sendable {
             writer.member("task", owed.task)
             writer.member("points", owed.points)
         }
+    }
+
+    // MARK: - Uses
+
+    private func uses(_ request: Request) async throws -> Response {
+        let task = Query(request).text("task")
+        let uses = await host.uses(task: task)
+        if uses.isEmpty, let task { try await TaskLookup(host: host).check(task) }
+        return Answer.json(Schema.uses) { writer in
+            writer.member("tasks") { writer in
+                writer.array { writer in uses.forEach { writer.value($0) } }
+            }
+        }
+    }
+
+    private func use(
+        _ change: () async throws(OperatorRefusal) -> UseStatus
+    ) async throws -> Response {
+        let status = try await ask(change)
+        return Answer.json(Schema.use) { $0.members(status) }
     }
 
     // MARK: - Plugins

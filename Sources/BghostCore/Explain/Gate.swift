@@ -10,6 +10,8 @@ package struct Gate: Equatable, Sendable {
         case notBefore
         /// It may begin later than its date, to meet others.
         case coalescing
+        /// It may begin later than its date, to be done before a usual use.
+        case usualUse
         /// Its latest begin date.
         case notAfter
         /// It serves a time of a calendar, and the clock may be wrong yet.
@@ -95,6 +97,10 @@ package struct Gate: Equatable, Sendable {
         case .coalescing:
             "others, which it may meet"
                 + (until.map { " at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+        case .usualUse:
+            "its usual use"
+                + (until.map { ", for which it begins at \(Timestamp.text(unixNanoseconds: $0))" }
+                    ?? "")
         case .clockUnsynced:
             "a clock that can be believed: \(now)"
                 + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0)) at the most" } ?? "")

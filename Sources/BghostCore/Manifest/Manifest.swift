@@ -329,6 +329,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var schedule: TaskSchedule?
     /// How much later than its date it may begin to meet others.
     package var tolerance: Duration
+    /// Whether it begins, within its tolerance, before what it refreshes is usually used.
+    package var learnsUse: Bool
     /// What must hold of the machine before it begins.
     package var requirements: RequirementSet
     /// What becomes of a run that loses one of them.
@@ -349,6 +351,7 @@ package struct TaskDefinition: Equatable, Sendable {
         submitAtStart: Bool = false,
         schedule: TaskSchedule? = nil,
         tolerance: Duration = .zero,
+        learnsUse: Bool = false,
         requirements: RequirementSet = [],
         loss: RequirementLoss = RequirementLoss(),
         retry: RetryPolicy? = nil,
@@ -364,6 +367,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.submitAtStart = submitAtStart
         self.schedule = schedule
         self.tolerance = tolerance
+        self.learnsUse = learnsUse
         self.requirements = requirements
         self.loss = loss
         self.retry = retry ?? RetryPolicy(kind: kind)

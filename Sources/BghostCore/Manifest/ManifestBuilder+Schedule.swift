@@ -27,6 +27,21 @@ extension ManifestBuilder {
         )
     }
 
+    /// Whether a task learns when it is used, which is nothing without a window to choose from.
+    func learnsUse(_ entry: ManifestEntry) -> Bool {
+        guard entry.node["learnsUse"]?.bool == true else { return false }
+        if entry.node["tolerance"] == nil {
+            collector.report(
+                .missingKey,
+                at: entry.node.object?.first { $0.key == "learnsUse" }?.keySpan ?? entry.keySpan,
+                in: entry.source,
+                "task \(entry.name.quoted) has `learnsUse` but no `tolerance` within which to begin",
+                help: "write a `tolerance`, such as \"4h\", or remove `learnsUse`"
+            )
+        }
+        return true
+    }
+
     private func times(_ entry: ManifestEntry, _ host: HostSettings) -> TaskSchedule.Times? {
         let node = entry.node
         let interval = duration(node["every"])

@@ -210,6 +210,7 @@ struct ManifestBuilder {
             submitAtStart: submitAtStart(entry, identifier),
             schedule: schedule(entry, identifier, host),
             tolerance: duration(node["tolerance"]) ?? .zero,
+            learnsUse: learnsUse(entry),
             requirements: requirements(node["requires"]).union(
                 probes(node["requires"]?["probes"], of: entry, host)
             ),

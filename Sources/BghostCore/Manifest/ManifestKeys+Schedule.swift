@@ -66,6 +66,15 @@ extension ManifestKeys {
             without it none does.
             """
         ),
+        ManifestKey(
+            "learnsUse",
+            .flag,
+            default: "false",
+            """
+            Whether a request begins, within its tolerance, half an hour before what it brings is \
+            usually used; `bghost uses` shows what has been learned.
+            """
+        ),
     ]
 
     private static let offset = ManifestSection(

@@ -70,6 +70,15 @@ package protocol HostControl: Sendable {
     /// - Returns: what it owed.
     func forgive(task: String) async throws(OperatorRefusal) -> ThrottleStatus
 
+    /// What has been learned of when a task's results are used, or of each that learns it.
+    func uses(task: String?) async -> [UseStatus]
+
+    /// What a task refreshes is being used now.
+    func use(task: String) async throws(OperatorRefusal) -> UseStatus
+
+    /// Forgets when a task was used.
+    func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
+
     /// Takes no further requests for a plugin's tasks and begins none of those that wait, until it
     /// is switched on again; restarts do not change that.
     ///

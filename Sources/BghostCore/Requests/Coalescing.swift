@@ -33,8 +33,22 @@ extension Request {
     /// no date.
     var begin: Int64? {
         guard tolerance > 0 else { return earliestBegin }
+        // A retry has a date of its own.
+        if let aim, !isRetry { return aim }
+        let window = window
+        return Coalescing.instant(notBefore: window.earliest, tolerance: window.tolerance)
+    }
+
+    /// Between which times it may begin, without what has been chosen of it.
+    private var window: (earliest: Int64, tolerance: Int64) {
         let earliest = earliestBegin ?? submittedAt
         let room = (latestBegin ?? .max).subtractingClamped(earliest)
-        return Coalescing.instant(notBefore: earliest, tolerance: min(tolerance, max(0, room)))
+        return (earliest, min(tolerance, max(0, room)))
+    }
+
+    /// Chooses the moment of its window that a habit speaks for, if one does.
+    mutating func aim(at habit: UsePattern.Habit) {
+        let window = window
+        aim = habit.aim(notBefore: window.earliest, tolerance: window.tolerance)
     }
 }

@@ -16,6 +16,9 @@ package struct Request: Equatable, Codable, Sendable {
     package var latestBegin: Int64?
     /// How much later than its earliest date it may begin to meet others, nanoseconds.
     package var tolerance: Int64
+    /// The moment of that window that was chosen for it because of a usual use, Unix nanoseconds;
+    /// `nil` if it is to meet others.
+    package var aim: Int64?
     package var priority: Int
     /// What must hold besides what its task requires.
     package var requirements: RequirementSet
@@ -37,6 +40,7 @@ package struct Request: Equatable, Codable, Sendable {
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
         tolerance: Int64 = 0,
+        aim: Int64? = nil,
         priority: Int,
         requirements: RequirementSet = [],
         isSimulated: Bool = false,
@@ -52,6 +56,7 @@ package struct Request: Equatable, Codable, Sendable {
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
         self.tolerance = tolerance
+        self.aim = aim
         self.priority = priority
         self.requirements = requirements
         self.isSimulated = isSimulated

@@ -15,6 +15,8 @@ package struct TaskMemory: Equatable, Codable, Sendable {
     package var scheduledSince: Int64?
     /// Since when it has requests although the manifest does not permit it, Unix nanoseconds.
     package var parkedSince: Int64?
+    /// When what it refreshes was used, if its task learns that.
+    package var uses: UsePattern
 
     package init(
         identifier: String,
@@ -23,7 +25,8 @@ package struct TaskMemory: Equatable, Codable, Sendable {
         served: ServedSlots = ServedSlots(),
         schedule: String = "",
         scheduledSince: Int64? = nil,
-        parkedSince: Int64? = nil
+        parkedSince: Int64? = nil,
+        uses: UsePattern = UsePattern()
     ) {
         self.identifier = identifier
         self.debt = debt
@@ -32,5 +35,6 @@ package struct TaskMemory: Equatable, Codable, Sendable {
         self.schedule = schedule
         self.scheduledSince = scheduledSince
         self.parkedSince = parkedSince
+        self.uses = uses
     }
 }

@@ -116,7 +116,12 @@ extension Scheduler {
                 condition: begin.map { "it were \($0)" } ?? ""
             )
         ]
-        if request.tolerance > 0 { gates.append(coalescingGate(place, now: now)) }
+        if request.tolerance > 0 {
+            gates.append(
+                request.aim != nil && !request.isRetry
+                    ? usualUseGate(place, now: now) : coalescingGate(place, now: now)
+            )
+        }
         if let latest = request.latestBegin {
             gates.append(
                 Gate(
@@ -146,6 +151,24 @@ extension Scheduler {
             until: request.begin,
             remedy: isOpen ? "" : "submit it without `tolerance`, or take that out of the task",
             condition: "it had no tolerance"
+        )
+    }
+
+    private func usualUseGate(_ place: RequestPlace, now: Moment) -> Gate {
+        let request = place.request
+        let isOpen = place.begin <= now.unix
+        return Gate(
+            .usualUse,
+            isOpen: isOpen,
+            now: usualUse(of: request.task, now: now),
+            wanted: request.begin.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "",
+            since: request.submittedAt,
+            until: request.begin,
+            remedy: isOpen
+                ? ""
+                : "bghost uses clear \(request.task), and submit it again; or take `learnsUse` out of"
+                    + " the task",
+            condition: "it did not wait for its usual use"
         )
     }
 

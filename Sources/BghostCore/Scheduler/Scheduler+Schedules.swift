@@ -160,7 +160,8 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        let task = catalog.tasks[book.entries[entry].definition]
+        let index = book.entries[entry].definition
+        let task = catalog.tasks[index]
         let rules = schedules[entry]?.rules
         let start = slot.map { rules?.offset.start(of: $0) ?? $0 }
         var latest: Int64?
@@ -168,7 +169,7 @@ extension Scheduler {
             let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
             latest = overflow ? nil : date
         }
-        let request = Request(
+        var request = Request(
             id: nextID(now),
             task: book.entries[entry].identifier,
             parameters: "{}",
@@ -181,6 +182,7 @@ extension Scheduler {
             missed: missed,
             submitter: .manifest
         )
+        aim(&request, task: index, entry: entry, now: now)
         let replaced = book.entries[entry].pending?.id
         effects.append(.commit([.accepted(request, replacing: replaced)]))
         takeIn(request, entry: entry, now: now, &effects)

@@ -62,6 +62,8 @@ extension Scheduler {
         if !isSimulated {
             if submission.onConflict == .update, let pending = book.entries[entry].pending {
                 request.keepDates(of: pending)
+            } else {
+                aim(&request, task: task, entry: entry, now: now)
             }
             // One that is on its way to the store is replaced too: commits keep their order.
             replaced = arriving[entry] ?? book.entries[entry].pending?.id
@@ -245,6 +247,7 @@ extension Request {
         earliestBegin = other.earliestBegin
         latestBegin = other.latestBegin
         tolerance = other.tolerance
+        aim = other.aim
         slot = other.slot
         missed = other.missed
     }

@@ -29,6 +29,8 @@ package enum SchedulerInput: Codable, Sendable {
     case redriven([Request])
     case switched(plugin: Int, off: String?)
     case forgive(String)
+    case used(String)
+    case forgetUses(of: String)
     /// The manifest is named by its fingerprint: it may have secrets in it.
     case reloaded(manifest: String, slots: Int, replacing: [String])
 

@@ -97,6 +97,8 @@ package struct SchedulerReplay: Sendable {
             guard let manifest = manifests[fingerprint] else { return false }
             scheduler.reload(manifest, slots: slots, replacing: replaced, now: now, &effects)
         case .forgive(let identifier): _ = scheduler.forgive(identifier, now: now, &effects)
+        case .used(let identifier): _ = scheduler.used(identifier, now: now)
+        case .forgetUses(let identifier): _ = scheduler.forgetUses(of: identifier, now: now)
         default: return false
         }
         return true

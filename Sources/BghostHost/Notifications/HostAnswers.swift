@@ -66,6 +66,7 @@ extension Host: NotificationControl {
         let request = try await requestAnswer(
             Submission(task: task, parameters: row.actionParameters(action, text: text))
         )
+        noteUse(ofPlugin: row.plugin)
         log.write(
             .info,
             "notification.answered",

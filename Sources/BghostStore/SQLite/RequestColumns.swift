@@ -7,14 +7,14 @@ enum RequestColumns {
     static let names = names(version: Schema.version)
     /// What follows them where a request is kept.
     static let placeNames = "died_at, dead_run, dead_reason, sum"
-    static let count = 18 + 4
+    static let count = 19 + 4
 
     /// The same of a file that has not been migrated yet.
     static func names(version: Int32) -> String {
         """
         id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
         simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
-        interruptions, \(version < 2 ? "NULL" : "tolerance")
+        interruptions, \(version < 2 ? "NULL" : "tolerance"), \(version < 5 ? "NULL" : "aim")
         """
     }
 
@@ -40,6 +40,7 @@ enum RequestColumns {
         row.add(request.counters.losses)
         row.add(request.counters.interruptions)
         row.addLater(request.tolerance == 0 ? nil : request.tolerance)
+        row.addLater(request.aim)
     }
 
     private static func bind(submitter: Int64, _ run: RunID?, to row: inout Arguments) {
@@ -84,6 +85,7 @@ enum RequestColumns {
             interruptions: Int(row.int())
         )
         let tolerance = row.laterInt() ?? 0
+        let aim = row.laterInt()
         let diedAt = row.optionalInt()
         let run = try row.optionalID()
         let reason = row.optionalText()
@@ -100,6 +102,7 @@ enum RequestColumns {
             earliestBegin: earliestBegin,
             latestBegin: latestBegin,
             tolerance: tolerance,
+            aim: aim,
             priority: priority,
             requirements: requirements,
             isSimulated: isSimulated,

@@ -9,7 +9,7 @@ enum Schema {
     /// The number of the last migration, `user_version` in the header of the file.
     ///
     /// A file with a higher one is refused.
-    static let version: Int32 = 4
+    static let version: Int32 = 5
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
@@ -17,6 +17,7 @@ enum Schema {
         migrator.registerMigration("2") { try $0.execute(sql: Self.second) }
         migrator.registerMigration("3") { try $0.execute(sql: Self.third) }
         migrator.registerMigration("4") { try $0.execute(sql: Self.fourth) }
+        migrator.registerMigration("5") { try $0.execute(sql: Self.fifth) }
         try migrator.migrate(queue)
     }
 
@@ -167,6 +168,12 @@ enum Schema {
             sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         PRAGMA user_version = 4;
+        """
+
+    private static let fifth = """
+        ALTER TABLE task ADD COLUMN uses TEXT;
+        ALTER TABLE request ADD COLUMN aim INTEGER;
+        PRAGMA user_version = 5;
         """
 
     private static let runColumns = """

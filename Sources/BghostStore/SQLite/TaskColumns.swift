@@ -5,13 +5,14 @@ internal import BghostCore
 /// How what is remembered of a task is laid out in a row.
 enum TaskColumns {
     static let names = names(version: Schema.version)
-    static let count = 10
+    static let count = 11
 
     /// The same of a file that has not been migrated yet.
     static func names(version: Int32) -> String {
         """
         identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
-        scheduled_since, \(version < 2 ? "NULL, NULL" : "parked_since, served"), sum
+        scheduled_since, \(version < 2 ? "NULL, NULL" : "parked_since, served"),
+        \(version < 5 ? "NULL" : "uses"), sum
         """
     }
 
@@ -25,6 +26,7 @@ enum TaskColumns {
         row.add(memory.scheduledSince)
         row.addLater(memory.parkedSince)
         row.addLater(memory.served.ranges.isEmpty ? nil : memory.served.text)
+        row.addLater(memory.uses.isEmpty ? nil : memory.uses.text)
         row.addSum()
     }
 
@@ -46,6 +48,12 @@ enum TaskColumns {
                 throw .damaged("the times that a schedule has served make no sense")
             }
             memory.served = slots
+        }
+        if let text = row.laterText() {
+            guard let uses = UsePattern(text: text) else {
+                throw .damaged("the times at which a task was used make no sense")
+            }
+            memory.uses = uses
         }
         try row.checkSum("the tasks")
         return memory

@@ -27,6 +27,8 @@ actor MemoryHost: HostControl {
     private var endsAtOnce: Outcome?
     var dead: [DeadLetter] = []
     var debts: [String: ThrottleStatus] = [:]
+    /// What is answered to questions about uses, by the only tasks that learn.
+    var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?
     private var quarantine: Quarantine?
     /// What is answered to a backup; by default its file exists.
@@ -337,6 +339,25 @@ extension MemoryHost {
     func forgive(task: String) -> ThrottleStatus {
         debts.removeValue(forKey: task) ?? ThrottleStatus(task: task, points: 0, level: 0)
     }
+
+    func uses(task: String?) -> [UseStatus] {
+        learned.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
+    }
+
+    func use(task: String) throws(OperatorRefusal) -> UseStatus {
+        guard let status = learned[task] else {
+            throw OperatorRefusal(.notPermitted, "it does not learn", fix: "have it learn")
+        }
+        return status
+    }
+
+    func forgetUses(task: String) throws(OperatorRefusal) -> UseStatus {
+        _ = try use(task: task)
+        learned[task] = UseStatus(task: task)
+        return UseStatus(task: task)
+    }
+
+    func learn(_ status: UseStatus) { learned[status.task] = status }
 
     func disable(
         plugin: String,

@@ -10,7 +10,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(8))
     func gatesAreOpenExactlyIfTheRequestBegins(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
-        for _ in 0..<1_000 {
+        for _ in 0..<1_700 {
             try fate.next()
             guard fate.faults.isEmpty else { break }
         }
@@ -69,18 +69,36 @@ private struct GateFate {
         scheduler = Scheduler(
             World.settings(
                 seed: seed,
-                tasks: World.everyRule + shared,
+                tasks: World.everyRule.map(Self.learning) + shared,
                 runtimePerDay: RuntimePerDay(refresh: .seconds(240), processing: .seconds(240))
             )
         )
+        for name in Self.learners {
+            var memory = TaskMemory(identifier: name)
+            for day: Int64 in -4..<0 {
+                for hour: Int64 in stride(from: 0, to: 24, by: 2) {
+                    memory.uses.add(now: World.start + day * World.day + hour * World.hour)
+                }
+            }
+            scheduler.takeOver(memory, now: now)
+        }
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
+    }
+
+    /// These begin before they are usually used.
+    private static let learners = ["queued", "displacing", "overlapping", "hourly"]
+
+    private static func learning(_ task: TaskDefinition) -> TaskDefinition {
+        var task = task
+        task.learnsUse = learners.contains(task.identifier.description)
+        return task
     }
 
     mutating func drain() { scheduler.drain(now: now) }
 
     mutating func next() throws {
         steps += 1
-        switch below(17) {
+        switch below(18) {
         case 0..<4: submit(isSimulated: false)
         case 4: submit(isSimulated: true)
         case 5, 6: arrive()
@@ -92,6 +110,7 @@ private struct GateFate {
         case 13: setClock()
         case 14: forgive()
         case 15: lookAtClock()
+        case 16: use()
         default: pass()
         }
     }
@@ -182,9 +201,14 @@ private struct GateFate {
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
         // A debt is looked at anew, so what it delays may be over.
-        happen(opening: [.throttle, .notBefore, .coalescing, .budget]) {
+        happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget]) {
             $0.clockWasSet(now: $1, &$2)
         }
+    }
+
+    private mutating func use() {
+        let task = someTask()
+        happen(opening: []) { scheduler, now, _ in _ = scheduler.used(task, now: now) }
     }
 
     private mutating func submit(isSimulated: Bool) {
@@ -271,7 +295,9 @@ private struct GateFate {
     /// Calendars wait while it is doubted; when it is believed again, all dates are looked at.
     private mutating func lookAtClock() {
         let doubt: ClockDoubt? = below(2) == 0 ? .unsynchronised : nil
-        happen(opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .budget]) {
+        happen(
+            opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .usualUse, .budget]
+        ) {
             $0.clockLooked(doubt, now: $1, &$2)
         }
     }

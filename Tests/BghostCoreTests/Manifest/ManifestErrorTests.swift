@@ -106,6 +106,8 @@ struct ManifestErrorTests {
         Bad(.notHonoured, task("\"kind\": ▶\"continued\"")),
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
         Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
+        Bad(.missingKey, task("▶\"learnsUse\": true")),
+        Bad(.wrongType, task("\"tolerance\": \"1h\", \"learnsUse\": ▶\"yes\"")),
         Bad(.notDefined, task("\"requires\": { \"probes\": [▶\"vpn\"] }")),
         Bad(.wrongType, task("\"requires\": { \"probes\": ▶true }")),
         Bad(.unknownWord, task("\"onLost\": { \"probes\": ▶\"stop\" }")),

@@ -47,7 +47,7 @@ struct ManifestReaderTests {
           "tasks": {
             "StormyNoon": {
               "plugin": "weather-check", "handler": "weather.check", "kind": "processing",
-              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m",
+              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m", "learnsUse": true,
               "limits": { "runtime": "250ms", "grace": "2m" },
               "overlap": "replace", "priority": 900, "onLost": { "probes": "expire" },\
               "requires": { "idle": true, "probes": ["disk"] },
@@ -180,6 +180,7 @@ struct ManifestReaderTests {
             submitAtStart: true,
             schedule: TaskSchedule(times: .every(.seconds(86_400))),
             tolerance: .seconds(600),
+            learnsUse: true,
             requirements: [.idle, .probe(1)],
             loss: loss,
             // What a secret holds is not expanded again.

@@ -185,6 +185,22 @@ struct SchedulerHand {
         return arrival.request
     }
 
+    /// - Returns: whether that was news.
+    @discardableResult
+    mutating func use(_ task: String) -> Bool {
+        keep(perform { scheduler, now, _ in scheduler.used(task, now: now) })
+    }
+
+    /// - Returns: whether there was something to forget.
+    mutating func forgetUses(_ task: String) -> Bool {
+        keep(perform { scheduler, now, _ in scheduler.forgetUses(of: task, now: now) })
+    }
+
+    private mutating func keep(_ change: StoreChange?) -> Bool {
+        if let change { keep(change) }
+        return change != nil
+    }
+
     /// Ends the oldest run under way after so long.
     mutating func end(after nanoseconds: Int64, _ outcome: Outcome = .succeeded) throws {
         try #require(!begun.isEmpty)

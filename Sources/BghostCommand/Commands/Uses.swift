@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+internal import BghostCore
+internal import BghostRecords
+
+struct Uses: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show when tasks' results are usually used, and say when they are.",
+        discussion: """
+            A task with "learnsUse" begins, within its tolerance, half an hour before a usual use: a \
+            half hour of the day with a use on at least half of the last 14 days, three at the \
+            least. Uses are said by `bghost uses add`, or by the answer to a notification of its \
+            plugin.
+            """,
+        subcommands: [Show.self, Add.self, Clear.self],
+        defaultSubcommand: Show.self
+    )
+
+    struct Show: ClientCommand {
+        static let configuration = CommandConfiguration(abstract: "Show what has been learned.")
+
+        @Argument(help: ArgumentHelp("Only this task.", valueName: "id"))
+        var task: String?
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await ask { client, console in
+                let answer = try await client.uses(task: task)
+                guard !output.json else { return console.answer(json: answer.json) }
+                console.answer(UsesView(uses: answer.value).text(console.out))
+            }
+        }
+    }
+
+    struct Add: ClientCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say that what a task refreshes is being used now."
+        )
+
+        @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+        var task: String
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await ask { client, console in
+                let answer = try await client.use(task: task)
+                guard !output.json else { return console.answer(json: answer.json) }
+                console.answer(UsesView(uses: [answer.value]).text(console.out))
+            }
+        }
+    }
+
+    struct Clear: ClientCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget when a task was used: its next request waits for none."
+        )
+
+        @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+        var task: String
+
+        @OptionGroup var connection: ConnectionOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await ask { client, console in
+                let answer = try await client.forgetUses(task: task)
+                guard !output.json else { return console.answer(json: answer.json) }
+                console.answer("the uses of \(TerminalText.escaped(task)) are forgotten\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import BghostRecords
+
+/// `bghost uses` for people.
+package struct UsesView {
+    package let uses: [UseStatus]
+
+    package init(uses: [UseStatus]) {
+        self.uses = uses
+    }
+
+    package func text(_ style: Style) -> String {
+        guard !uses.isEmpty else { return "no task learns when it is used\n" }
+        var table = TextTable(header: ["TASK", "DAYS", "USUALLY USED FROM"])
+        for use in uses {
+            let usual = use.usual.map { "\($0.time) UTC (\($0.days) days)" }
+            table.add([
+                .init(TerminalText.escaped(use.task)),
+                .init("\(use.days)"),
+                .init(usual.isEmpty ? "nothing is usual yet" : usual.joined(separator: ", ")),
+            ])
+        }
+        return table.text(style)
+    }
+}

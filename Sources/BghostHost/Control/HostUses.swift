@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+internal import BghostStore
+
+/// What is known of when tasks' results are used.
+extension Host {
+    package func uses(task: String?) -> [UseStatus] {
+        let now = moment
+        let tasks = task.map { scheduler.learnsUse($0) ? [$0] : [] } ?? scheduler.learners()
+        return tasks.map { scheduler.uses(of: $0, now: now) }
+    }
+
+    package func use(task: String) async throws(OperatorRefusal) -> UseStatus {
+        try checkLearns(task)
+        if let change = decide({ scheduler, now, _ in scheduler.used(task, now: now) }) {
+            try await store(change, "the use of \(PrintableText.escaped(task)) is taken in")
+        }
+        return scheduler.uses(of: task, now: moment)
+    }
+
+    package func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus {
+        try checkLearns(task)
+        if let change = decide({ scheduler, now, _ in scheduler.forgetUses(of: task, now: now) }) {
+            try await store(change, "the uses of \(PrintableText.escaped(task)) are forgotten")
+        }
+        return scheduler.uses(of: task, now: moment)
+    }
+
+    /// A notification of a plugin has been answered: its results are being used.
+    func noteUse(ofPlugin name: String) {
+        let changes = scheduler.learners(ofPlugin: name).compactMap { task in
+            decide { scheduler, now, _ in scheduler.used(task, now: now) }
+        }
+        guard !changes.isEmpty else { return }
+        // What is lost of it is one mark of one half hour.
+        commit(changes) { _, _ in }
+    }
+
+    private func checkLearns(_ task: String) throws(OperatorRefusal) {
+        guard !scheduler.learnsUse(task) else { return }
+        throw OperatorRefusal(
+            .notPermitted,
+            "`\(PrintableText.escaped(String(task.prefix(200))))` does not learn when it is used",
+            fix: "write `\"learnsUse\": true` and a `tolerance` into its task in"
+                + " \(configuration.manifestPath)"
+        )
+    }
+}
