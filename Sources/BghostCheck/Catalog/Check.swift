@@ -23,6 +23,8 @@ package struct Check: Sendable {
     /// How long it may take besides the runtimes and graces of `runs` runs one after the other.
     let seconds: Int
     let runs: Int
+    /// Whether two processes make it together, at the same time.
+    let isForTwo: Bool
     let body: @Sendable (Stage) throws(Finding) -> Void
 
     init(
@@ -33,6 +35,7 @@ package struct Check: Sendable {
         needs: [String] = [],
         seconds: Int = 10,
         runs: Int = 2,
+        isForTwo: Bool = false,
         body: @escaping @Sendable (Stage) throws(Finding) -> Void
     ) {
         self.id = id
@@ -42,6 +45,7 @@ package struct Check: Sendable {
         self.needs = needs
         self.seconds = seconds
         self.runs = runs
+        self.isForTwo = isForTwo
         self.body = body
     }
 }

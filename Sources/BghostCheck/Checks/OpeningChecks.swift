@@ -27,6 +27,16 @@ enum OpeningChecks {
             runs: 4,
             body: again
         ),
+        Check(
+            "two-at-once",
+            "two workers can have it open at once, with one data directory",
+            level: 6,
+            .plugin,
+            needs: ["open", "run"],
+            runs: 8,
+            isForTwo: true,
+            body: twoAtOnce
+        ),
     ]
 
     private static func again(_ stage: Stage) throws(Finding) {
@@ -56,5 +66,33 @@ enum OpeningChecks {
                 throw Finding.skipped("close() did not come back")
             }
         }
+    }
+
+    private static func twoAtOnce(_ stage: Stage) throws(Finding) {
+        guard let meeting = stage.meeting else { return }
+        let fix =
+            "the daemon starts several workers of a plugin at once, and they share data_dir: write"
+            + " files of a run's own and rename() them, or hold a lock only while you write"
+        stage.setting = "with another worker of it beside"
+        let subject: Subject
+        do throws(Finding) {
+            subject = try stage.subject()
+        } catch {
+            throw Finding.failed("with another worker of it beside: \(error.message)", fix: fix)
+        }
+        guard meeting.meet() else { return }
+        // What is serial never has two runs, in whatever processes.
+        for turn in 0...1 {
+            for (index, handler) in (subject.plugin?.handlers ?? []).enumerated()
+            where turn == (handler.flags.contains(.serial) ? meeting.place : 0) {
+                guard subject.finish(try subject.begin(index)).end == nil else { continue }
+                throw Finding.failed(
+                    "with another worker of it open, a run of \(handler.name) does not end",
+                    fix: fix
+                )
+            }
+            guard meeting.meet() else { return }
+        }
+        _ = subject.close()
     }
 }

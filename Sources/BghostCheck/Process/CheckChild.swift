@@ -28,13 +28,19 @@ struct CheckChild {
 
     /// Runs it.
     ///
-    /// - Parameter program: the path of this program.
+    /// - Parameters:
+    ///   - program: the path of this program.
+    ///   - meeting: its end of the way to the other of two processes, which is taken over.
     static func run(
         _ order: CheckOrder,
         program: String,
+        meeting: Int32? = nil,
         within milliseconds: UInt64,
         memoryBytes: UInt64
     ) throws(SystemError) -> Account {
+        // Only the child holds it open then: its end is the end of the meeting.
+        var given = [meeting].compactMap { $0 }
+        defer { for fd in given { close(fd) } }
         let report = try Pipe.make()
         let output = try Pipe.make()
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -45,8 +51,10 @@ struct CheckChild {
             spawned = try spawn(
                 order,
                 program,
-                [null, output.writing, output.writing, report.writing]
+                [null, output.writing, output.writing, report.writing] + given
             )
+            for fd in given { close(fd) }
+            given = []
         } catch {
             close(report.reading)
             close(output.reading)

@@ -16,8 +16,10 @@ struct CheckOrder: Equatable, Sendable {
     var seed: UInt64
     var runtimeMilliseconds: UInt32
     var graceMilliseconds: UInt32
-    /// Absolute, and empty.
+    /// Absolute, and empty but for what the other of two processes puts there.
     var dataDirectory: String
+    /// Which of two processes that make the check together this is for; `nil` if it is made by one.
+    var place: Int?
 
     var text: String {
         var writer = JSONWriter()
@@ -31,6 +33,7 @@ struct CheckOrder: Equatable, Sendable {
             writer.member("runtime", String(runtimeMilliseconds))
             writer.member("grace", String(graceMilliseconds))
             writer.member("data", dataDirectory)
+            if let place { writer.member("place", String(place)) }
         }
         return writer.text
     }
@@ -78,5 +81,6 @@ struct CheckOrder: Equatable, Sendable {
             graceMilliseconds: grace,
             dataDirectory: data
         )
+        place = node["place"]?.string.flatMap { Int($0) }
     }
 }

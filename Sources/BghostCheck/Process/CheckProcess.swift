@@ -10,6 +10,8 @@ package enum CheckProcess {
     /// The first argument of such a process; the second is the starter's pid, the third the order.
     static let word = "plugin-check-process"
     static let reportDescriptor: Int32 = 3
+    /// Of one of two processes.
+    private static let meetingDescriptor: Int32 = 4
 
     /// Makes the check that the command line orders, and ends the process; returns at once if it
     /// orders none.
@@ -21,9 +23,10 @@ package enum CheckProcess {
         guard let parent = Int32(arguments[2]), let order = CheckOrder(text: arguments[3]),
             let check = CheckCatalog.check(order.check)
         else { _exit(64) }
-        WorkerTether.attach(parent: parent, descriptors: reportDescriptor + 1)
-        // What the plugin starts must not hold the report open.
-        _ = fcntl(reportDescriptor, F_SETFD, FD_CLOEXEC)
+        let last = order.place == nil ? reportDescriptor : meetingDescriptor
+        WorkerTether.attach(parent: parent, descriptors: last + 1)
+        // What the plugin starts must not hold these open.
+        for fd in reportDescriptor...last { _ = fcntl(fd, F_SETFD, FD_CLOEXEC) }
         WorkerLimitSetting.apply(
             addressSpaceBytes: 0,
             cpuSeconds: UInt32(clamping: allowance(of: check, order) / 1000 + 2),
@@ -35,7 +38,15 @@ package enum CheckProcess {
         setenv("HOME", order.dataDirectory, 1)
         setenv("TMPDIR", order.dataDirectory, 1)
         let report = CheckVoice(descriptor: reportDescriptor)
-        report.say(.verdict(make(check, order, report)))
+        let meeting = order.place.map { place in
+            // Who waits gives up before its own time is over: the other one is to be found.
+            Meeting(
+                place: place,
+                descriptor: meetingDescriptor,
+                until: Monotonic.now + (allowance(of: check, order) - 3000) * 1_000_000
+            )
+        }
+        report.say(.verdict(make(check, order, report, meeting)))
         // No atexit handler and no destructor of the plugin's, as in a worker.
         _exit(0)
     }
@@ -45,9 +56,14 @@ package enum CheckProcess {
     /// Makes a check in this process.
     ///
     /// - Returns: what was found; `nil` if it passed.
-    static func make(_ check: Check, _ order: CheckOrder, _ voice: CheckVoice) -> Finding? {
+    static func make(
+        _ check: Check,
+        _ order: CheckOrder,
+        _ voice: CheckVoice,
+        _ meeting: Meeting? = nil
+    ) -> Finding? {
         do throws(Finding) {
-            try check.body(Stage(order, voice))
+            try check.body(Stage(order, voice, meeting))
             return nil
         } catch {
             return error

@@ -98,23 +98,36 @@ package struct CheckRunner: Sendable {
         let folder = try DataFolder()
         defer { folder.remove() }
         let order = order(check, handler, folder.path)
-        let account = try CheckChild.run(
-            order,
-            program: program,
-            within: CheckProcess.allowance(of: check, order),
-            memoryBytes: options.memoryMebibytes << 20
-        )
-        let finding: Finding?
-        // A verdict counts only from a process that came to its own end.
-        if let verdict = account.verdict, account.exit?.exited == true, account.exit?.code == 0 {
-            finding = verdict
-        } else {
-            finding = account.ending(of: check, options.memoryMebibytes)
-        }
+        let child = child(check, program)
+        let accounts =
+            check.isForTwo
+            ? try CheckPair.run(order, child) : [try child(order, nil).get()]
+        let told = accounts.map { ($0, $0.finding(of: check, options.memoryMebibytes)) }
+        // Of two, the one that has something to say.
+        let (account, finding) = told.first { $0.1 != nil } ?? told[0]
         var result = CheckResult(of: check, handler: handler, finding)
         result.milliseconds = account.milliseconds
         if finding != nil { result.output = String(account.output.prefix(500)) }
         return (result, account.plugin)
+    }
+
+    /// Runs a process for an order and its end of a meeting, if there is one.
+    private func child(
+        _ check: Check,
+        _ program: String
+    ) -> @Sendable (CheckOrder, Int32?) -> Result<CheckChild.Account, SystemError> {
+        let bytes = options.memoryMebibytes << 20
+        return { order, meeting in
+            Result { () throws(SystemError) in
+                try CheckChild.run(
+                    order,
+                    program: program,
+                    meeting: meeting,
+                    within: CheckProcess.allowance(of: check, order),
+                    memoryBytes: bytes
+                )
+            }
+        }
     }
 
     private func order(_ check: Check, _ handler: String?, _ folder: String) -> CheckOrder {
@@ -138,6 +151,12 @@ package struct CheckRunner: Sendable {
         let folder = try DataFolder()
         defer { folder.remove() }
         let order = order(check, options.handler, folder.path)
-        return CheckProcess.make(check, order, CheckVoice(descriptor: nil))
+        let voice = CheckVoice(descriptor: nil)
+        guard check.isForTwo else { return CheckProcess.make(check, order, voice) }
+        let (here, account) = try CheckPair.runHere(
+            order,
+            child(check, try programPath())
+        ) { CheckProcess.make(check, order, voice, $0) }
+        return here ?? account.finding(of: check, options.memoryMebibytes)
     }
 }

@@ -5,8 +5,17 @@ internal import CBghostSystem
 internal import Glibc
 
 extension CheckChild.Account {
+    /// What the process found, or what became of it.
+    func finding(of check: Check, _ mebibytes: UInt64) -> Finding? {
+        // A verdict counts only from a process that came to its own end.
+        guard let verdict, exit?.exited == true, exit?.code == 0 else {
+            return ending(of: check, mebibytes)
+        }
+        return verdict
+    }
+
     /// What is to be told of a process that gave no verdict.
-    func ending(of check: Check, _ mebibytes: UInt64) -> Finding {
+    private func ending(of check: Check, _ mebibytes: UInt64) -> Finding {
         let place = phase.isEmpty ? "" : " in \(phase)"
         if isOverdue {
             return .failed(

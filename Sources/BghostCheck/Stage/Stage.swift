@@ -10,18 +10,25 @@ internal import Glibc
 /// Used by the check's own thread only.
 final class Stage {
     let order: CheckOrder
+    /// With the other of two processes that make the check together.
+    let meeting: Meeting?
     private let voice: CheckVoice
     var chance: SplitMix64
+    /// Under which circumstances all of it is, for the case that something does not come back.
+    var setting: String?
     private var mapped: PluginLoader.Mapped?
 
-    init(_ order: CheckOrder, _ voice: CheckVoice) {
+    init(_ order: CheckOrder, _ voice: CheckVoice, _ meeting: Meeting? = nil) {
         self.order = order
+        self.meeting = meeting
         self.voice = voice
         chance = SplitMix64(seed: order.seed)
     }
 
     /// Says what comes next, for the case that it does not come back.
-    func phase(_ text: String) { voice.say(.phase(text)) }
+    func phase(_ text: String) {
+        voice.say(.phase(text + (setting.map { ", " + $0 } ?? "")))
+    }
 
     /// Tells what the plugin has to offer.
     func tell(_ plugin: CheckedPlugin) { voice.say(.plugin(plugin)) }

@@ -85,6 +85,13 @@ enum PluginCheckFixtures {
             verdict: "crashed"
         ),
         Row("Checks/open-again", "open-again", "called complete() of the host of before"),
+        Row("Checks/two-at-once", "two-at-once", "beside: plugin test.author: open() answered -1"),
+        Row(
+            "Checks/two-at-once",
+            defines: ["IN_RUN"],
+            "two-at-once",
+            "another worker of it open, a run of work does not end"
+        ),
     ]
 
     static let running = [

@@ -144,6 +144,14 @@ import Testing
         #expect(found.exitCode == 1 && found.output.contains("start() answered 7"))
         #expect(try await Command.runApart(check + ["--check", "run"]).exitCode == 0)
         #expect(try await Command.runApart(check).exitCode == 64)
+        // Where a check takes two, the other one is a process of its own.
+        let lock = try Fixture.library("Checks/two-at-once", defines: ["IN_RUN"])
+        let two = try await Command.runApart([
+            program, "plugin", "check", lock, "--in-process", "--check", "two-at-once",
+        ])
+        #expect(two.exitCode == 1 && two.output.contains("a run of work does not end"))
+        let good = try await Command.runApart(check + ["--check", "two-at-once"])
+        #expect(good.exitCode == 0, "\(good.output)")
     }
 
     @Test(

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import Glibc
+
+/// What two processes that make one check wait for one another with.
+struct Meeting: Sendable {
+    /// Which of the two this is, 0 or 1.
+    let place: Int
+    /// One end of a packet socket; the other process has the other.
+    let descriptor: Int32
+    /// Until when it is waited for; `nil` is for ever.
+    let until: UInt64?
+
+    /// Waits until the other process has come as far.
+    ///
+    /// - Returns: `false` if it has ended or does not come, which is for it to answer.
+    func meet() -> Bool {
+        var word: UInt8 = 0
+        let isSent = withUnsafeBytes(of: &word) { PacketSocket.send(descriptor, $0, wait: true) }
+        guard isSent == 0, waitForWord() else { return false }
+        return withUnsafeMutableBytes(of: &word) {
+            PacketSocket.receive(descriptor, $0, wait: false) == 1
+        }
+    }
+
+    private func waitForWord() -> Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let now = Monotonic.now
+            if let until, now >= until { return false }
+            let rest = until.map { Int32(clamping: ($0 - now) / 1_000_000 + 1) } ?? -1
+            let count = poll(&wanted, 1, rest)
+            guard count < 0, errno == EINTR else { return count > 0 }
+        }
+    }
+}
