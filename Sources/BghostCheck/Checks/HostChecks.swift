@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 internal import CBghost
 
-/// Other hosts than today's: poorer, newer, busier.
+/// Other hosts than today's: poorer, newer, busier, stricter, slower.
 enum HostChecks {
     static let all = [
         check(
@@ -28,6 +29,53 @@ enum HostChecks {
             "a host that answers BG_E_LIMIT to all but complete()",
             fix: "look at what host functions answer; set_state(), param() and fetches may fail"
         ) { $0.mood = .refusing },
+        check(
+            "strict-host",
+            "its runs end on a host that answers BG_E_PERM",
+            level: 7,
+            "a host that permits no request, fetch, transfer or notification (BG_E_PERM)",
+            fix:
+                "do without or fail the run: tasks.json grants no more to a second call; BG_E_ABSENT"
+                + " says that there was nothing, which may be what you wanted"
+        ) { $0.mood = .denying },
+        check(
+            "changing-lists",
+            "its runs end when what a list holds changes between two calls",
+            level: 7,
+            "a host on which lists grow and shrink between two calls",
+            fix:
+                "of pending(), look at min(capacity, *total) entries; make room again where *total or"
+                + " *need says more, or BG_E_SMALL is answered, and not for ever"
+        ) { $0.mood = .changing },
+        check(
+            "slow-host",
+            "its runs end on a host whose calls take 50 ms",
+            level: 7,
+            "a host whose calls take 50 ms each",
+            fix:
+                "hold no lock over a call that a stop needs too, and do not take a slow answer for"
+                + " none"
+        ) { $0.callMilliseconds = 50 },
+        Check(
+            "one-processor",
+            "its runs end on one processor",
+            level: 7,
+            .handler,
+            needs: ["run"]
+        ) { (stage) throws(Finding) in
+            // Before anything of the plugin is there: threads run where those run that start them.
+            guard let processor = ProcessorSet.current, processor.take(thread: 0) else {
+                throw Finding.skipped("this machine does not bind a process to one processor")
+            }
+            try play(
+                stage,
+                Subject.Manners(),
+                on: "one processor",
+                fix:
+                    "wait with a condition variable or a descriptor and not in a loop, and see that"
+                    + " the work is done where sched_getaffinity() has one processor"
+            )
+        },
         Check(
             "small-result",
             "a run ends where no payload fits",
@@ -57,16 +105,26 @@ enum HostChecks {
         Check(id, title, level: level, .handler, needs: ["run"]) { (stage) throws(Finding) in
             var manners = Subject.Manners()
             change(&manners)
-            let subject: Subject
-            do throws(Finding) {
-                subject = try stage.subject(manners)
-            } catch {
-                // To refuse is an answer, of a plugin that cannot do without; not to a newer host.
-                guard manners.isNewer || !error.message.contains("open() answered") else { return }
-                throw Finding.failed("on \(host): \(error.message)", fix: fix)
-            }
-            guard try subject.carry().end == nil else { return }
-            throw Finding.failed("on \(host), a run does not end", fix: fix)
+            try play(stage, manners, on: host, fix: fix)
         }
+    }
+
+    private static func play(
+        _ stage: Stage,
+        _ manners: Subject.Manners,
+        on host: String,
+        fix: String
+    ) throws(Finding) {
+        stage.setting = "on " + host
+        let subject: Subject
+        do throws(Finding) {
+            subject = try stage.subject(manners)
+        } catch {
+            // To refuse is an answer, of a plugin that cannot do without; not to a newer host.
+            guard manners.isNewer || !error.message.contains("open() answered") else { return }
+            throw Finding.failed("on \(host): \(error.message)", fix: fix)
+        }
+        guard try subject.carry().end == nil else { return }
+        throw Finding.failed("on \(host), a run does not end", fix: fix)
     }
 }

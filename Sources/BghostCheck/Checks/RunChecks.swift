@@ -95,7 +95,8 @@ enum RunChecks {
             where name != "complete" && answers.contains(BG_E_ARG) {
                 throw Finding.failed(
                     "\(name)() refused its arguments (BG_E_ARG)",
-                    fix: "a text of more than 0 bytes needs a pointer, a buffer its capacity"
+                    fix: "a text of more than 0 bytes needs a pointer, a buffer its capacity,"
+                        + " a struct its size"
                 )
             }
         },

@@ -2,6 +2,7 @@
 
 internal import BghostPlugin
 internal import CBghost
+internal import Glibc
 internal import Synchronization
 
 /// Looks at each call of the host's own table, between the plugin and the runtime.
@@ -13,6 +14,8 @@ enum HostWatch {
         var hasExtensions = true
         /// Whether what may be refused is.
         var refuses = false
+        /// How long each of the first calls takes.
+        var callMilliseconds: UInt32 = 0
     }
 
     /// A completion that came too late.
@@ -41,6 +44,10 @@ enum HostWatch {
     private static let given = Mutex<Set<UInt>>([])
     private static let manners = Mutex(Manners())
     private static let record = Mutex(Record())
+    private static let slowCalls = Atomic(0)
+
+    /// How many calls take their time: with more, a check would take too much of it.
+    static let slowCallsMax = 40
 
     /// What has been seen so far.
     static var seen: Record { record.withLock { $0 } }
@@ -82,9 +89,13 @@ enum HostWatch {
             }
         }
         table.pointee.extension = { host, name in
-            guard HostWatch.manners.withLock(\.hasExtensions), HostWatch.isGiven(host, "extension")
+            guard HostWatch.manners.withLock(\.hasExtensions), HostWatch.isGiven(host, "extension"),
+                let name, let originals = HostWatch.originals.withLock({ $0 })
             else { return nil }
-            return HostWatch.originals.withLock { $0 }?.table.extension(host, name)
+            HostWatch.takeTime()
+            return originals.table.extension(host, name).map {
+                ExtensionWatch.table(String(cString: name), $0)
+            }
         }
     }
 
@@ -95,13 +106,24 @@ enum HostWatch {
         return false
     }
 
-    private static func pass(
+    /// What a slow host takes for a call.
+    private static func takeTime() {
+        let milliseconds = manners.withLock(\.callMilliseconds)
+        guard milliseconds > 0,
+            slowCalls.add(1, ordering: .relaxed).newValue <= slowCallsMax
+        else { return }
+        usleep(milliseconds * 1000)
+    }
+
+    /// Makes a call for the plugin, and writes down what came of it.
+    static func pass(
         _ name: String,
         _ host: UnsafePointer<bg_host>?,
         mayRefuse: Bool = false,
         _ call: (bg_host) -> bg_status
     ) -> bg_status {
         guard isGiven(host, name) else { return BG_E_ARG }
+        takeTime()
         if mayRefuse, manners.withLock(\.refuses) { return BG_E_LIMIT }
         guard let originals = originals.withLock({ $0 }) else { return BG_E_ARG }
         let answer = call(originals.table)

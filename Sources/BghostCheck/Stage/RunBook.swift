@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
@@ -23,6 +22,10 @@ enum HostMood: Sendable {
     case refusing
     /// What a run waits for does not come until it gives up.
     case silent
+    /// That nothing is permitted, and nothing is there.
+    case denying
+    /// Lists that are longer or shorter each time.
+    case changing
 }
 
 /// The host's end of a plugin that is being checked: it writes down how runs end, and answers calls.
@@ -32,6 +35,8 @@ final class RunBook: RuntimeVoice {
         var released: Set<UInt64> = []
         /// Fetches and waits that are not answered, by the number of the call.
         var open: Set<UInt64> = []
+        /// How many lists of a kind have been asked for.
+        var lists: [String: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -111,45 +116,16 @@ final class RunBook: RuntimeVoice {
             if wasOpen { runtime.answer(fetch, HostAnswer(status: BG_E_CANCELLED)) }
             return runtime.answer(number, HostAnswer(status: BG_OK))
         }
-        switch mood {
-        case .refusing:
-            runtime.answer(number, HostAnswer(status: BG_E_LIMIT))
-        case .silent where operation.isLong:
-            state.withLock { _ = $0.open.insert(number) }
-        case .prompt, .silent:
-            runtime.answer(number, HostAnswer(status: BG_OK, body: operation.friendlyAnswer))
+        if case .silent = mood, operation.isLong {
+            return state.withLock { _ = $0.open.insert(number) }
         }
-    }
-}
-
-extension Call.Operation {
-    /// Whether a run may wait for it as long as the host likes.
-    fileprivate var isLong: Bool {
-        switch self {
-        case .fetch, .transfer(.wait): true
-        default: false
+        var time = 0
+        if let list = operation.list {
+            time = state.withLock { state in
+                defer { state.lists[list, default: 0] += 1 }
+                return state.lists[list] ?? 0
+            }
         }
+        runtime.answer(number, mood.answer(to: operation, time: time))
     }
-
-    /// The least that the call can be answered with if it succeeds.
-    fileprivate var friendlyAnswer: HostAnswer.Body {
-        switch self {
-        case .pending: .pending([])
-        case .fetch: .fetched(httpStatus: 200, headers: "", message: "", body: [])
-        case .notifications:
-            .fetched(httpStatus: 0, headers: "", message: "", body: Array("[]".utf8))
-        case .situation: .situation(Situation(refresh: UInt32(BG_REFRESH_AVAILABLE)))
-        case .transfer(.begin): .transfer(id: "00000000000000000000000001")
-        case .transfer(.wait): .transfers(Array(Self.transfer.utf8))
-        case .transfer(.list): .transfers(Array("[]".utf8))
-        default: .none
-        }
-    }
-
-    private static let transfer = """
-        {"id":"00000000000000000000000001","session":"check","url":"https://example.org/",\
-        "label":"","continuation":"","upload":false,"state":"failed","status":0,"headers":[],\
-        "body":"","file":"","bytes":0,"total":-1,\
-        "fault":{"code":"network","message":"checked without a network"}}
-        """
 }

@@ -5,7 +5,6 @@ internal import BghostPlugin
 internal import BghostWire
 internal import CBghost
 internal import Glibc
-internal import Synchronization
 
 /// A plugin in the hands of a check, carried by the same runtime as in a worker.
 ///
@@ -20,6 +19,10 @@ final class Subject {
         var lanes = 1
         var runGuard = RunGuard.none
         var guardsTable = false
+        /// How long each call of the host takes, for the first `HostWatch.slowCallsMax`.
+        var callMilliseconds: UInt32 = 0
+        /// The thread that calls every start(), also those that may block; `nil` is one that never ends.
+        var starter: Line?
         /// A JSON object for open(); `nil` is what was ordered.
         var config: String?
     }
@@ -50,7 +53,7 @@ final class Subject {
     private let manners: Manners
     /// Shared by all subjects of the process, for they come one after the other.
     private static let lines = (starter: Line(), control: Line(), answers: Line())
-    private var starter: Line { Self.lines.starter }
+    private var starter: Line { manners.starter ?? Self.lines.starter }
     private var control: Line { Self.lines.control }
     private var serial: UInt64 = 0
 
@@ -61,7 +64,7 @@ final class Subject {
         table = Self.page()
         var options = PluginRuntime.Options(
             lanes: manners.lanes,
-            threadsForBlocking: true,
+            threadsForBlocking: manners.starter == nil,
             isWorker: true,
             dataDirectory: stage.order.dataDirectory,
             config: manners.config ?? "{}",
@@ -74,7 +77,8 @@ final class Subject {
             in: table,
             HostWatch.Manners(
                 hasExtensions: manners.hasExtensions,
-                refuses: manners.isRefusing
+                refuses: manners.isRefusing,
+                callMilliseconds: manners.callMilliseconds
             )
         )
         if manners.isNewer {
@@ -191,7 +195,10 @@ final class Subject {
     func stop(_ begun: Begun, why: UInt32) -> Story {
         let asked = Monotonic.now
         control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
-        let end = book.end(of: begun.run, milliseconds: Int(stage.order.graceMilliseconds))
+        // What the host takes for its calls is not the plugin's.
+        let patience = Int(manners.callMilliseconds) * HostWatch.slowCallsMax
+        let grace = Int(stage.order.graceMilliseconds) + patience
+        let end = book.end(of: begun.run, milliseconds: grace)
         book.forget(begun.run)
         return Story(
             run: begun.run,
@@ -259,24 +266,9 @@ final class Subject {
 
     /// Does something on the thread that calls start().
     func onStarter<T: Sendable>(_ work: @escaping @Sendable () -> T) -> T? {
-        let result = Mutex<T?>(nil)
-        let box = Box(result)
-        guard
-            starter.time(
-                milliseconds: 5000,
-                {
-                    let value = work()
-                    box.value.withLock { $0 = value }
-                }
-            ) != nil
-        else { return nil }
-        return box.value.withLock { $0 }
-    }
-
-    private final class Box<T: Sendable>: Sendable {
-        let value: Mutex<T?>
-
-        init(_ value: consuming Mutex<T?>) { self.value = value }
+        let later = Later<T>()
+        starter.perform { later.bring(work()) }
+        return later.wait(milliseconds: 5000)
     }
 }
 

@@ -118,6 +118,7 @@ enum PluginCheckFixtures {
         Row("Checks/status", "status", "start() answered 7"),
         Row("Checks/result", "result", "BG_E_ARG"),
         Row("Checks/calls", "calls", "log() refused"),
+        Row("Checks/calls", defines: ["EXTENSION"], "calls", "bg_schedule.pending() refused"),
         Row("Checks/completes-once", "completes-once", "called twice"),
         Row(
             "Checks/completes-once",
@@ -162,6 +163,15 @@ enum PluginCheckFixtures {
         Row("Checks/poor-host", "poor-host", "SIGSEGV in a run of work", verdict: "crashed"),
         Row("Checks/newer-host", "newer-host", "its entry function returned 0"),
         Row("Checks/busy-host", "busy-host", "a run does not end"),
+        Row("Checks/strict-host", "strict-host", "(BG_E_PERM), a run does not end"),
+        Row(
+            "Checks/changing-lists",
+            "changing-lists",
+            "SIGABRT in a run of work, on a host on which lists grow",
+            verdict: "crashed"
+        ),
+        Row("Checks/slow-host", "slow-host", "take 50 ms each, a run does not end"),
+        Row("Checks/one-processor", "one-processor", "on one processor, a run does not end"),
         Row("Checks/small-result", "small-result", "with max_result 1"),
         Row("Checks/odd-config", "odd-config", "open() with the config {", verdict: "crashed"),
         Row(

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Synchronization
+
+/// Looks at the calls of extensions, as `HostWatch` does at those of the host's own table.
+enum ExtensionWatch {
+    private struct Tables: @unchecked Sendable {
+        // @unchecked: written before anybody has them, and never again.
+        let original: UnsafeRawPointer
+        let watched: UnsafeRawPointer
+    }
+
+    private static let known = Mutex<[String: Tables]>([:])
+
+    /// The table that the plugin gets in place of an extension's.
+    static func table(_ name: String, _ original: UnsafeRawPointer) -> UnsafeRawPointer {
+        let tables = known.withLock { known in
+            let tables =
+                known[name] ?? Tables(original: original, watched: watch(name, original))
+            known[name] = tables
+            return tables
+        }
+        return tables.watched
+    }
+
+    private static func watch(_ name: String, _ original: UnsafeRawPointer) -> UnsafeRawPointer {
+        switch name {
+        case BG_EXT_SCHEDULE: copy(original, watchSchedule)
+        case BG_EXT_STATUS: copy(original, watchStatuses)
+        case BG_EXT_FETCH: copy(original, watchFetches)
+        case BG_EXT_TRANSFER: copy(original, watchTransfers)
+        case BG_EXT_NOTIFY: copy(original, watchNotifier)
+        default: original
+        }
+    }
+
+    /// A copy that is changed once and never freed.
+    private static func copy<T>(
+        _ original: UnsafeRawPointer,
+        _ change: (inout T) -> Void
+    ) -> UnsafeRawPointer {
+        let table = UnsafeMutablePointer<T>.allocate(capacity: 1)
+        table.initialize(to: original.load(as: T.self))
+        change(&table.pointee)
+        return UnsafeRawPointer(table)
+    }
+
+    /// The runtime's own table of an extension.
+    ///
+    /// Asked for only by functions of the copy, so it is there.
+    private static func original<T>(_ name: String) -> UnsafePointer<T>? {
+        known.withLock { $0[name] }?.original.assumingMemoryBound(to: T.self)
+    }
+
+    private static func pass<T>(
+        _ name: String,
+        _ function: String,
+        _ host: UnsafePointer<bg_host>?,
+        _ call: (T) -> bg_status
+    ) -> bg_status {
+        guard let table: UnsafePointer<T> = original(name) else { return BG_E_ARG }
+        return HostWatch.pass("\(T.self).\(function)", host) { _ in call(table.pointee) }
+    }
+
+    // MARK: The tables
+
+    private static func watchSchedule(_ table: inout bg_schedule) {
+        table.submit = { host, request in
+            ExtensionWatch.pass(BG_EXT_SCHEDULE, "submit", host) { (its: bg_schedule) in
+                its.submit(host, request)
+            }
+        }
+        table.cancel = { host, task in
+            ExtensionWatch.pass(BG_EXT_SCHEDULE, "cancel", host) { (its: bg_schedule) in
+                its.cancel(host, task)
+            }
+        }
+        table.cancel_all = { host in
+            ExtensionWatch.pass(BG_EXT_SCHEDULE, "cancel_all", host) { (its: bg_schedule) in
+                its.cancel_all(host)
+            }
+        }
+        table.pending = { host, out, capacity, total in
+            ExtensionWatch.pass(BG_EXT_SCHEDULE, "pending", host) { (its: bg_schedule) in
+                its.pending(host, out, capacity, total)
+            }
+        }
+    }
+
+    private static func watchStatuses(_ table: inout bg_statuses) {
+        table.refresh = { host, out in
+            ExtensionWatch.pass(BG_EXT_STATUS, "refresh", host) { (its: bg_statuses) in
+                its.refresh(host, out)
+            }
+        }
+        table.missed = { host, run, out in
+            ExtensionWatch.pass(BG_EXT_STATUS, "missed", host) { (its: bg_statuses) in
+                its.missed(host, run, out)
+            }
+        }
+    }
+
+    private static func watchFetches(_ table: inout bg_fetches) {
+        table.begin = { host, run, request, done, context, out in
+            ExtensionWatch.pass(BG_EXT_FETCH, "begin", host) { (its: bg_fetches) in
+                its.begin(host, run, request, done, context, out)
+            }
+        }
+        table.cancel = { host, fetch in
+            ExtensionWatch.pass(BG_EXT_FETCH, "cancel", host) { (its: bg_fetches) in
+                its.cancel(host, fetch)
+            }
+        }
+    }
+
+    private static func watchTransfers(_ table: inout bg_transfers) {
+        table.begin = { host, run, request, out in
+            ExtensionWatch.pass(BG_EXT_TRANSFER, "begin", host) { (its: bg_transfers) in
+                its.begin(host, run, request, out)
+            }
+        }
+        table.wait = { host, run, transfer, done, context in
+            ExtensionWatch.pass(BG_EXT_TRANSFER, "wait", host) { (its: bg_transfers) in
+                its.wait(host, run, transfer, done, context)
+            }
+        }
+        table.cancel = { host, transfer in
+            ExtensionWatch.pass(BG_EXT_TRANSFER, "cancel", host) { (its: bg_transfers) in
+                its.cancel(host, transfer)
+            }
+        }
+        table.list = { host, session, after, buffer, capacity, need in
+            ExtensionWatch.pass(BG_EXT_TRANSFER, "list", host) { (its: bg_transfers) in
+                its.list(host, session, after, buffer, capacity, need)
+            }
+        }
+        table.acknowledge = { host, transfer in
+            ExtensionWatch.pass(BG_EXT_TRANSFER, "acknowledge", host) { (its: bg_transfers) in
+                its.acknowledge(host, transfer)
+            }
+        }
+    }
+
+    private static func watchNotifier(_ table: inout bg_notifier) {
+        table.post = { host, run, notification in
+            ExtensionWatch.pass(BG_EXT_NOTIFY, "post", host) { (its: bg_notifier) in
+                its.post(host, run, notification)
+            }
+        }
+        table.withdraw = { host, id in
+            ExtensionWatch.pass(BG_EXT_NOTIFY, "withdraw", host) { (its: bg_notifier) in
+                its.withdraw(host, id)
+            }
+        }
+        table.pending = { host, buffer, capacity, need in
+            ExtensionWatch.pass(BG_EXT_NOTIFY, "pending", host) { (its: bg_notifier) in
+                its.pending(host, buffer, capacity, need)
+            }
+        }
+    }
+}

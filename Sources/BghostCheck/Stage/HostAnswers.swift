@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostPlugin
+internal import BghostWire
+internal import CBghost
+
+extension HostMood {
+    /// How many entries there are, each time that a list is asked for.
+    ///
+    /// They come and go between two calls, as other runs and other workers have it; then that ends.
+    private static let counts = [1, 3, 70, 200, 256, 0, 2]
+
+    /// What is answered to a call.
+    ///
+    /// - Parameter time: how many lists of the same kind have been asked for before.
+    func answer(to operation: Call.Operation, time: Int) -> HostAnswer {
+        switch self {
+        case .refusing: HostAnswer(status: BG_E_LIMIT)
+        case .denying: operation.denial ?? operation.answer(entries: 0)
+        case .changing: operation.answer(entries: Self.counts[min(time, Self.counts.count - 1)])
+        case .prompt, .silent: operation.answer(entries: 0)
+        }
+    }
+}
+
+extension Call.Operation {
+    /// Whether a run may wait for it as long as the host likes.
+    var isLong: Bool {
+        switch self {
+        case .fetch, .transfer(.wait): true
+        default: false
+        }
+    }
+
+    /// The kind of list that is asked for; `nil` for all else.
+    var list: String? {
+        switch self {
+        case .pending: "requests"
+        case .notifications: "notifications"
+        case .transfer(.list): "transfers"
+        default: nil
+        }
+    }
+
+    /// What a host answers whose manifest grants nothing; `nil` if it answers that as others do.
+    fileprivate var denial: HostAnswer? {
+        switch self {
+        case .submit, .cancelPending, .post, .transfer(.begin), .transfer(.list):
+            HostAnswer(status: BG_E_PERM)
+        case .fetch:
+            HostAnswer(
+                status: BG_E_PERM,
+                body: .fetched(httpStatus: 0, headers: "", message: "not permitted", body: [])
+            )
+        case .withdrawNotification, .transfer: HostAnswer(status: BG_E_ABSENT)
+        case .situation:
+            HostAnswer(
+                status: BG_OK,
+                body: .situation(Situation(refresh: UInt32(BG_REFRESH_DENIED)))
+            )
+        default: nil
+        }
+    }
+
+    /// The least that the call can be answered with if it succeeds.
+    ///
+    /// - Parameter entries: how many there are of what is listed.
+    fileprivate func answer(entries: Int) -> HostAnswer {
+        switch self {
+        case .transfer(.list(let session, let after, let bytesMax)):
+            Self.transfers(session, after: after, entries, bytesMax: Int(bytesMax))
+        default: HostAnswer(status: BG_OK, body: body(entries: entries))
+        }
+    }
+
+    private func body(entries: Int) -> HostAnswer.Body {
+        switch self {
+        case .pending:
+            .pending(
+                (0..<entries).map { ("org.example.check.\($0)", UInt32(BG_KIND_REFRESH), 0) }
+            )
+        case .fetch: .fetched(httpStatus: 200, headers: "", message: "", body: [])
+        case .notifications:
+            .fetched(
+                httpStatus: 0,
+                headers: "",
+                message: "",
+                body: Array(Self.notifications(entries).utf8)
+            )
+        case .situation: .situation(Situation(refresh: UInt32(BG_REFRESH_AVAILABLE)))
+        case .transfer(.begin): .transfer(id: Self.transferID(0))
+        case .transfer(.wait(let id)): .transfers(Array(Self.transfer(id, "check").utf8))
+        default: .none
+        }
+    }
+
+    // MARK: Lists
+
+    private static func notifications(_ count: Int) -> String {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for index in 0..<count {
+                writer.object { writer in
+                    writer.member("id", "check-\(index)")
+                    writer.member("level", Int(BG_NOTIFY_ACTIVE))
+                    for name in ["title", "subtitle", "body", "thread", "category"] {
+                        writer.member(name, "")
+                    }
+                    writer.member("user_info", raw: "{}")
+                    writer.member("actions", raw: "[]")
+                    writer.member("at_unix_ms", 0)
+                    writer.member("every_ms", 0)
+                    writer.member("calendar", "")
+                    writer.member("time_zone", "")
+                }
+            }
+        }
+        return writer.text
+    }
+
+    /// As many as fit, or what the first of them takes.
+    private static func transfers(
+        _ session: String,
+        after: String,
+        _ count: Int,
+        bytesMax: Int
+    ) -> HostAnswer {
+        var json = "["
+        var need = 2
+        for id in (0..<count).map(transferID) where id > after {
+            let entry = (json.utf8.count > 1 ? "," : "") + transfer(id, session)
+            let length = json.utf8.count + entry.utf8.count + 1
+            // 0 asks for the length of all.
+            guard bytesMax == 0 || length <= bytesMax else {
+                if json.utf8.count == 1 { need = length }
+                break
+            }
+            json += entry
+        }
+        json += "]"
+        need = max(need, json.utf8.count)
+        guard bytesMax >= need else {
+            return HostAnswer(
+                status: bytesMax == 0 ? BG_OK : BG_E_SMALL,
+                body: .needs(UInt64(need))
+            )
+        }
+        return HostAnswer(status: BG_OK, body: .transfers(Array(json.utf8)))
+    }
+
+    private static func transferID(_ index: Int) -> String {
+        let digits = String(index + 1)
+        return String(repeating: "0", count: 26 - digits.count) + digits
+    }
+
+    private static func transfer(_ id: String, _ session: String) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("id", id)
+            writer.member("session", session)
+            writer.member("url", "https://example.org/")
+            writer.member("label", "")
+            writer.member("continuation", "")
+            writer.member("upload", false)
+            writer.member("state", "failed")
+            writer.member("status", 0)
+            writer.member("headers", raw: "[]")
+            writer.member("body", "")
+            writer.member("file", "")
+            writer.member("bytes", 0)
+            writer.member("total", -1)
+            writer.member("fault") { writer in
+                writer.object { writer in
+                    writer.member("code", "network")
+                    writer.member("message", "checked without a network")
+                }
+            }
+        }
+        return writer.text
+    }
+}
