@@ -36,6 +36,15 @@ enum ClosingChecks {
             )
         },
         Check(
+            "thread-exit",
+            "it calls nobody when a thread ends after close()",
+            level: 6,
+            .plugin,
+            needs: ["after-close"],
+            runs: 8,
+            body: threadExit
+        ),
+        Check(
             "at-exit",
             "its exit handlers call nobody, and return within 2 s",
             level: 6,
@@ -91,6 +100,33 @@ enum ClosingChecks {
         throw Finding.failed(
             "\(left.count) descriptors stay open after close(), among them \(first.value)",
             fix: "close in close() what you opened, in open() and in runs"
+        )
+    }
+
+    private static func threadExit(_ stage: Stage) throws(Finding) {
+        // A worker's threads end with it, those of other hosts before.
+        let line = Line()
+        var manners = Subject.Manners()
+        manners.starter = line
+        let subject = try stage.subject(manners)
+        try subject.carryEach()
+        guard subject.close() else { throw Finding.skipped("close() did not come back") }
+        stage.phase("the end of a thread that had called start(), after close()")
+        let calls = HostWatch.seen.afterClose
+        line.end()
+        let fix =
+            "keep nothing in thread-locals of the host's threads: give what belongs to a run to it"
+            + " (set_state), and delete your keys in close()"
+        guard settles(within: 2000, { line.isGone }) else {
+            throw Finding.failed(
+                "a thread that had called start() does not end within 2 s, after close()",
+                fix: fix
+            )
+        }
+        guard let name = HostWatch.seen.afterClose.subtracting(calls).sorted().first else { return }
+        throw Finding.failed(
+            "it calls \(name)() when a thread ends that had called start(), after close()",
+            fix: fix
         )
     }
 

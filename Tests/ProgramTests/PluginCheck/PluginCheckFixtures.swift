@@ -150,6 +150,15 @@ enum PluginCheckFixtures {
         Row("Checks/close", defines: ["DESCRIPTOR"], "close", "among them /dev/null"),
         Row("Checks/close", defines: ["HANG"], "close", "does not return within 2 s"),
         Row("Checks/after-close", "after-close", "calls log() after close()"),
+        Row("Checks/thread-exit", "thread-exit", "calls log() when a thread ends"),
+        Row("Checks/thread-exit", defines: ["HANGS"], "thread-exit", "does not end within 2 s"),
+        Row(
+            "Checks/thread-exit",
+            defines: ["CRASHES"],
+            "thread-exit",
+            "SIGABRT in the end of a thread",
+            verdict: "crashed"
+        ),
         Row("Checks/at-exit", "at-exit", "calls log() while the process exits"),
         Row("Checks/at-exit", defines: ["HANGS"], "at-exit", "does not return within 2 s"),
         Row(
