@@ -350,7 +350,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostTrustTests",
-            dependencies: ["BghostTrust", "BghostTestSupport"],
+            dependencies: ["BghostCore", "BghostTrust", "BghostTestSupport"],
             swiftSettings: swift
         ),
         .testTarget(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostCore
 import BghostFuzz
 import BghostTrust
 
@@ -39,7 +40,7 @@ extension FuzzTarget {
 
     /// All that is signed, or signs: the comment before it is anybody's.
     private static func lines(_ text: String) -> [String] {
-        text.split(separator: "\n").dropFirst().map(String.init)
+        text.utf8.split(separator: 10).dropFirst().map { String(Substring($0)) }
     }
 
     private static func isBelieved(_ signature: MinisignSignature?, _ key: MinisignPublicKey?)

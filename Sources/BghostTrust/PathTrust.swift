@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+package import BghostCore
 internal import BghostLinux
 internal import Glibc
 

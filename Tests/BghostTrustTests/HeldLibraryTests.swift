@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostCore
 import BghostTestSupport
 import BghostTrust
 import Glibc

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import Crypto
-
 /// Whose signatures are believed: a public key as `minisign` writes it.
 package struct MinisignPublicKey: Equatable, Sendable {
     /// Tells keys apart; it is written in every signature.
     package let number: [UInt8]
     /// Ed25519, 32 bytes.
-    let key: [UInt8]
+    package let key: [UInt8]
 
     static let algorithm = Array("Ed".utf8)
     static let numberBytes = 8
     private static let bytes = 2 + numberBytes + 32
 
-    init(number: [UInt8], key: [UInt8]) {
+    package init(number: [UInt8], key: [UInt8]) {
         self.number = number
         self.key = key
     }
@@ -43,12 +40,5 @@ package struct MinisignPublicKey: Equatable, Sendable {
     static func name(of number: [UInt8]) -> String {
         let value = number.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return String(value, radix: 16, uppercase: true)
-    }
-
-    func isSignature(_ signature: [UInt8], of message: some Collection<UInt8>) -> Bool {
-        guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
-            return false
-        }
-        return key.isValidSignature(signature, for: Array(message))
     }
 }

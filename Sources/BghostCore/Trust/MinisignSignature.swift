@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-
 /// A signature of a file, as `minisign` writes it beside the file.
 package struct MinisignSignature: Equatable, Sendable {
     /// Of the key that made it.
     package let number: [UInt8]
-    let signature: [UInt8]
+    package let signature: [UInt8]
     /// It is signed too.
     package let comment: String
-    let commentSignature: [UInt8]
+    package let commentSignature: [UInt8]
 
     /// What a signature's file is called, behind the name of what it signs.
     package static let suffix = ".minisig"
@@ -18,7 +16,12 @@ package struct MinisignSignature: Equatable, Sendable {
     private static let commentMark = "trusted comment: "
     private static let signatureBytes = 64
 
-    init(number: [UInt8], signature: [UInt8], comment: String, commentSignature: [UInt8]) {
+    package init(
+        number: [UInt8],
+        signature: [UInt8],
+        comment: String,
+        commentSignature: [UInt8]
+    ) {
         self.number = number
         self.signature = signature
         self.comment = comment
@@ -27,7 +30,10 @@ package struct MinisignSignature: Equatable, Sendable {
 
     /// Reads a signature's file.
     package init(_ text: String) throws(TrustError) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // Bytes, as minisign reads them: to Swift, "\r\n" is one character and no end of a line.
+        let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
         guard lines.count == 4 || lines.count == 5 && lines[4].isEmpty,
             lines[0].hasPrefix("untrusted comment: "), lines[2].hasPrefix(Self.commentMark),
             let first = Base64.decode(lines[1]),
@@ -58,11 +64,15 @@ package struct MinisignSignature: Equatable, Sendable {
 
     /// Says whether somebody signed this.
     ///
-    /// - Parameter signer: what the key is called, for messages.
+    /// - Parameters:
+    ///   - signer: what the key is called, for messages.
+    ///   - verify: whether a signature is one of a message, by the key; that is mathematics, and not this
+    ///     module's.
     package func check(
         _ message: [UInt8],
         by key: MinisignPublicKey,
-        signer: String
+        signer: String,
+        verify: (_ signature: [UInt8], _ message: [UInt8]) -> Bool
     ) throws(TrustError) {
         guard number == key.number else {
             throw TrustError(
@@ -70,12 +80,12 @@ package struct MinisignSignature: Equatable, Sendable {
                     + " `\(signer)`, whose key is \(key.name)"
             )
         }
-        guard key.isSignature(signature, of: message) else {
+        guard verify(signature, message) else {
             throw TrustError(
                 "it is not what `\(signer)` signed: the file or its signature was changed"
             )
         }
-        guard key.isSignature(commentSignature, of: signature + Array(comment.utf8)) else {
+        guard verify(commentSignature, signature + Array(comment.utf8)) else {
             throw TrustError("the trusted comment of its signature was changed")
         }
     }
