@@ -128,6 +128,18 @@ package actor Host {
 
     // MARK: Start and end
 
+    /// Says who sees to it that workers keep to their memory and threads.
+    private func tellWhoLimits() {
+        let held = controlGroup?.controllers.sorted() ?? []
+        log.write(
+            .info,
+            "host.limits",
+            held.isEmpty
+                ? "no controllers of cgroup v2 are delegated: bghost watches the memory of workers itself"
+                : "the kernel holds workers to their limits of \(held.joined(separator: " and "))"
+        )
+    }
+
     static func slots(_ manifest: Manifest) -> Int {
         manifest.host.slots ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
     }
@@ -152,6 +164,7 @@ package actor Host {
             "host.started",
             "\(manifest.tasks.count) tasks, \(plugins.count) plugins, \(slotsMax) slots"
         )
+        tellWhoLimits()
     }
 
     /// Takes the state directory, opens the store, and starts a host on both.

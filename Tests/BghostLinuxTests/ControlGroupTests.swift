@@ -43,3 +43,82 @@ struct ControlGroupTests {
         #expect(groups.adopt(pid: .max) == nil)
     }
 }
+
+/// What of the kernel's controllers can be tried here: any will do, they are handed on alike.
+private let controllerHere: (root: String, name: String)? = {
+    guard let (controllers, group) = ControlGroup.look(), makesControlGroups else { return nil }
+    return controllers.sorted().first.map { (group, $0) }
+}()
+
+@Suite(
+    .timeLimit(.minutes(1)),
+    .enabled(if: controllerHere != nil, "this system delegates no controller of cgroup v2 to us")
+)
+struct DelegationTests {
+    private func words(_ path: String) throws -> [String] {
+        String(decoding: try File.read(path), as: UTF8.self)
+            .split { $0 == " " || $0 == "\n" }.map(String.init)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let fd = open(path, O_WRONLY | O_CLOEXEC)
+        try #require(fd >= 0, "\(path)")
+        defer { close(fd) }
+        try #require(Glibc.write(fd, text, text.utf8.count) == text.utf8.count, "\(path)")
+    }
+
+    /// Makes a group of its own for a process, in which the controller is there to be handed on.
+    private func withGroup(_ body: (String, String, Program) throws -> Void) throws {
+        let (root, controller) = try #require(controllerHere)
+        // Of the root of all it can be said although there are processes in it.
+        try write("+\(controller)", to: root + "/cgroup.subtree_control")
+        let own = "\(root)/delegation-test-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        try #require(mkdir(own, 0o700) == 0)
+        let program = try Program(shell: "read x")
+        defer {
+            program.child.kill()
+            program.child.collectHere()
+            for inner in ["test/daemon", "test", ""] {
+                ControlGroup.removeWhenEmpty(own + "/" + inner)
+            }
+        }
+        try write("\(program.child.pid)", to: own + "/cgroup.procs")
+        try body(own, controller, program)
+    }
+
+    @Test func `Who is alone in its group moves below, and workers beside it are held`() throws {
+        try withGroup { own, controller, program in
+            let pid = program.child.pid
+            let groups = try #require(
+                ControlGroup(
+                    in: own,
+                    name: "test",
+                    process: pid,
+                    controllers: [controller, "none"]
+                )
+            )
+            #expect(groups.controllers == [controller])
+            #expect(try words(own + "/cgroup.procs").isEmpty)
+            #expect(try words(own + "/test/daemon/cgroup.procs") == ["\(pid)"])
+            #expect(try words(groups.path + "/cgroup.subtree_control") == [controller])
+        }
+    }
+
+    @Test func `A group with others in it is left as it is`() throws {
+        try withGroup { own, controller, program in
+            let other = try Program(shell: "read x")
+            defer {
+                other.child.kill()
+                other.child.collectHere()
+            }
+            try write("\(other.child.pid)", to: own + "/cgroup.procs")
+            let pid = program.child.pid
+            let groups = try #require(
+                ControlGroup(in: own, name: "test", process: pid, controllers: [controller])
+            )
+            #expect(groups.controllers.isEmpty)
+            #expect(try words(own + "/cgroup.procs").count == 2)
+            #expect(try words(own + "/cgroup.subtree_control").isEmpty)
+        }
+    }
+}

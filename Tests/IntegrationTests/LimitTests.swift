@@ -43,6 +43,37 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(1)), arguments: ["heed-memory", "heed-cpu"])
+        func `A run that is over a limit is asked to stop, and may`(task: String) async throws {
+            let limits =
+                task == "heed-cpu"
+                ? WorkerLimits(cpu: .seconds(2)) : WorkerLimits(memoryBytes: 96 << 20)
+            try await withDaemon(
+                try TestManifest.misbehave(grace: .seconds(10), limits: limits)
+            ) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .cancelledClean)
+                #expect(record.stopReason == .quota)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func `Who is asked because of a limit and goes on has its grace`() async throws {
+            // It is far below the limit at which nobody is asked.
+            let limits = WorkerLimits(cpu: .milliseconds(400))
+            try await withDaemon(
+                try TestManifest.misbehave(grace: .milliseconds(1), limits: limits)
+            ) { daemon in
+                let record = try await daemon.runBesideOthers("cpu-burn")
+                #expect(
+                    record.outcome == .killed(.graceExceeded) || record.outcome == .killed(.cpu)
+                )
+                #expect(record.stopReason == .quota)
+                let owed = await daemon.host.throttles(task: "cpu-burn").first
+                #expect(owed?.points == 2)
+            }
+        }
+
         @Test(.timeLimit(.minutes(1)))
         func `A warm worker's processor time is charged to the run that uses it`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(200))

@@ -2,6 +2,7 @@
 
 package import BghostCore
 internal import BghostHost
+internal import BghostLinux
 internal import BghostRecords
 internal import Glibc
 
@@ -26,6 +27,9 @@ package enum SandboxDoctor {
             console.answer(json: describe(findings, required, unmet, quarantined))
         } else {
             show(findings, required, unmet, console)
+            console.answer(
+                "\(console.out.painted(groups.isHeld ? .good : .warning)) \(groups.text)\n"
+            )
             for quarantine in quarantined ?? [] { show(quarantine, console) }
         }
         return unmet.isEmpty ? .success : .failure
@@ -62,6 +66,30 @@ package enum SandboxDoctor {
         case .success(let findings): return findings
         case .failure(let failure): throw CommandFailure(.failure, failure.message)
         }
+    }
+
+    /// Who sees to it that workers keep to their memory and threads.
+    private static var groups: (isHeld: Bool, text: String) {
+        let fix =
+            "; a unit with Delegate=yes, or a container with a group of its own, has the kernel do it"
+        guard let (controllers, group) = ControlGroup.look() else {
+            return (
+                false, "memory of workers is watched by bghost: there is no cgroup v2 here" + fix
+            )
+        }
+        guard controllers.contains("memory") else {
+            return (
+                false,
+                "memory of workers is watched by bghost: cgroup v2 has no memory controller in"
+                    + " \(TerminalText.escaped(group)) (where v1 has it, boot with"
+                    + " systemd.unified_cgroup_hierarchy=1)" + fix
+            )
+        }
+        return (
+            true,
+            "memory of workers can be held by the kernel (\(TerminalText.escaped(group))) for a bghost"
+                + " that has a group of its own: Delegate=yes in its unit"
+        )
     }
 
     private static func show(
@@ -125,6 +153,13 @@ package enum SandboxDoctor {
                             writer.member("stopped", trial.refusal != nil)
                             writer.member("refusal", trial.refusal)
                         }
+                    }
+                }
+            }
+            writer.member("controllers") { writer in
+                writer.array { writer in
+                    for name in ControlGroup.look()?.controllers.sorted() ?? [] {
+                        writer.value(name)
                     }
                 }
             }

@@ -243,8 +243,12 @@ package struct NetworkGrant: Equatable, Hashable, Sendable {
 /// `nil` is no limit of ours.
 package struct WorkerLimits: Equatable, Sendable {
     /// Resident memory of the worker, bytes.
+    ///
+    /// A run that is over it is asked to stop; one beyond `memoryBytesMax` is killed.
     package var memoryBytes: UInt64?
     /// Processor time of one run.
+    ///
+    /// The same, with `cpuMax`.
     package var cpu: Duration?
     /// Processes in the worker's tree, itself included: with 1 it can start none.
     package var processes: Int
@@ -277,6 +281,14 @@ package struct WorkerLimits: Equatable, Sendable {
         self.dataBytes = dataBytes
         self.files = files
     }
+
+    /// Above this a worker is killed at once, bytes: what is left to stop in is an eighth.
+    package var memoryBytesMax: UInt64? {
+        memoryBytes.map { $0.addingReportingOverflow($0 / 8).overflow ? .max : $0 + $0 / 8 }
+    }
+
+    /// Beyond this a run is killed at once, nanoseconds.
+    package var cpuMax: UInt64? { cpu.map { $0.clampedNanoseconds + $0.clampedNanoseconds / 8 } }
 }
 
 /// The kind of a task, which decides its default limits.

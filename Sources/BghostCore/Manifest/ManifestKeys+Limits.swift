@@ -9,12 +9,18 @@ extension ManifestKeys {
                 "memory",
                 .size(mebibyte...1024 * 1024 * mebibyte),
                 default: "\"256MiB\"",
-                "Resident memory of a worker."
+                """
+                Resident memory of a worker. Its runs are asked to stop above it, and killed with it \
+                an eighth above that.
+                """
             ),
             ManifestKey(
                 "cpu",
                 .duration(1...day),
-                "Processor time of one run; without it there is no limit."
+                """
+                Processor time of one run; without it there is no limit. A run is asked to stop once it \
+                is used up, and killed an eighth later.
+                """
             ),
             ManifestKey(
                 "processes",

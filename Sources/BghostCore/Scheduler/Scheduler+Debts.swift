@@ -85,8 +85,9 @@ extension ExpiryDebt.Event {
         switch (outcome, reason) {
         case (.succeeded, _): self = .succeeded
         case (.killed(.graceExceeded), .expired), (.abandoned, .expired): self = .killed
+        case (.killed(.graceExceeded), .quota): self = .killed
         case (.killed(.cpu), _), (.killed(.memory), _): self = .killed
-        case (.cancelledClean, .expired): self = .expired
+        case (.cancelledClean, .expired), (.cancelledClean, .quota): self = .expired
         default: return nil
         }
     }

@@ -15,15 +15,26 @@ extension Host {
         else { return }
         let limits = worker.plugin.limits
         if let limit = limits.memoryBytes, let resident = process.lookAtMemory(), resident > limit {
-            exceeded(worker, .memory)
-            return
+            return over(worker, .memory, isFar: resident > limits.memoryBytesMax ?? limit)
         }
         guard let limit = limits.cpu?.clampedNanoseconds, worker.lanes.count == 1,
             let index = runs.index(of: worker.lanes[0]), let run = runs[index],
-            run.machine.beganAt != nil, let used = process.cpuNanoseconds,
-            UInt64(clamping: used - run.cpuAtBegin) > limit
+            run.machine.beganAt != nil, let used = process.cpuNanoseconds
         else { return }
-        exceeded(worker, .cpu)
+        let ran = UInt64(clamping: used - run.cpuAtBegin)
+        guard ran > limit else { return }
+        over(worker, .cpu, isFar: ran > limits.cpuMax ?? limit)
+    }
+
+    /// Asks the runs of a worker that is over a limit to stop, while there is some room left to do
+    /// it in; who can free what it has may do so. Without room, or with nobody to ask, it is killed.
+    private func over(_ worker: Worker, _ reason: KillReason, isFar: Bool) {
+        let numbers = worker.runs
+        let haveBegun = numbers.allSatisfy { number in
+            runs.index(of: number).map { runs[$0]?.machine.beganAt != nil } == true
+        }
+        guard !isFar, !numbers.isEmpty, haveBegun else { return exceeded(worker, reason) }
+        for number in numbers { handle(.stop(.quota), of: number) }
     }
 
     /// Ends all runs of a worker that is over a limit: which of them is at fault cannot be told.

@@ -54,6 +54,11 @@ extension Host {
         worker.outputLines.finish { noteLine($0, of: worker, .output) }
         worker.errorLines.finish { noteLine($0, of: worker, .error) }
         if worker.sayings.dropped > 0 { tellDropped(worker.sayings.takeDropped(), of: worker) }
+        if worker.killedFor == nil, let group = worker.group, ControlGroup.ranOutOfMemory(group) {
+            // The kernel was quicker than the daemon: it is the same limit.
+            exceeded(worker, .memory)
+            worker.killedFor = KillReason.memory.text
+        }
         // One without a run that hung up first is no longer in that state.
         let wasLoading =
             worker.state == .loading || worker.state == .retiring && worker.handlers.isEmpty
@@ -72,7 +77,7 @@ extension Host {
             for number in worker.runs {
                 runs.index(of: number).map { runs[$0]?.record.message = message }
             }
-        } else if worker.state != .ending {
+        } else if worker.state != .ending, worker.killedFor == nil {
             log.write(
                 .warning,
                 "worker.ended",

@@ -116,6 +116,7 @@ extension Host {
     private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
         let serial = worker.serial
         let group = controlGroup
+        let limits = ControlGroup.Limits(worker.plugin.limits)
         let fileBytesMax = worker.plugin.limits.dataBytes
         let order = Spawner.Order(
             path: configuration.workerPath,
@@ -131,7 +132,7 @@ extension Host {
                 // Later it may be another user's.
                 FileSizeLimit.set(fileBytesMax, of: spawned.pid)
             }
-            let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid) }
+            let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid, limits: limits) }
             // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
             Task(executorPreference: reactor) { await self?.spawned(serial, result, group: folder) }
         }
@@ -342,6 +343,13 @@ extension Host {
         }
     }
 
+}
+
+extension ControlGroup.Limits {
+    /// Of memory what the daemon too kills for; of threads what no plugin wants.
+    init(_ limits: WorkerLimits) {
+        self.init(memoryBytes: limits.memoryBytesMax, threads: limits.processes + 1024)
+    }
 }
 
 extension WorkerRlimits {

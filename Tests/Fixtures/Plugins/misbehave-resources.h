@@ -55,6 +55,31 @@ HANDLER(lock_memory) {
   return BG_OK;
 }
 
+/* cancelledClean: takes more and more memory until it is told that this is enough, and lets go of it */
+HANDLER(heed_memory) {
+  (void)plugin;
+  enum { BLOCKS = 2048 };
+  static char *blocks[BLOCKS];
+  const size_t step = 1 << 20;
+  int          count = 0;
+  while (!is_cancelled(info->run) && count < BLOCKS) {
+    char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) return BG_E_FAILED;
+    blocks[count++] = block;
+    /* Slowly: the host looks at it after each 10 ms of processor time. */
+    for (int i = 0; i < 64; i++) memset(block, i, step);
+  }
+  while (count > 0) munmap(blocks[--count], step);
+  return is_cancelled(info->run) ? BG_E_CANCELLED : BG_E_FAILED;
+}
+
+/* cancelledClean: spins until it is told that this is enough */
+HANDLER(heed_cpu) {
+  (void)plugin;
+  while (!is_cancelled(info->run)) continue;
+  return BG_E_CANCELLED;
+}
+
 /* succeeded: 16 GiB of addresses are no memory, and more of them than it may have are refused. Logs
  * "reserved N MiB" */
 HANDLER(reserve) {

@@ -95,6 +95,8 @@ static const bg_task *const tasks[] = {
   TASK("thread-bomb", BG_TASK_MAY_BLOCK, thread_bomb, 0, 0),
   TASK("spin-in-threads", 0, spin_in_threads, 0, 0),
   TASK("lock-memory", BG_TASK_MAY_BLOCK, lock_memory, 0, 0),
+  TASK("heed-memory", BG_TASK_MAY_BLOCK, heed_memory, 0, 0),
+  TASK("heed-cpu", BG_TASK_MAY_BLOCK, heed_cpu, 0, 0),
   TASK("reserve", 0, reserve, 0, 0),
   TASK("fill-scratch", BG_TASK_MAY_BLOCK, fill_scratch, 0, 0),
   TASK("fill-data", BG_TASK_MAY_BLOCK, fill_data, 0, 0),

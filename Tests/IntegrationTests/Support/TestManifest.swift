@@ -25,7 +25,7 @@ enum TestManifest {
             "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons",
             "run-with-daemons",
             "fall-silent", "ask-in-cancel", "fill-data", "crowd-data", "burrow-in-data",
-            "giant-file",
+            "giant-file", "heed-memory", "heed-cpu",
         ] + hostilities.map(\.handler)
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
