@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCommand
+import BghostControl
+import BghostCore
+import BghostRecords
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The program among the others of a shell.
+@Suite(.ownThreads, .timeLimit(.minutes(1)))
+struct ShellTests {
+    @Test func endsQuietlyWhenNobodyReadsOn() async throws {
+        try await Serving.with { serving in
+            // The reader is gone before the program starts, so that it cannot be too late.
+            let script = """
+                exec 3> >(exec true); wait $!
+                "$0" status --control "$1" >&3; echo $?
+                """
+            let program = Artifact.path("bghost")
+            let result = try await onThread {
+                try Command.run(["bash", "-c", script, program, serving.socketPath])
+            }
+            #expect(result.output == "141\n")
+            #expect(result.error.isEmpty)
+        }
+    }
+
+    @Test func failsIfTheAnswerCannotBeWritten() async throws {
+        let program = Artifact.path("bghost")
+        let result = try await onThread {
+            try Command.run(["sh", "-c", "\"$0\" version > /dev/full", program])
+        }
+        #expect(result.exitCode == 1)
+        #expect(result.error == "error: cannot write the answer: No space left on device\n")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completesInEachShell(shell: String) async throws {
+        let script = try await Bghost.run(["completion", shell])
+        #expect(script.exitCode == 0)
+        for word in ["trigger", "expire", "inspect", "completion", "--state-dir"] {
+            #expect(script.output.contains(shell == "fish" ? word.replacing("--", with: "") : word))
+        }
+        guard shell == "bash" else { return }
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(script.output, to: "completion")
+        let parsed = try await onThread { try Command.run(["bash", "-n", file]) }
+        #expect(parsed.exitCode == 0)
+        #expect(parsed.error.isEmpty)
+    }
+
+    @Test func bashCompletesACommand() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(try await Bghost.run(["completion", "bash"]).output, to: "c")
+        let script = """
+            source \(file); COMP_WORDS=(bghost tri); COMP_CWORD=1; COMP_LINE='bghost tri'
+            COMP_POINT=10; cur=tri; prev=bghost; _bghost bghost tri bghost; echo "${COMPREPLY[@]}"
+            """
+        let result = try await onThread { try Command.run(["bash", "-c", script]) }
+        #expect(result.output == "trigger\n")
+    }
+
+    @Test func explainsItsCodes() async throws {
+        for code in FaultCode.allCases {
+            #expect(ErrorCatalog.explanation(of: code.rawValue.lowercased()) == code.explanation)
+        }
+        for code in DiagnosticCode.allCases {
+            #expect(FaultCode(rawValue: code.rawValue) == nil, "one number, two meanings")
+            #expect(ErrorCatalog.explanation(of: code.rawValue) == code.explanation)
+        }
+        let known = try await Bghost.run(["help", "BG2101"])
+        #expect(known.exitCode == 0)
+        #expect(known.output.hasPrefix("BG2101: No daemon answers"))
+        let unknown = try await Bghost.run(["help", "BG9999"])
+        #expect(unknown.exitCode == 4)
+        let command = try await Bghost.run(["help", "trigger"])
+        #expect(command.output.contains("_simulateLaunchForTaskWithIdentifier"))
+    }
+
+    @Test func helpShowsTheOptionsOfTheDefault() async throws {
+        let help = try await Bghost.run(["--help"])
+        #expect(help.exitCode == 0)
+        #expect(help.error.isEmpty)
+        for option in [
+            "--config", "--state-dir", "--control", "--slots", "--plugin-path", "--log-format",
+            "--log-level",
+        ] {
+            #expect(help.output.contains(option))
+        }
+    }
+
+    @Test func colourIsDecidedForEachStream() async throws {
+        let plain = try await Bghost.run(["tirgger"])
+        #expect(!plain.error.contains("\u{1B}"))
+        let forced = try await Bghost.run(["tirgger"], environment: ["FORCE_COLOR=1"])
+        #expect(forced.error.hasPrefix("\u{1B}[31merror\u{1B}[0m"))
+        let chosen = try await Bghost.run([
+            "status", "--color", "always", "--control", "/nonexistent",
+        ])
+        #expect(chosen.error.hasPrefix("\u{1B}[31merror[BG2101]\u{1B}[0m"))
+    }
+}
