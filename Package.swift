@@ -75,6 +75,7 @@ let package = Package(
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
         .library(name: "Overrun", type: .dynamic, targets: ["Overrun"]),
+        .library(name: "SeedPlugin", type: .dynamic, targets: ["SeedPlugin"]),
         .library(name: "BenchSwift", type: .dynamic, targets: ["BenchSwift"]),
         .executable(name: "bghost", targets: ["bghost"]),
         .executable(name: "bghost-bench", targets: ["bghost-bench"]),
@@ -375,6 +376,12 @@ let package = Package(
             dependencies: [
                 "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "WeatherCheck",
             ],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "SeedPlugin",
+            dependencies: ["BackgroundTasks", "Seed001Stormy"],
+            path: "Tests/SeedPlugin",
             swiftSettings: swift
         ),
         .testTarget(

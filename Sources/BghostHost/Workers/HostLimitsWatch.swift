@@ -26,8 +26,9 @@ extension Host {
         over(worker, .cpu, isFar: ran > limits.cpuMax ?? limit)
     }
 
-    /// Asks the runs of a worker that is over a limit to stop, while there is some room left to do
-    /// it in; who can free what it has may do so. Without room, or with nobody to ask, it is killed.
+    /// Asks the runs of a worker that is over a limit to stop, while there is room left for that.
+    ///
+    /// Without room, or with nobody to ask, it is killed.
     private func over(_ worker: Worker, _ reason: KillReason, isFar: Bool) {
         let numbers = worker.runs
         let haveBegun = numbers.allSatisfy { number in

@@ -66,4 +66,22 @@ import Testing
         let start = try #require(debt.nextStart(now: 5))
         #expect(start == 5 + 60_000_000_000)
     }
+
+    @Test(
+        arguments: [
+            (.succeeded, nil, .succeeded), (.cancelledClean, .expired, .expired),
+            (.cancelledClean, .quota, .expired), (.killed(.graceExceeded), .expired, .killed),
+            (.killed(.graceExceeded), .quota, .killed), (.killed(.memory), .quota, .killed),
+            (.killed(.cpu), nil, .killed), (.abandoned, .expired, .killed),
+            (.killed(.graceExceeded), .user, nil), (.cancelledClean, .drain, nil),
+            (.cancelledClean, .condition, nil), (.failed, .quota, nil), (.lost, nil, nil),
+        ] as [(Outcome, StopReason?, ExpiryDebt.Event?)]
+    )
+    func `Who did not stop in time owes, and not whom somebody else stopped`(
+        outcome: Outcome,
+        reason: StopReason?,
+        event: ExpiryDebt.Event?
+    ) {
+        #expect(ExpiryDebt.Event(outcome, reason) == event)
+    }
 }

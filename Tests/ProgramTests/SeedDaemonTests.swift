@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The app of the first article with its bodies unchanged, in the real daemon, with a real server.
+@Suite(.ownThreads) struct SeedDaemonTests {
+    private static let bytes = 1 << 20
+    private static let hold = 512 << 10
+
+    private func manifest(_ server: FileServer, _ folder: TemporaryDirectory) throws -> String {
+        try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"stormy": {"library": "\(Artifact.path("libSeedPlugin.so"))",
+                                    "config": {"weather": "\(server.url)"},
+                                    "permissions": {"network": ["\(server.grant)"], "notify": true}},
+                         "teller": {"library": "\(try Fixture.library("stormy-app"))"}},
+             "sessions": {"isStormy": {"plugin": "stormy"}},
+             "tasks": {"StormyNoon": {"plugin": "stormy"},
+                       "tell.*": {"plugin": "teller", "handler": "deliver", "overlap": "allow"}},
+             "notifications": {"task": "tell.*"}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    private func json(_ daemon: TestDaemon, _ arguments: String...) throws -> JSONNode {
+        let result = try daemon.command(arguments + ["--json"])
+        try #require(result.exitCode == 0, "\(result)")
+        return try JSONReader.parse(result.output)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `The request outlives its run and the daemon, and its end wakes the app`() async throws {
+        let folder = try TemporaryDirectory()
+        let text = Array("storm at four. ".utf8)
+        let server = try FileServer(
+            (0..<Self.bytes).map { text[$0 % text.count] },
+            holdAt: Self.hold
+        )
+        defer { server.close() }
+        let manifest = try manifest(server, folder)
+        let first = try TestDaemon(manifest: manifest, folder: folder)
+        #expect(try first.command(["trigger", "StormyNoon"]).exitCode == 0)
+        await server.held()
+        #expect(waitForFile(in: first.state + "/data/stormy", bytes: Self.hold / 2))
+
+        // The first line of the body has asked for noon tomorrow.
+        let pending = try json(first, "pending")["requests"]?.array
+        #expect(pending?.map { $0["task"]?.string } == ["StormyNoon"])
+        #expect(pending?.first?["earliestBegin"]?.string != nil)
+
+        // It is cancelled as on iOS: `onCancel` lets the request go on as a download.
+        let run = try #require(try json(first, "runs")["runs"]?.array?.first?["id"]?.string)
+        #expect(try first.command(["expire", run]).exitCode == 0)
+        #expect(first.program.line(containing: "StormyNoon succeeded after") != nil)
+        let transfers = try json(first, "transfers")["transfers"]?.array
+        #expect(transfers?.map { $0["state"]?.string } == ["active"])
+        #expect(transfers?.first?["awaited"]?.bool == false)
+
+        first.program.signal(SIGKILL)
+        #expect(first.program.end() == -SIGKILL)
+        server.release()
+
+        let second = try TestDaemon(
+            manifest: manifest,
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
+        #expect(second.program.line(containing: "urlSession.isStormy succeeded after") != nil)
+        #expect(second.program.line(containing: "notification `photo` of `stormy`") != nil)
+        // One request and one body, in two parts.
+        let start = try #require(server.seen.last?.rangeStart)
+        #expect(server.seen.count == 2)
+        #expect(server.sent == Self.hold + Self.bytes - start)
+        let outbox = try json(second, "notify", "outbox")["notifications"]?.array
+        #expect(outbox?.map { $0["id"]?.string } == ["photo"])
+        #expect(try json(second, "transfers")["transfers"]?.array?.isEmpty == true)
+        #expect(second.stop() == 0)
+    }
+}
