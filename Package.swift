@@ -382,7 +382,8 @@ let package = Package(
             name: "SeedPlugin",
             dependencies: ["BackgroundTasks", "Seed001Stormy"],
             path: "Tests/SeedPlugin",
-            swiftSettings: swift
+            swiftSettings: swift,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
         ),
         .testTarget(
             name: "SeedTests",

@@ -26,6 +26,14 @@ final class TailKeeper: ChannelDuplexHandler {
     /// Whether what comes next has been asked for: from the start on, before this was put there.
     private var isAsked = true
 
+    /// How much is read before it is handed on: more where more comes, since each piece goes through
+    /// three threads; of an answer that may be refused, little.
+    private static let pieces = AdaptiveRecvByteBufferAllocator(
+        minimum: 2 << 10,
+        initial: 16 << 10,
+        maximum: 512 << 10
+    )
+
     /// Puts one before the handler of the HTTP client, behind the one that unpacks.
     static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.submit {
@@ -33,6 +41,8 @@ final class TailKeeper: ChannelDuplexHandler {
             let unpacker = try operations.handler(type: NIOHTTPResponseDecompressor.self)
             try operations.addHandler(TailKeeper(), position: .after(unpacker))
             try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+            try channel.syncOptions?.setOption(.recvAllocator, value: Self.pieces)
+            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 internal import NIOCore
 
 /// The bytes of a body, read as fast as the connection takes them.
@@ -27,6 +28,7 @@ struct UploadChunks: AsyncSequence, Sendable {
         private var place = Place.prefix
         /// The next chunk, which is read while the connection takes the one before.
         private var ahead: EventLoopFuture<ByteBuffer>?
+        private var pace = ChunkPace()
 
         init(body: UploadBody) {
             self.body = body
@@ -53,9 +55,13 @@ struct UploadChunks: AsyncSequence, Sendable {
                     place = .suffix
                     return ByteBuffer()
                 }
-                let chunk = try await (ahead ?? body.file.chunk(at: offset)).get()
+                pace.asked(now: Monotonic.now)
+                let bytes = pace.bytes
+                let chunk = try await (ahead ?? body.file.chunk(at: offset, bytesMax: bytes)).get()
                 offset += chunk.readableBytes
-                ahead = offset < body.file.size ? body.file.chunk(at: offset) : nil
+                ahead =
+                    offset < body.file.size
+                    ? body.file.chunk(at: offset, bytesMax: bytes) : nil
                 // Before the last bytes leave: without them the server has no whole body, so it
                 // cannot mistake a mixture of two versions for a file.
                 if offset == body.file.size { try body.file.checkUnchanged() }

@@ -42,16 +42,14 @@ package final class UploadFile: Sendable {
         guard try FileStamp(of: descriptor) == stamp else { throw .fileChanged }
     }
 
-    /// Begins to read at most `chunkBytes` from a position before the end, and at least one byte.
-    func chunk(at offset: Int) -> EventLoopFuture<ByteBuffer> {
+    /// Begins to read from a position before the end: so many bytes at the most, and at least one.
+    func chunk(at offset: Int, bytesMax: Int) -> EventLoopFuture<ByteBuffer> {
         // Disks may block for long, which no thread of the cooperative pool should.
-        DiskThreads.begin { try self.readChunk(at: offset) }
+        DiskThreads.begin { try self.readChunk(at: offset, bytesMax) }
     }
 
-    static let chunkBytes = 256 << 10
-
-    private func readChunk(at offset: Int) throws -> ByteBuffer {
-        let wanted = min(Self.chunkBytes, size - offset)
+    private func readChunk(at offset: Int, _ bytesMax: Int) throws -> ByteBuffer {
+        let wanted = min(bytesMax, size - offset)
         var buffer = ByteBufferAllocator().buffer(capacity: wanted)
         let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { space in
             while true {

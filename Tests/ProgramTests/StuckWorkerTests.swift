@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// Whether a file system in user space can be mounted here.
+private let mountsInUserSpace = geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
+
+/// A worker that the kernel cannot kill: asleep in a file system that does not answer.
+@Suite(
+    .ownThreads,
+    .enabled(if: mountsInUserSpace, "only root can mount, and only where there is /dev/fuse")
+)
+struct StuckWorkerTests {
+    private func manifest(_ folder: TemporaryDirectory, reads: String) throws -> String {
+        try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"reader": {"library": "\(try Fixture.library("read-file"))",
+                                    "permissions": {"read": ["\(reads)"]}},
+                         "witness": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {"read": {"plugin": "reader",
+                                "limits": {"runtime": "300ms", "grace": "200ms"}},
+                       "echo": {"plugin": "witness"}}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    private func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `Its run ends without it, others go on, and it is collected when it can be`() throws {
+        let folder = try TemporaryDirectory()
+        let mount = folder.file("stuck")
+        try #require(mkdir(mount, 0o755) == 0)
+        let files = try RunningProgram(command: [try Fixture.program("stuck-fs"), mount])
+        defer { umount2(mount, Int32(MNT_DETACH)) }
+        try #require(files.line(containing: "mounted") != nil, "\(files.lines)")
+        let daemon = try TestDaemon(
+            manifest: try manifest(folder, reads: mount),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
+        let begun = try daemon.command([
+            "trigger", "read", "--parameters", #"{"path":"\#(mount)/file"}"#,
+        ])
+        #expect(begun.exitCode == 0, "\(begun.error)")
+        #expect(files.line(containing: "read") != nil)
+        // Others go on while it hangs, is asked, and is killed in vain.
+        #expect(try daemon.command(["trigger", "echo", "--wait"]).exitCode == 0)
+        #expect(daemon.program.line(containing: "read killed(graceExceeded) after") != nil)
+        let runs = try JSONReader.parse(
+            try daemon.command(["runs", "read", "--json"]).output
+        )
+        let run = try #require(runs["runs"]?.array?.first)
+        let pid = try #require(run["pid"]?.int64.map { Int32(truncatingIfNeeded: $0) })
+        #expect(isAlive(pid))
+        let status = try String(
+            decoding: File.read("/proc/\(pid)/stat"),
+            as: UTF8.self
+        )
+        #expect(status.contains(") D "), "\(status)")
+        // Its slot and its task are free again, for another worker.
+        for task in ["echo", "read"] {
+            let next = try daemon.command([
+                "trigger", task, "--wait", "--parameters", #"{"path":""}"#,
+            ])
+            #expect(next.exitCode == 0, "\(next)")
+        }
+        files.signal(SIGKILL)
+        #expect(files.end() == -SIGKILL)
+        #expect(daemon.stop() == 0)
+        #expect(!isAlive(pid))
+    }
+}
