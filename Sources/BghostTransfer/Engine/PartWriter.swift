@@ -6,14 +6,14 @@ internal import Synchronization
 
 /// Puts what arrives into the unfinished file.
 ///
-/// While one stretch is being written the next arrives; a third is not taken before the first is
+/// While one piece is being written the next arrives; a third is not taken before the first is
 /// written, so a slow disk slows the sender down and never fills the memory. Now and then what was
 /// written is made durable in the background, and reported.
 struct PartWriter {
-    /// How much may wait for the disk.
-    static let stretchBytes = 512 << 10
-    /// How much is worth a write when the disk is idle, unless `syncInterval` has passed: what is
-    /// not written is lost with the process, and a thousand slow transfers have it in memory.
+    /// How much is worth a write, unless `syncInterval` has passed.
+    ///
+    /// More never waits for what may not come: what is not written is lost with the process, and a
+    /// thousand slow transfers have it in memory.
     static let pieceBytes = 64 << 10
     /// How much is made durable at once, at the least, unless `syncInterval` has passed.
     static let syncBytes: Int64 = 8 << 20
@@ -25,7 +25,6 @@ struct PartWriter {
     private let clock: any TransferClock
     private let synced: @Sendable (Int64) -> Void
     private let isSyncing = Flag()
-    private let isWriting = Flag()
     private var waiting: [ByteBuffer] = []
     private var waitingBytes = 0
     private var underway: EventLoopFuture<Void>?
@@ -64,9 +63,7 @@ struct PartWriter {
     }
 
     private var isDue: Bool {
-        if waitingBytes >= Self.stretchBytes { return true }
-        guard !isWriting.isUp else { return false }
-        return waitingBytes >= Self.pieceBytes || clock.now &- begunAt >= Self.syncInterval
+        waitingBytes >= Self.pieceBytes || clock.now &- begunAt >= Self.syncInterval
     }
 
     /// Returns when all is written that was added.
@@ -83,11 +80,7 @@ struct PartWriter {
         waiting = []
         waitingBytes = 0
         begunAt = clock.now
-        _ = isWriting.raise()
-        underway = DiskThreads.begin { [isWriting] in
-            defer { isWriting.lower() }
-            try part.write(buffers, at: offset)
-        }
+        underway = DiskThreads.begin { try part.write(buffers, at: offset) }
     }
 
     private mutating func settle() async throws {
@@ -120,8 +113,6 @@ final class Flag: Sendable {
 
     /// - Returns: whether it was down.
     func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiring) }
-
-    var isUp: Bool { isRaised.load(ordering: .relaxed) }
 
     func lower() { isRaised.store(false, ordering: .releasing) }
 }
