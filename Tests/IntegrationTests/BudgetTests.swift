@@ -2,7 +2,6 @@
 
 import BghostCore
 import BghostHost
-import BghostStore
 import BghostTestSupport
 import Testing
 
@@ -23,11 +22,7 @@ extension Integration {
             try await withDaemon(
                 manifest,
                 folder: folder,
-                adjust: {
-                    $0.openStore = { directory throws(StoreError) in
-                        try SQLiteStore(path: directory + "/bghost.sqlite")
-                    }
-                },
+                adjust: durable,
                 body
             )
         }

@@ -3,15 +3,12 @@
 import BghostCore
 import BghostHost
 import BghostLinux
-import BghostStore
 import BghostTestSupport
 import Testing
 
 extension Integration {
     /// Tasks that begin before what they bring is usually used.
     @Suite struct LearnedUseTests {
-        private static let hour: Int64 = 3_600_000_000_000
-
         private func learning(_ task: String, in manifest: Manifest) throws -> Manifest {
             var manifest = manifest
             let index = try #require(
@@ -36,11 +33,7 @@ extension Integration {
                 try await withDaemon(
                     manifest,
                     folder: folder,
-                    adjust: {
-                        $0.openStore = { directory throws(StoreError) in
-                            try SQLiteStore(path: directory + "/bghost.sqlite")
-                        }
-                    },
+                    adjust: durable,
                     body
                 )
             }
@@ -59,9 +52,9 @@ extension Integration {
                 let uses = try #require(await daemon.host.uses(task: "echo").first)
                 #expect(uses.days == 4 && uses.usual.count == 1)
                 #expect(await daemon.host.uses(task: nil) == [uses])
-                let now = WallClock.now + 4 * 24 * Self.hour
+                let now = WallClock.now + 4 * 24 * hour
                 let request = try await daemon.host.submit(
-                    Submission(task: "echo", earliestBegin: now + 2 * Self.hour)
+                    Submission(task: "echo", earliestBegin: now + 2 * hour)
                 )
                 #expect(
                     request.waitingFor.contains {

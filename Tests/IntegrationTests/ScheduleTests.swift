@@ -53,11 +53,7 @@ extension Integration {
             try await withDaemon(
                 manifest,
                 folder: folder,
-                adjust: {
-                    $0.openStore = { directory throws(StoreError) in
-                        try SQLiteStore(path: directory + "/bghost.sqlite")
-                    }
-                },
+                adjust: durable,
                 body
             )
         }

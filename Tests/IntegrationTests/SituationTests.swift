@@ -84,11 +84,7 @@ extension Integration {
             try await withDaemon(
                 try manifest { $0.schedule = schedule },
                 folder: folder,
-                adjust: {
-                    $0.openStore = { directory throws(StoreError) in
-                        try SQLiteStore(path: directory + "/bghost.sqlite")
-                    }
-                }
+                adjust: durable
             ) { daemon in
                 let from = (noon - 2 * Self.day) / 1_000_000
                 let line = try await line(daemon)

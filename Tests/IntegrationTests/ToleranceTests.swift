@@ -2,7 +2,6 @@
 
 import BghostCore
 import BghostHost
-import BghostStore
 import BghostTestSupport
 import Testing
 
@@ -17,11 +16,7 @@ extension Integration {
             try await withDaemon(
                 try TestManifest.misbehave(),
                 folder: folder,
-                adjust: {
-                    $0.openStore = { directory throws(StoreError) in
-                        try SQLiteStore(path: directory + "/bghost.sqlite")
-                    }
-                },
+                adjust: durable,
                 body
             )
         }
