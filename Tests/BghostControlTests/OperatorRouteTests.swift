@@ -261,7 +261,13 @@ struct OperatorRouteTests {
             #expect(try await command(["uses", "com.acme.storm"], serving).output == text)
             #expect(try await command(["uses", "add", "com.acme.storm"], serving).output == text)
             let other = try await command(["uses", "com.acme.photos"], serving)
-            #expect(other.output == "no task learns when it is used\n")
+            #expect(
+                other.output == """
+                    no such task learns when it is used: have one with "learnsUse": true and a \
+                    `tolerance` in the manifest
+
+                    """
+            )
             #expect(try await command(["uses", "com.acme.strom"], serving).exitCode == 4)
             let refused = try await command(["uses", "add", "com.acme.photos"], serving)
             #expect(refused.exitCode != 0 && refused.error.contains("have it learn"))

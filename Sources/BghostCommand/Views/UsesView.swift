@@ -12,7 +12,10 @@ package struct UsesView {
     }
 
     package func text(_ style: Style) -> String {
-        guard !uses.isEmpty else { return "no task learns when it is used\n" }
+        guard !uses.isEmpty else {
+            return "no such task learns when it is used: have one with \"learnsUse\": true and a"
+                + " `tolerance` in the manifest\n"
+        }
         var table = TextTable(header: ["TASK", "DAYS", "USUALLY USED FROM"])
         for use in uses {
             let usual = use.usual.map { "\($0.time) UTC (\($0.days) days)" }
