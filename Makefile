@@ -10,7 +10,12 @@ SECONDS = 60
 # A test's time limit counts from its start, so not all of them are started at once.
 TEST = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 timeout --kill-after=10 20m
 
-.PHONY: run build test check lint format bench fuzz storm prerequisites
+# What a kernel decides: walls, limits, processes.
+# An emulated processor is too slow for those that hold bghost to its times.
+KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
+    )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)|What a run forked
+
+.PHONY: run build test check lint format bench fuzz storm kernels prerequisites
 
 ## Builds bghost and plays the sample app against its counterpart, offline, to an end.
 run: build
@@ -47,6 +52,14 @@ storm: prerequisites
 	$(SWIFT) build --build-tests
 	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
 	    --filter 'IntegrationTests.Integration/StormTests'
+
+## Runs the tests of walls and limits under KERNEL, by default Debian's own, in a virtual machine.
+kernels: prerequisites
+	@Scripts/prerequisites busybox-static cpio e2fsprogs kmod qemu-system-x86 xz-utils
+	$(SWIFT) build --build-tests
+	timeout --kill-after=10 20m Tests/Kernels/run $(or $(KERNEL),stable) \
+	    env SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 .build/debug/bghostPackageTests.xctest \
+	    --testing-library swift-testing --filter '$(KERNEL_TESTS)'
 
 prerequisites:
 	@Scripts/prerequisites

@@ -12,6 +12,7 @@ extension FuzzTarget {
             startsProcesses: cursor.flag()
         )
         policy.changesAttributes = cursor.flag()
+        policy.writesCode = cursor.flag()
         let rules = policy.rules
         let machine = FilterProgram.Architecture(audit: 0xC000_003E, foreignFrom: 0x4000_0000)
         var numbers: [String: UInt32] = [:]
@@ -49,7 +50,9 @@ private struct SystemCall {
         number = kind == 1 ? cursor.integer() : UInt32(cursor.below(Int(last) + 3))
         for _ in 0..<6 {
             // Mostly what rules compare with.
-            let usual: [UInt64] = [0, 1, 2, 10, 77, 0x5421, 0x10000, 0x1000_0000, 15, 1030]
+            let usual: [UInt64] = [
+                0, 1, 2, 10, 77, 0x5421, 0x10000, 0x1000_0000, 15, 1030, 4, 6, 7,
+            ]
             let choice = cursor.below(16)
             arguments.append(choice < usual.count ? usual[choice] : cursor.integer())
         }
@@ -85,6 +88,7 @@ private struct SystemCall {
         case .equals(let index, let values): values.contains(low(index))
         case .has(let index, let bits): low(index) & bits == bits
         case .lacks(let index, let bits): low(index) & bits == 0
+        case .lacksOne(let index, let bits): low(index) & bits != bits
         case .isOwnProcess(let index): low(index) == 77
         }
     }

@@ -234,6 +234,21 @@ package actor Host {
         reactor.stop()
     }
 
+    /// Has a drain wait for nobody any more: what still runs is killed, as at the end of its grace.
+    ///
+    /// Before a drain it does nothing.
+    package func hurry() {
+        guard isDraining, !isEmpty else { return }
+        log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
+        // One that was told to stop meets the deadline of its grace; others are killed already.
+        for number in runs.numbers where isStopping(number) { handle(.deadline, of: number) }
+        for carrier in Array(carriers.values) where carrier.isIdle { retireNow(carrier) }
+    }
+
+    private func isStopping(_ number: UInt64) -> Bool {
+        runs.index(of: number).map { runs[$0]?.machine.state == .cancelling } ?? false
+    }
+
     private func waitUntilDrained() async {
         await withCheckedContinuation { continuation in
             if isEmpty { continuation.resume() } else { drained.append(continuation) }

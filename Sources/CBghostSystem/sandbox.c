@@ -15,6 +15,7 @@
 #define LANDLOCK_RESTRICT 446
 #define PATH_BENEATH 1
 #define SET_MDWE 65
+#define GET_MDWE 66
 #define MDWE_REFUSE_EXEC_GAIN 1
 
 int bgs_filter_install(const struct bgs_filter *program, size_t count) {
@@ -83,6 +84,8 @@ int bgs_drop_capabilities(void) {
 int bgs_no_new_privileges(void) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
+
+int bgs_forbids_writable_code(void) { return prctl(GET_MDWE, 0, 0, 0, 0) >= 0; }
 
 int bgs_no_writable_code(void) {
   return prctl(SET_MDWE, MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) < 0 ? -errno : 0;

@@ -40,11 +40,17 @@ static int child(void) {
   return 0;
 }
 
-static int writable_code(void) {
+int bgs_writable_code(void) {
   void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) {
+    munmap(page, 4096);
+    return 0;
+  }
+  page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno;
+  int error = mprotect(page, 4096, PROT_READ | PROT_EXEC) < 0 ? errno : 0;
   munmap(page, 4096);
-  return 0;
+  return error;
 }
 
 int bgs_trial(int which, const char **name) {
@@ -65,7 +71,7 @@ int bgs_trial(int which, const char **name) {
     case 6: return child();
     case 7: return unshare(CLONE_NEWUSER) < 0 ? errno : 0;
     case 8: return mount("none", "/tmp", "tmpfs", 0, "") < 0 ? errno : (umount("/tmp"), 0);
-    case 9: return writable_code();
+    case 9: return bgs_writable_code();
     case 10: return opened((int)syscall(SYS_memfd_create, "trial", 1u));
     default: return setresuid(0, 0, 0) < 0 ? errno : 0;
   }

@@ -53,6 +53,17 @@ import Testing
         #expect(try Program(shell: "exit 0").end().peakMemoryBytes == nil)
     }
 
+    @Test func tellsThatItIsEndingBeforeItIsCollected() throws {
+        let program = try Program(shell: "echo ready; read x; exit 3")
+        #expect(program.line() == "ready")
+        #expect(!program.child.isEnding)
+        program.say("go")
+        Program.wait(for: program.child.pidfd)
+        #expect(program.child.isEnding)
+        let end = try program.end()
+        #expect(end.code == 3)
+    }
+
     @Test func aRunningChildHasNotEnded() throws {
         let program = try Program(shell: "echo ready; read x; exit 3")
         #expect(program.line() == "ready")

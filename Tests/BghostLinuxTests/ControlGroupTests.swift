@@ -46,8 +46,12 @@ struct ControlGroupTests {
 }
 
 /// What of the kernel's controllers can be tried here: any will do, they are handed on alike.
+///
+/// From the root of all groups: another that holds processes can be given none.
 private let controllerHere: (root: String, name: String)? = {
-    guard let (controllers, group) = ControlGroup.look(), makesControlGroups else { return nil }
+    guard let (controllers, group) = ControlGroup.look(), makesControlGroups,
+        access("\(group)/cgroup.type", F_OK) != 0
+    else { return nil }
     return controllers.sorted().first.map { (group, $0) }
 }()
 

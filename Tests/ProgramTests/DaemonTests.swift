@@ -68,6 +68,24 @@ import Testing
         for worker in workers { #expect(kill(worker, 0) != 0) }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [[SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
+    func `A second signal kills what does not stop, and nothing is lost`(signals: [Int32]) throws {
+        let manifest = try overrunning(grace: "60s")
+        let daemon = try TestDaemon(
+            manifest: manifest,
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
+        let workers = try beginRun(daemon)
+        daemon.program.signal(signals[0])
+        #expect(daemon.program.line(containing: "1 runs are asked to stop") != nil)
+        daemon.program.signal(signals[1])
+        #expect(daemon.program.line(containing: "1 runs are not waited for") != nil)
+        #expect(daemon.program.line(containing: "killed(graceExceeded)") != nil)
+        #expect(daemon.program.end() == 0)
+        for worker in workers { #expect(kill(worker, 0) != 0) }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `A second daemon on one state directory is refused and names the first`() throws {
         let manifest = try overrunning()

@@ -52,7 +52,6 @@ import Testing
         .timeLimit(.minutes(1)),
         arguments: [
             ("landlock", ["landlock"]), ("namespaces", ["mounts", "network", "ipc"]),
-            ("mdwe", ["write-xor-execute"]),
         ]
     )
     func `What is missing is said, and fails where it is required`(
@@ -75,6 +74,20 @@ import Testing
         )
         #expect(required.exitCode == 1)
         #expect(required.json["unmet"]?.array?.compactMap(\.string) == [layers[0]])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Without the kernel's rule the list of calls forbids writable code`() throws {
+        let (exitCode, json) = try Self.doctor(
+            #"{"version": 1, "host": {"require": ["write-xor-execute"]}}"#,
+            without: ["mdwe"]
+        )
+        #expect(exitCode == 0)
+        let layer = json["layers"]?.array?.first { $0["layer"]?.string == "write-xor-execute" }
+        #expect(layer?["state"]?.string == "holds")
+        #expect(layer?["detail"]?.string == "by the list of system calls")
+        let trials = try #require(json["trials"]?.array)
+        for trial in trials { #expect(trial["stopped"]?.bool == true, "\(trial.text)") }
     }
 
     @Test(.timeLimit(.minutes(1)))

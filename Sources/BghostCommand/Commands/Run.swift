@@ -27,7 +27,7 @@ struct Run: AsyncParsableCommand {
         abstract: "Be the daemon, in the foreground.",
         discussion: """
             SIGINT and SIGTERM drain it: nothing new begins, what runs is asked to stop, and what \
-            does not stop within its grace is killed. SIGHUP has it read its manifest anew, as \
+            does not stop within its grace is killed; a second one kills it at once. SIGHUP has it read its manifest anew, as \
             `bghost reload` does.
             """
     )

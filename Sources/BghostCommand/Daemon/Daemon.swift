@@ -152,6 +152,8 @@ package enum Daemon {
             }
         )
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            // The group ends them from the last to the first: this one when all is done.
+            .init(service: HurryService(host: host)),
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
             .init(service: ReloadService(host: host)),

@@ -85,10 +85,13 @@ package enum SandboxDoctor {
                     + " systemd.unified_cgroup_hierarchy=1)" + fix
             )
         }
+        let processors =
+            controllers.contains("cpu")
+            ? "" : "; it has no cpu controller, so no plugin with limits.cpuQuota is run"
         return (
             true,
             "memory of workers can be held by the kernel (\(TerminalText.escaped(group))) for a bghost"
-                + " that has a group of its own: Delegate=yes in its unit"
+                + " that has a group of its own: Delegate=yes in its unit" + processors
         )
     }
 

@@ -90,6 +90,11 @@ extension DiagnosticCode {
             A size is a whole number followed at once by its unit: B, KiB, MiB, GiB (powers of \
             1024) or kB, MB, GB (powers of 1000). Examples: "64KiB", "128MiB", "1GiB".
             """
+        case .badShare:
+            """
+            A share is a whole number of hundredths, followed at once by %. Of one processor "50%" is \
+            half, and "200%" are two. Examples: "25%", "100%".
+            """
         case .outOfRange:
             "The value is outside the range of its key. The message names the range."
         case .unknownWord: "The key takes one of a few words, and this is none of them."

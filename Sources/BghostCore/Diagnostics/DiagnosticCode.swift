@@ -44,6 +44,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badCalendar = "BG1046"
     case badTimeZone = "BG1047"
     case badPublicKey = "BG1052"
+    case badShare = "BG1053"
 
     // Warnings.
     case sharedInProcess = "BG1060"

@@ -67,7 +67,7 @@ extension ManifestBuilder {
                 at: element.span,
                 in: entry.source,
                 "task \(entry.name.quoted) requires the probe \(name.quoted), which is not defined",
-                label: near.map { "did you mean \"\($0)\"?" },
+                label: near.map { "did you mean \"\($0.escapedForMessage)\"?" },
                 help: "define it in `probes` of `host`, section `facts`"
             )
         }

@@ -46,7 +46,7 @@ extension ReferenceCheck {
                 at: node.span,
                 in: source,
                 "`notifications` names the task \(name.quoted), which is not defined",
-                label: near.map { "did you mean \"\($0)\"?" },
+                label: near.map { "did you mean \"\($0.escapedForMessage)\"?" },
                 help: "name a task as it stands in `tasks`"
             )
         }

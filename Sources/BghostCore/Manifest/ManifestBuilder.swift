@@ -133,7 +133,7 @@ struct ManifestBuilder {
     }
 
     private static let limitsOfWorkers = [
-        "memory", "cpu", "processes", "descriptors", "data", "files",
+        "memory", "cpu", "cpuQuota", "processes", "descriptors", "data", "files",
     ]
 
     private func permissions(_ node: JSONNode?) -> Permissions {
@@ -172,6 +172,7 @@ struct ManifestBuilder {
         func size(_ key: String) -> UInt64? { amount(node?[key], .size) }
         limits.memoryBytes = size("memory") ?? limits.memoryBytes
         limits.cpu = duration(node?["cpu"])
+        limits.cpuQuota = amount(node?["cpuQuota"], .share).map { Int(clamping: $0) }
         limits.processes = whole("processes") ?? limits.processes
         limits.descriptors = whole("descriptors") ?? limits.descriptors
         limits.outputBytes = size("output").map { Int(clamping: $0) } ?? limits.outputBytes

@@ -36,6 +36,8 @@ indirect enum ManifestType: Sendable {
     case duration(ClosedRange<UInt64>)
     /// In bytes.
     case size(ClosedRange<UInt64>)
+    /// In hundredths.
+    case share(ClosedRange<UInt64>)
     /// One of the words; reserved ones are part of the format and not honoured yet.
     case word([String], reserved: [String])
     case text(TextFormat)
@@ -78,6 +80,7 @@ extension ManifestType {
         case .duration(let range):
             return "a duration from " + QuantityNotation.duration.describe(range)
         case .size(let range): return "a size from " + QuantityNotation.size.describe(range)
+        case .share(let range): return "a share from " + QuantityNotation.share.describe(range)
         case .word(let words, _):
             let quoted = words.map { "\"\($0)\"" }
             let last = quoted.last ?? ""

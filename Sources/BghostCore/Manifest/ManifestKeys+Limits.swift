@@ -23,6 +23,15 @@ extension ManifestKeys {
                 """
             ),
             ManifestKey(
+                "cpuQuota",
+                .share(1...100_000),
+                """
+                Processor time of each worker as a share of one processor; without it there is no \
+                limit. A worker is slowed down to it by the kernel, and must be: where no \
+                controller of cgroup v2 is delegated for it, the plugin is not run.
+                """
+            ),
+            ManifestKey(
                 "processes",
                 .whole(1...4096),
                 default: "1",

@@ -38,7 +38,7 @@ package enum ManifestSchema {
     private static func property(_ key: ManifestKey) -> [JSONMember] {
         var summary = key.summary
         switch key.type {
-        case .duration, .size: summary += " It is \(key.type.needs)."
+        case .duration, .size, .share: summary += " It is \(key.type.needs)."
         case .reserved(let advice):
             summary += " This version cannot honour it yet: \(advice)."
         default: break
@@ -62,6 +62,7 @@ package enum ManifestSchema {
             ]
         case .duration: string(pattern: QuantityNotation.duration.pattern)
         case .size: string(pattern: QuantityNotation.size.pattern)
+        case .share: string(pattern: QuantityNotation.share.pattern)
         case .word(let words, _):
             [member("enum", .array(words.map { JSONNode(.string($0)) }))]
         case .text(let format): string(pattern: format.pattern)

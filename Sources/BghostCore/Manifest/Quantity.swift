@@ -26,6 +26,9 @@ struct QuantityNotation: Sendable {
     var synonyms: [String: String]
     /// What a number without a unit most likely means.
     var usualUnit: String
+    /// What it is an amount of: "a size".
+    var noun: String
+    var example: String
 
     /// In milliseconds.
     static let duration = QuantityNotation(
@@ -39,7 +42,9 @@ struct QuantityNotation: Sendable {
             "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
             "hr": "h", "hour": "h", "hours": "h", "day": "d", "days": "d",
         ],
-        usualUnit: "s"
+        usualUnit: "s",
+        noun: "a duration",
+        example: "30s"
     )
 
     /// In bytes.
@@ -54,7 +59,18 @@ struct QuantityNotation: Sendable {
             "k": "KiB", "ki": "KiB", "m": "MiB", "mi": "MiB", "g": "GiB", "gi": "GiB",
             "byte": "B", "bytes": "B",
         ],
-        usualUnit: "B"
+        usualUnit: "B",
+        noun: "a size",
+        example: "128MiB"
+    )
+
+    /// In hundredths.
+    static let share = QuantityNotation(
+        units: [Unit(name: "%", factor: 1)],
+        synonyms: ["percent": "%"],
+        usualUnit: "%",
+        noun: "a share",
+        example: "50%"
     )
 
     /// Reads an amount, in the smallest unit.

@@ -46,7 +46,7 @@ struct ReferenceCheck {
             in: plugin.source,
             "plugin \(plugin.name.quoted) is to be signed by \(name.quoted), who is not defined",
             label: Spelling.nearest(to: name, among: signers.sorted())
-                .map { "did you mean \"\($0)\"?" },
+                .map { "did you mean \"\($0.escapedForMessage)\"?" },
             help: "define the key in `signers`"
         )
     }
@@ -174,6 +174,7 @@ struct ReferenceCheck {
     ) -> String? {
         let otherKey = key == "plugin" ? "function" : "plugin"
         if other.contains(name) { return "this is a \(otherKey): write \"\(otherKey)\"" }
-        return Spelling.nearest(to: name, among: defined.sorted()).map { "did you mean \"\($0)\"?" }
+        return Spelling.nearest(to: name, among: defined.sorted())
+            .map { "did you mean \"\($0.escapedForMessage)\"?" }
     }
 }

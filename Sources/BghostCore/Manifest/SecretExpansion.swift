@@ -77,7 +77,8 @@ struct SecretExpansion {
         guard parts.count == 2, let kind = SecretReference.Kind(rawValue: parts[0]) else {
             let kinds = SecretReference.Kind.allCases.map(\.rawValue)
             let near = Spelling.nearest(to: parts.first ?? "", among: kinds)
-            let label = near.map { "did you mean `${\($0):\(parts.dropFirst().first ?? "NAME")}`?" }
+            let rest = parts.dropFirst().first ?? "NAME"
+            let label = near.map { "did you mean \("${\($0):\(rest)}".quoted)?" }
             refuse(text, at: span, "it names no source", label: label)
             return nil
         }

@@ -68,7 +68,7 @@ extension StructureCheck {
             .bareNumber,
             at: member.value.span,
             "\(member.key.quoted) \(context.text) is a number without a unit",
-            label: "write \"\(suggestion ?? (isBytes ? "128MiB" : "30s"))\"",
+            label: "write \"\(suggestion ?? notation.example)\"",
             help: "the units are " + notation.units.map(\.name).joined(separator: ", ")
         )
     }

@@ -180,6 +180,9 @@ struct StructureCheck {
             checkQuantity(text, .duration, .badDuration, range, member, type, context)
         case (.size(let range), .string(let text)):
             checkQuantity(text, .size, .badSize, range, member, type, context)
+        case (.share(let range), .string(let text)):
+            checkQuantity(text, .share, .badShare, range, member, type, context)
+        case (.share, .number): reportBareNumber(member, .share, context)
         case (.duration, .number): reportBareNumber(member, .duration, context)
         case (.size, .number): reportBareNumber(member, .size, context)
         case (.word(let words, let reserved), .string(let text)):
@@ -233,11 +236,10 @@ struct StructureCheck {
                 label: "\(type.needs) is needed"
             )
         } catch {
-            let noun = code == .badDuration ? "a duration" : "a size"
             report(
                 code,
                 at: member.value.span,
-                "\(subject) is not \(noun): \(error.reason)",
+                "\(subject) is not \(notation.noun): \(error.reason)",
                 label: error.suggestion.map { "did you mean \"\($0)\"?" }
                     ?? "\(type.needs) is needed"
             )

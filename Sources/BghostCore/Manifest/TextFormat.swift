@@ -165,7 +165,8 @@ extension TextFormat {
         return TextFault(
             .unknownWord,
             "it is not one of them",
-            label: Spelling.nearest(to: text, among: known).map { "did you mean \"\($0)\"?" }
+            label: Spelling.nearest(to: text, among: known)
+                .map { "did you mean \"\($0.escapedForMessage)\"?" }
                 ?? known.joined(separator: ", ")
         )
     }

@@ -12,6 +12,10 @@ package struct WorkerLimits: Equatable, Sendable {
     ///
     /// The same, with `cpuMax`.
     package var cpu: Duration?
+    /// Processor time of a worker, in hundredths of one processor's.
+    ///
+    /// Nobody is asked to stop for it: the kernel lets the worker wait.
+    package var cpuQuota: Int?
     /// Processes in the worker's tree, itself included: with 1 it can start none.
     package var processes: Int
     package var descriptors: Int
@@ -27,6 +31,7 @@ package struct WorkerLimits: Equatable, Sendable {
     package init(
         memoryBytes: UInt64? = 256 << 20,
         cpu: Duration? = nil,
+        cpuQuota: Int? = nil,
         processes: Int = 1,
         descriptors: Int = 64,
         outputBytes: Int = 64 << 10,
@@ -36,6 +41,7 @@ package struct WorkerLimits: Equatable, Sendable {
     ) {
         self.memoryBytes = memoryBytes
         self.cpu = cpu
+        self.cpuQuota = cpuQuota
         self.processes = processes
         self.descriptors = descriptors
         self.outputBytes = outputBytes

@@ -54,6 +54,6 @@ extension NotificationRow {
         return
             "\(label) has no action `\(PrintableText.escaped(String(action.prefix(80))))`: it has "
             + (["`\(NotificationAction.open)`"] + known).joined(separator: ", ")
-            + (near.map { "; did you mean `\($0)`?" } ?? "")
+            + (near.map { "; did you mean `\(PrintableText.escaped($0))`?" } ?? "")
     }
 }

@@ -121,6 +121,10 @@ package struct FilterProgram: Equatable, Sendable {
         case .lacks(let argument, let bits):
             load(argument)
             emit(Code.anyBit, bits, ifTrue: 0, ifFalse: 1)
+        case .lacksOne(let argument, let bits):
+            load(argument)
+            emit(Code.and, bits)
+            emit(Code.equals, bits, ifTrue: 0, ifFalse: 1)
         case .isOwnProcess(let argument):
             load(argument)
             ownProcess.append(UInt16(instructions.count))

@@ -10,6 +10,10 @@ package struct SystemCallPolicy: Equatable, Sendable {
     ///
     /// Landlock does not look at these, so only where it sees no files of others.
     package var changesAttributes = true
+    /// Whether memory that was writable may become code, and code writable.
+    ///
+    /// Newer kernels have a rule of their own against that, which this stands in for.
+    package var writesCode = true
 
     package init(opensSockets: Bool = false, startsProcesses: Bool = false) {
         self.opensSockets = opensSockets
@@ -49,6 +53,12 @@ package struct SystemCallPolicy: Equatable, Sendable {
         // glibc asks for clone3 first, whose flags no filter can see.
         rules["clone3"] = .refuse(Refusal.notImplemented)
         rules["memfd_create"] = .refuse(Refusal.notPermitted)
+        if !writesCode {
+            rules["mmap"] = .when([.lacksOne(2, Self.write | Self.execute)])
+            // What becomes code later was something else before: libraries are mapped as what they are.
+            rules["mprotect"] = .when([.lacks(2, Self.execute)])
+            rules["pkey_mprotect"] = rules["mprotect"]
+        }
         if startsProcesses {
             allow(Self.processes)
             rules["clone"] = .when([.lacks(0, Self.namespaces)])
@@ -68,6 +78,11 @@ package struct SystemCallPolicy: Equatable, Sendable {
     private static let namespaces: UInt32 =
         0x0000_0080 | 0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000
         | 0x2000_0000 | 0x4000_0000 | 0x2000 | 0x8000
+
+    /// PROT_WRITE.
+    private static let write: UInt32 = 2
+    /// PROT_EXEC.
+    private static let execute: UInt32 = 4
 
     /// FIONBIO, FIONREAD, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ, TIOCGPGRP, FICLONE, FICLONERANGE,
     /// FIGETBSZ: none pushes anything into a terminal.
@@ -169,6 +184,8 @@ package enum ArgumentRule: Equatable, Sendable {
     case has(Int, UInt32)
     /// None of these bits is set.
     case lacks(Int, UInt32)
+    /// Not all of these bits are set.
+    case lacksOne(Int, UInt32)
     /// It is the number of the worker's own process.
     case isOwnProcess(Int)
 }

@@ -49,7 +49,7 @@ extension Scheduler {
         } catch {
             var record = record
             record.message = "its parameters cannot be laid over the task's: \(error)"
-            failedToBegin(ticket, record, changes, now: now, &effects)
+            failedToBegin(ticket, record, .failed, changes, now: now, &effects)
         }
         goOn(after: request, entry: entry, now: now, &effects)
     }
@@ -61,22 +61,33 @@ extension Scheduler {
     }
 
     /// A run could not be given to anybody; the record's message says why.
+    ///
+    /// - Parameter isShortage: for want of something that the machine may have again. That is
+    ///   nobody's fault, so its request waits for it, whatever its retries.
     package mutating func couldNotBegin(
         _ start: RunStart,
         _ message: String,
+        isShortage: Bool = false,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.couldNotBegin(start.ticket, message: message), at: now)
+        note(
+            isShortage
+                ? .shortage(start.ticket, message: message)
+                : .couldNotBegin(start.ticket, message: message),
+            at: now
+        )
         var record = start.record
         record.message = message
-        failedToBegin(start.ticket, record, start.changes, now: now, &effects)
+        let outcome = isShortage ? Outcome.lost : .failed
+        failedToBegin(start.ticket, record, outcome, start.changes, now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
 
     private mutating func failedToBegin(
         _ ticket: RunTicket,
         _ begun: RunRecord,
+        _ outcome: Outcome,
         _ changes: [StoreChange],
         now: Moment,
         _ effects: inout [SchedulerEffect]
@@ -84,12 +95,12 @@ extension Scheduler {
         guard let run = running.remove(ticket) else { return }
         var record = begun
         record.state = .ended
-        record.outcome = .failed
+        record.outcome = outcome
         record.endedAt = now.unix
         let next = next(
             run.request,
             under: run.task,
-            after: RetryPolicy.End(outcome: .failed),
+            after: RetryPolicy.End(outcome: outcome),
             now: now
         )
         effects.append(

@@ -21,6 +21,7 @@ package enum SchedulerInput: Codable, Sendable {
     case arrived(RunID, isStored: Bool)
     case ended(RunTicket, RunFinish)
     case couldNotBegin(RunTicket, message: String)
+    case shortage(RunTicket, message: String)
     case factsChanged(probes: [String], facts: [Fact], changed: RequirementSet)
     case problem(plugin: Int, text: String?)
     case loaded(plugin: Int, serial: [String])

@@ -88,6 +88,9 @@ package struct SchedulerReplay: Sendable {
         case .couldNotBegin(let ticket, let message):
             guard let start = starts[ticket] else { return false }
             scheduler.couldNotBegin(start, message, now: now, &effects)
+        case .shortage(let ticket, let message):
+            guard let start = starts[ticket] else { return false }
+            scheduler.couldNotBegin(start, message, isShortage: true, now: now, &effects)
         case .withdraw(let identifier):
             _ = scheduler.withdraw(identifier, now: now, &effects)
         case .withdrawAll(let identifier):

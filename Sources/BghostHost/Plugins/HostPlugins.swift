@@ -35,6 +35,9 @@ extension Host {
             setProblem(plugin, error.description, file: nil)
             return false
         }
+        if plugin.limits.cpuQuota != nil, plugin.isolation == .worker, !mayHoldQuota(of: plugin) {
+            return false
+        }
         guard case .plugin(let definition) = plugin.code else {
             plugin.problem = nil
             _ = walls(of: plugin)
@@ -74,6 +77,23 @@ extension Host {
             setProblem(plugin, "\(error)", file: fileIdentity(path))
             return false
         }
+    }
+
+    /// Whether the kernel keeps workers to a share of the processors.
+    var holdsQuotas: Bool { controlGroup?.controllers.contains("cpu") ?? false }
+
+    /// What only the kernel can hold is not left to luck, but where people develop.
+    private func mayHoldQuota(of plugin: PluginSlot) -> Bool {
+        if holdsQuotas { return true }
+        let message =
+            "its limits.cpuQuota cannot be held: bghost has no cpu controller of cgroup v2 to hand on"
+            + " (in a unit: Delegate=yes); `bghost doctor` says what there is"
+        guard configuration.isLax else {
+            setProblem(plugin, message, file: nil)
+            return false
+        }
+        log.write(.warning, "plugin.unlimited", message, plugin: plugin.name)
+        return true
     }
 
     var librarySearch: LibrarySearch {

@@ -14,7 +14,11 @@ extension Host {
         do {
             carrier = try carrierWithFreeLane(for: plugin)
         } catch {
-            return couldNotBegin(start, error.description)
+            // First, so that what goes back does not begin again at once.
+            if error.isShortage {
+                pause(plugin, error.description, until: now &+ patience.loadBackoff)
+            }
+            return couldNotBegin(start, error.description, isShortage: error.isShortage)
         }
         guard let lane = carrier.takeLane() else {
             return couldNotBegin(start, "`\(plugin.name)` has no free lane")
@@ -54,10 +58,16 @@ extension Host {
         carryOut(&effects, of: number)
     }
 
-    /// Ends a request whose run could not be given to any carrier.
-    private func couldNotBegin(_ start: RunStart, _ message: String) {
+    /// Ends a run that could not be given to any carrier.
+    private func couldNotBegin(_ start: RunStart, _ message: String, isShortage: Bool = false) {
         decide { scheduler, now, effects in
-            scheduler.couldNotBegin(start, message, now: now, &effects)
+            scheduler.couldNotBegin(
+                start,
+                message,
+                isShortage: isShortage,
+                now: now,
+                &effects
+            )
         }
     }
 

@@ -60,8 +60,8 @@ extension Host {
     private func hungUp(_ worker: Worker) {
         // No new run goes where nothing can come from any more; while it loads, its end will say why.
         if worker.isIdle || worker.state == .live { worker.state = .retiring }
-        setDeadline(worker, now &+ 100_000_000)
-        worker.hasHungUp = true
+        setDeadline(worker, now &+ HostLimits.hungUpPeriod)
+        worker.hungUpAt = now
         log.write(
             .debug,
             "worker.silent",

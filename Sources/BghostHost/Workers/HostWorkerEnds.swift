@@ -116,7 +116,7 @@ extension Host {
                 runs.index(of: number).map {
                     runs[$0]?.record.message = worker.plugin.problem?.message ?? ""
                 }
-                handle(.refused, of: number)
+                handle(.workerLost, of: number)
                 continue
             }
             // A kill on behalf of one run is a loss to its neighbours, not a fault of theirs.

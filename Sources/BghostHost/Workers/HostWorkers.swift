@@ -9,6 +9,8 @@ internal import Glibc
 /// A carrier that cannot be had, with a sentence for the run's record.
 struct CarrierError: Error, CustomStringConvertible {
     let description: String
+    /// Whether the machine lacks something that it may have again, and nobody did anything wrong.
+    var isShortage = false
 }
 
 /// Workers: from their start to their end, and which run goes to which.
@@ -94,8 +96,8 @@ extension Host {
             childEnds = []
         } catch {
             throw CarrierError(
-                description:
-                    "no worker can be made: \(error.description); the run ends, bghost goes on"
+                description: "no worker can be made: \(error.description)",
+                isShortage: true
             )
         }
         worker.audit = .max
@@ -193,6 +195,12 @@ extension Host {
             worker.process = process
             worker.group = group
             process.groupKillPath = group.map { $0 + "/cgroup.kill" }
+            if group == nil, holdsQuotas, worker.plugin.limits.cpuQuota != nil {
+                let message = "the kernel refused a control group with its limits.cpuQuota"
+                pause(worker.plugin, message, until: now &+ patience.loadBackoff)
+                worker.killedFor = message
+                process.kill()
+            }
             do {
                 // Not before: what a quick worker says must find its process known.
                 try watch(worker, Worker.Channel.allCases.filter { $0 != .control })
@@ -316,7 +324,11 @@ extension Host {
     func carrierDeadline(_ serial: UInt32) {
         guard let carrier = carriers[serial] else { return }
         carrier.deadline = .max
-        if let worker = carrier as? Worker, worker.hasHungUp, worker.state != .ending {
+        if let worker = carrier as? Worker, let since = worker.hungUpAt, worker.state != .ending {
+            // One that is dying says why in a moment, later on a machine that is busy.
+            if now < since &+ HostLimits.dyingMax, worker.process?.isEnding == true {
+                return setDeadline(worker, now &+ HostLimits.hungUpPeriod)
+            }
             kill(worker, for: .wrongState)
             return
         }
@@ -348,7 +360,11 @@ extension Host {
 extension ControlGroup.Limits {
     /// Of memory what the daemon too kills for; of threads what no plugin wants.
     init(_ limits: WorkerLimits) {
-        self.init(memoryBytes: limits.memoryBytesMax, threads: limits.processes + 1024)
+        self.init(
+            memoryBytes: limits.memoryBytesMax,
+            threads: limits.processes + 1024,
+            cpuPercent: limits.cpuQuota
+        )
     }
 }
 

@@ -35,8 +35,8 @@ final class Worker: Carrier {
     var sayings = SayingRate()
     /// Wants `flush` at the end of the turn.
     var isDirty = false
-    /// It closed its socket; if its process does not end within a moment, it is killed.
-    var hasHungUp = false
+    /// When it closed its socket; if its process does not end within a moment, it is killed.
+    var hungUpAt: UInt64?
     /// When it last came to have no run.
     var idleSince: UInt64 = 0
     /// When its tree is counted next; `.max` is never.

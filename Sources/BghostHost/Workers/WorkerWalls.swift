@@ -20,7 +20,10 @@ final class WorkerWalls {
         let map = isRoot && user != 0 ? OwnerMap.make(user) : -1
         // A worker finds something under the number in any case.
         owners = Descriptor(owning: map >= 0 ? map : open("/dev/null", O_RDONLY | O_CLOEXEC))
-        var amongFiles = profile.calls
+        var calls = profile.calls
+        calls.writesCode =
+            !profile.wanted.contains(.writeXorExecute) || KernelFilter.kernelForbidsWritableCode
+        var amongFiles = calls
         amongFiles.changesAttributes = false
         message = Confinement(
             wanted: SandboxLayer.bits(profile.wanted),
@@ -30,7 +33,7 @@ final class WorkerWalls {
                 Confinement.Grant(path: $0.path, access: $0.access.rawValue)
             },
             scratchBytes: profile.scratchBytes,
-            filter: Confinement.Filter(FilterProgram(profile.calls)),
+            filter: Confinement.Filter(FilterProgram(calls)),
             filterAmongFiles: Confinement.Filter(FilterProgram(amongFiles))
         )
     }

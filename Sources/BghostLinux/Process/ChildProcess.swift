@@ -125,6 +125,22 @@ package final class ChildProcess {
         return nil
     }
 
+    /// Whether it is on its way out, though it cannot be collected yet.
+    ///
+    /// A process closes what it has open before it is gone, and can take a while for the rest.
+    package var isEnding: Bool {
+        guard let text = readFile("/proc/\(pid)/stat", bytesMax: 4096),
+            // Its name, which may be anything, stands before that.
+            let name = text.lastIndex(of: UInt8(ascii: ")"))
+        else { return true }
+        let fields = text[(name + 1)...].split(separator: UInt8(ascii: " "))
+        guard fields.count > 6, let flags = decimal(fields[6]) else { return false }
+        return flags & Self.exiting != 0
+    }
+
+    /// PF_EXITING of the kernel.
+    private static let exiting: UInt64 = 4
+
     /// How many processes live in the child's tree, itself included, counted up to `limit` + 1.
     package func countTree(limit: Int) -> Int {
         var count = 0

@@ -7,7 +7,8 @@ internal import Glibc
 package struct ControlGroup: Sendable {
     /// The daemon's own folder for its workers.
     package let path: String
-    /// What the kernel holds workers to, by the names of its controllers: `memory`, `pids`.
+    /// What the kernel holds workers to, by the names of its controllers: `cpu`, `memory`,
+    /// `pids`.
     package let controllers: Set<String>
 
     /// What a worker's group is held to, as far as there are controllers for it.
@@ -16,10 +17,15 @@ package struct ControlGroup: Sendable {
         package var memoryBytes: UInt64?
         /// Threads of all its processes.
         package var threads: Int?
+        /// Its processor time, in hundredths of one processor's.
+        ///
+        /// Unlike the others it is held by nobody else, so a process without it is none of a group.
+        package var cpuPercent: Int?
 
-        package init(memoryBytes: UInt64? = nil, threads: Int? = nil) {
+        package init(memoryBytes: UInt64? = nil, threads: Int? = nil, cpuPercent: Int? = nil) {
             self.memoryBytes = memoryBytes
             self.threads = threads
+            self.cpuPercent = cpuPercent
         }
     }
 
@@ -30,7 +36,7 @@ package struct ControlGroup: Sendable {
     /// into a group below, and the kernel holds the workers beside it to their limits.
     package init?(name: String) {
         guard let own = Self.ownFolder() else { return nil }
-        self.init(in: own, name: name, process: getpid(), controllers: ["memory", "pids"])
+        self.init(in: own, name: name, process: getpid(), controllers: ["cpu", "memory", "pids"])
     }
 
     /// - Parameters:
@@ -82,8 +88,8 @@ package struct ControlGroup: Sendable {
     private static let home = "daemon"
 
     private static func enable(_ controllers: Set<String>, in group: String) {
-        let change = controllers.sorted().map { "+\($0)" }.joined(separator: " ")
-        writeFile("\(group)/cgroup.subtree_control", change)
+        // Each on its own, as one that cannot be handed on keeps the others written with it back.
+        for name in controllers { writeFile("\(group)/cgroup.subtree_control", "+\(name)") }
     }
 
     private static func words(_ path: String) -> Set<String> {
@@ -160,11 +166,19 @@ package struct ControlGroup: Sendable {
         if let threads = limits.threads, controllers.contains("pids") {
             writeFile("\(group)/pids.max", String(threads))
         }
-        guard writeFile(group + "/cgroup.procs", String(pid)) else {
+        guard limits.cpuPercent.map({ limitProcessors(of: group, to: $0) }) ?? true,
+            writeFile(group + "/cgroup.procs", String(pid))
+        else {
             rmdir(group)
             return nil
         }
         return group
+    }
+
+    /// In periods of 100 ms, which are the kernel's own: a worker that has used up its part of one waits
+    /// for the next.
+    private func limitProcessors(of group: String, to percent: Int) -> Bool {
+        controllers.contains("cpu") && writeFile("\(group)/cpu.max", "\(percent * 1000) 100000")
     }
 
     /// Whether the kernel has killed a process of a worker's group because the group had no memory

@@ -32,7 +32,10 @@ extension FilterProgram {
 }
 
 /// Installs seccomp filters.
-enum KernelFilter {
+package enum KernelFilter {
+    /// Whether the kernel itself can see to it that nothing writable becomes code.
+    package static var kernelForbidsWritableCode: Bool { bgs_forbids_writable_code() != 0 }
+
     /// - Parameter ownProcess: instructions whose operand is to become this process's id.
     /// - Returns: 0 or a negative `errno`.
     static func install(_ bytes: [UInt8], ownProcess: [UInt16]) -> Int32 {

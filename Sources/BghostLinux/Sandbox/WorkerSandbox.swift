@@ -183,9 +183,7 @@ package struct WorkerSandbox {
 
     private mutating func restrict() {
         if wants(.noNewPrivileges) { note(.noNewPrivileges, bgs_no_new_privileges()) }
-        if wants(.writeXorExecute) {
-            note(.writeXorExecute, bgs_no_writable_code(), advice: "; Linux 6.3 or later has it")
-        }
+        let hasKernelRule = wants(.writeXorExecute) ? bgs_no_writable_code() : 0
         if wants(.landlock) {
             standings.append(
                 PathRules.apply(
@@ -203,7 +201,16 @@ package struct WorkerSandbox {
                 advice: "; the kernel needs CONFIG_SECCOMP_FILTER"
             )
         }
+        if wants(.writeXorExecute) { noteWritableCode(hasKernelRule) }
         standings.sort { $0.layer.bit < $1.layer.bit }
+    }
+
+    /// An older kernel has no rule for it, and then the filter has: what counts is what can be done.
+    private mutating func noteWritableCode(_ kernelRule: Int32) {
+        if kernelRule != 0, bgs_writable_code() != 0 {
+            return note(.writeXorExecute, 0, "by the list of system calls")
+        }
+        note(.writeXorExecute, kernelRule, advice: "; Linux 6.3 or later has it")
     }
 
     // `/tmp` only where that is its own. libdispatch reads the state of its threads in `/proc`, by

@@ -74,7 +74,12 @@ int bgs_become_user(uint32_t id);
 /* Gives up all capabilities, those that a program could bring included. */
 int bgs_drop_capabilities(void);
 int bgs_no_new_privileges(void);
+/* Nothing that was writable becomes code, by the kernel's own rule (Linux 6.3). */
 int bgs_no_writable_code(void);
+/* 1 if the kernel has that rule. */
+int bgs_forbids_writable_code(void);
+/* 0 if writable memory can become code after all, else the errno that says no. */
+int bgs_writable_code(void);
 /* No core file, and no other process of its user may look into it. */
 int bgs_not_dumpable(void);
 

@@ -274,6 +274,22 @@ struct ManifestErrorTests {
         ),
         Bad(.badSize, plugin("\"limits\": { \"memory\": ▶\"lots\" }")),
         Bad(.badSize, plugin("\"limits\": { \"memory\": ▶\"99999999999GiB\" }")),
+        Bad(.badShare, plugin("\"limits\": { \"cpuQuota\": ▶\"half\" }")),
+        Bad(
+            .badShare,
+            plugin("\"limits\": { \"cpuQuota\": ▶\"50\" }"),
+            label: "did you mean \"50%\"?"
+        ),
+        Bad(
+            .bareNumber,
+            plugin("\"limits\": { \"cpuQuota\": ▶50 }"),
+            label: "write \"50%\""
+        ),
+        Bad(
+            .outOfRange,
+            plugin("\"limits\": { \"cpuQuota\": ▶\"0%\" }"),
+            label: "a share from 1% to 100000% is needed"
+        ),
         Bad(
             .outOfRange,
             plugin("\"limits\": { \"memory\": ▶\"1kB\" }"),

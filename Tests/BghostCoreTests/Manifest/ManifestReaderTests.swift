@@ -31,7 +31,7 @@ struct ManifestReaderTests {
                 "submit": ["com.example.stormy.*", "StormyNoon"], "notify": true, "jit": true
               },
               "limits": {
-                "memory": "128MiB", "cpu": "10s", "processes": 17, "descriptors": 65,
+                "memory": "128MiB", "cpu": "10s", "cpuQuota": "150%", "processes": 17, "descriptors": 65,
                 "output": "1MB", "result": "8kB", "x-why": "small"
               },
               "config": { "storm codes": [95, 96.0, 99], "token": "Bearer ${file:token}", "n": {} }
@@ -123,6 +123,7 @@ struct ManifestReaderTests {
             limits: WorkerLimits(
                 memoryBytes: 128 << 20,
                 cpu: .seconds(10),
+                cpuQuota: 150,
                 processes: 17,
                 descriptors: 65,
                 outputBytes: 1_000_000,

@@ -122,6 +122,29 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("mmap", 0x7, false), ("mmap", 0x6, false), ("mmap", 0x5, true), ("mmap", 0x3, true),
+            ("mprotect", 0x5, false), ("mprotect", 0x4, false), ("mprotect", 0x3, true),
+            ("pkey_mprotect", 0x5, false), ("pkey_mprotect", 0x1, true),
+        ] as [(String, UInt64, Bool)]
+    )
+    func `What was writable does not become code`(
+        name: String,
+        protection: UInt64,
+        isAllowed: Bool
+    ) throws {
+        for writesCode in [false, true] {
+            var policy = SystemCallPolicy()
+            policy.writesCode = writesCode
+            let numbers = Self.numbers(policy, seed: 3)
+            let machine = FilterMachine(Self.program(policy, numbers).instructions)
+            let number = try #require(numbers[name])
+            let answer = try machine.answer(Self.machine, number, [0, 4096, protection])
+            #expect((answer == FilterProgram.Answer.allow) == (isAllowed || writesCode))
+        }
+    }
+
     @Test(arguments: [(1, false), (16, false), (2, true), (10, true)] as [(UInt64, Bool)])
     func `Sockets are of the internet or none`(family: UInt64, isAllowed: Bool) throws {
         let policy = SystemCallPolicy(opensSockets: true)

@@ -27,12 +27,13 @@ static int deny(const char *what) {
   struct sock_filter landlock[] = { LOAD(NUMBER), UNLESS(444), REFUSE(EOPNOTSUPP), ALLOW };
   struct sock_filter namespaces[] = { LOAD(NUMBER), UNLESS(SYS_unshare), REFUSE(EPERM), ALLOW };
   struct sock_filter mdwe[] = {
-    LOAD(NUMBER), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3), LOAD(FIRST), UNLESS(65),
-    REFUSE(EINVAL), ALLOW,
+    /* Setting it and asking for it. */
+    LOAD(NUMBER), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 4), LOAD(FIRST),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 65, 1, 0), UNLESS(66), REFUSE(EINVAL), ALLOW,
   };
   if (strcmp(what, "landlock") == 0) return install(landlock, 4);
   if (strcmp(what, "namespaces") == 0) return install(namespaces, 4);
-  if (strcmp(what, "mdwe") == 0) return install(mdwe, 6);
+  if (strcmp(what, "mdwe") == 0) return install(mdwe, 7);
   errno = EINVAL;
   return -1;
 }

@@ -106,7 +106,7 @@ extension Integration {
                     let run = try await daemon.begin("honour-cancel")
                     let before = try limitDescriptors(to: numbersWithFree(4))
                     let record = try await daemon.run("witness.echo")
-                    #expect(record.outcome == .failed)
+                    #expect(record.outcome == .lost)
                     #expect(record.message.hasPrefix("no worker can be made: "))
                     _ = try limitDescriptors(to: before)
                     #expect(try await daemon.run("witness.echo").outcome == .succeeded)

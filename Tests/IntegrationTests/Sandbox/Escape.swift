@@ -93,8 +93,9 @@ struct Escape: Sendable {
         Escape("persona"),
         Escape("host_name", "", .none, ["EPERM"], open: false),
         Escape("become_root"),
-        Escape("writable_code", "", .none, ["EACCES"]),
-        Escape("code_of_data", "", .none, ["EACCES"]),
+        // By the kernel's own rule, or by the filter where it has none.
+        Escape("writable_code", "", .none, ["EACCES", "EPERM"]),
+        Escape("code_of_data", "", .none, ["EACCES", "EPERM"]),
     ]
 
     /// With permissions for it; the same acts, so that it is not their own fault that they fail.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostLinux
+import BghostTestSupport
+import Testing
+
+/// What becomes of a limit that only the kernel can hold, where it is not asked to.
+@Suite(
+    .ownThreads,
+    .enabled(if: ControlGroup.look()?.controllers.contains("cpu") != true, "the kernel can hold it")
+)
+struct QuotaTests {
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func daemon(_ arguments: [String] = []) throws -> TestDaemon {
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"held": {"library": "\(try Fixture.library("misbehave"))",
+                                  "limits": {"cpuQuota": "50%"}},
+                         "witness": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {"echo": {"plugin": "held"},
+                       "other": {"plugin": "witness", "handler": "echo"}}}
+            """,
+            to: "tasks.json"
+        )
+        return try TestDaemon(manifest: manifest, folder: folder, arguments: arguments)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A plugin whose quota nobody can hold is not run, and says why`() throws {
+        let daemon = try daemon()
+        #expect(try daemon.command(["submit", "echo"]).exitCode == 0)
+        #expect(try daemon.command(["trigger", "other", "--wait"]).exitCode == 0)
+        let why = try daemon.command(["why", "echo"])
+        #expect(why.output.contains("its limits.cpuQuota cannot be held"), "\(why.output)")
+        #expect(try daemon.command(["runs", "echo", "--json"]).output.contains(#""runs":[]"#))
+        #expect(daemon.stop() == 0)
+        #expect(daemon.program.line(containing: "its limits.cpuQuota cannot be held") != nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Where people develop it is run without, and said`() throws {
+        let daemon = try daemon(["--dev"])
+        #expect(daemon.program.lines.contains { $0.contains("limits.cpuQuota cannot be held") })
+        #expect(try daemon.command(["trigger", "echo", "--wait"]).exitCode == 0)
+        #expect(daemon.stop() == 0)
+    }
+}
