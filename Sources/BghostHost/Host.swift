@@ -155,6 +155,7 @@ package actor Host {
         watchClock()
         startFacts()
         try recover()
+        reactor.lookAtClock()
         startWakes()
         lookAtClock()
         decide { scheduler, now, effects in scheduler.start(now: now, &effects) }

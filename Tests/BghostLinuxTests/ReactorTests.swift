@@ -45,6 +45,15 @@ import Testing
         }
     }
 
+    @Test func theTimeOfATurnIsOldUntilItIsLookedAtAgain() async throws {
+        let resident = try Resident()
+        resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let times = await resident.timesAroundALook(after: 2_000_000)
+        #expect(times.before <= times.began)
+        #expect(times.after >= times.began + 2_000_000)
+    }
+
     @Test func aDeadlineComesOnceAndNotBefore() async throws {
         let resident = try Resident()
         resident.reactor.start(client: resident)

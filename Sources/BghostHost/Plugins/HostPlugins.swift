@@ -29,6 +29,8 @@ extension Host {
     /// - Returns: whether it can be loaded as far as its file tells.
     @discardableResult
     func inspect(_ plugin: PluginSlot) -> Bool {
+        // Reading and hashing a library can take long, and what begins next has all of its time.
+        defer { reactor.lookAtClock() }
         do {
             plugin.dataDirectory = try state.dataDirectory(of: plugin.name)
         } catch {

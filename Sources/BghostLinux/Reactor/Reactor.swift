@@ -64,6 +64,12 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Read it on the reactor's thread only.
     package private(set) var now: UInt64 = Monotonic.now
 
+    /// Has `now` be the time again, after what has taken long: deadlines count from it.
+    ///
+    /// On the reactor's thread.
+    package func lookAtClock() { now = Monotonic.now }
+
+
     /// Jobs from other threads.
     private struct Inbox {
         var jobs: [UnownedJob] = []
