@@ -69,7 +69,6 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// On the reactor's thread.
     package func lookAtClock() { now = Monotonic.now }
 
-
     /// Jobs from other threads.
     private struct Inbox {
         var jobs: [UnownedJob] = []

@@ -48,7 +48,8 @@ actor Resident: ReactorClient {
     func setDeadline(_ deadline: UInt64) { reactor.deadline = deadline }
 
     /// The reactor's time before and after it looks at the clock, in a turn that takes this long.
-    func timesAroundALook(after duration: UInt64) -> (began: UInt64, before: UInt64, after: UInt64) {
+    func timesAroundALook(after duration: UInt64) -> (began: UInt64, before: UInt64, after: UInt64)
+    {
         let began = Monotonic.now
         while Monotonic.now < began + duration {}
         let before = reactor.now
