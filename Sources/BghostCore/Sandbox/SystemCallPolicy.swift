@@ -6,7 +6,8 @@ package struct SystemCallPolicy: Equatable, Sendable {
     package var opensSockets: Bool
     /// Whether it may have processes of its own.
     package var startsProcesses: Bool
-    /// Whether it may change modes, owners, times and attributes of files.
+    /// Whether it may change modes, owners, times and attributes of files, and cut off what it has
+    /// not opened.
     ///
     /// Landlock does not look at these, so only where it sees no files of others.
     package var changesAttributes = true
@@ -108,13 +109,15 @@ package struct SystemCallPolicy: Equatable, Sendable {
         "statfs", "fstatfs", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
         "getdents", "getdents64", "getcwd", "chdir", "fchdir", "umask", "mkdir", "mkdirat",
         "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat",
-        "symlink", "symlinkat", "truncate", "ftruncate", "fallocate", "fsync", "fdatasync",
+        "symlink", "symlinkat", "ftruncate", "fallocate", "fsync", "fdatasync",
         "sync_file_range", "fadvise64", "readahead", "copy_file_range", "sendfile", "splice", "tee",
         "pipe", "pipe2", "getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr",
         "flistxattr", "inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch",
     ]
 
+    /// What no path rule is asked about, or, as `truncate` before Linux 6.2, was not always.
     private static let attributes = [
+        "truncate",
         "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
         "utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr",
         "removexattr", "lremovexattr", "fremovexattr",

@@ -156,6 +156,19 @@ import Testing
         #expect(SystemCallPolicy().rules["socket"] == nil)
     }
 
+    @Test(arguments: ["truncate", "chmod", "utimensat", "setxattr"])
+    func `Among files of others nothing is changed by its path`(name: String) throws {
+        for isAlone in [true, false] {
+            var policy = SystemCallPolicy()
+            policy.changesAttributes = isAlone
+            let numbers = Self.numbers(SystemCallPolicy(), seed: 4)
+            let machine = FilterMachine(Self.program(policy, numbers).instructions)
+            let number = try #require(numbers[name])
+            let answer = try machine.answer(Self.machine, number)
+            #expect(answer == (isAlone ? FilterProgram.Answer.allow : Self.denied(1)), "\(name)")
+        }
+    }
+
     @Test func `What has no number here is left out`() throws {
         let program = Self.program(SystemCallPolicy(), ["read": 0, "write": 9])
         let machine = FilterMachine(program.instructions)

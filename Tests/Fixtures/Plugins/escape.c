@@ -12,7 +12,7 @@ static const struct act {
 #define NAME(function) { #function, function }
   NAME(read_file), NAME(list_folder), NAME(write_file), NAME(climb), NAME(process_memory),
   NAME(process_environment), NAME(process_descriptors), NAME(own_program), NAME(change_mode),
-  NAME(change_attribute), NAME(change_times), NAME(mount_memory), NAME(change_root),
+  NAME(change_attribute), NAME(change_times), NAME(cut_off), NAME(mount_memory), NAME(change_root),
   NAME(unix_socket), NAME(unix_datagram), NAME(udp), NAME(raw), NAME(packet), NAME(netlink),
   NAME(vsock), NAME(socket_pair), NAME(tcp), NAME(trace), NAME(read_memory), NAME(signal_process),
   NAME(signal_thread), NAME(take_descriptor), NAME(limit_process), NAME(slow_process),

@@ -47,6 +47,27 @@ extension Integration {
             }
         }
 
+        // Where no namespaces can be had, as in many containers.
+        @Test(.timeLimit(.minutes(1)), arguments: Lane.allCases)
+        func `Without files of its own it changes none of others`(lane: Lane) async {
+            await #expect(processExitsWith: .success) { [lane] in
+                let without: Set<SandboxLayer> = [.mounts, .user, .processes]
+                try await withEscapes(lane, adjust: { $0.sandbox.subtract(without) }) {
+                    daemon,
+                    scene in
+                    let path = scene.outside + "/secret"
+                    for act in ["change_mode", "change_times", "change_attribute", "cut_off"] {
+                        let answer = try await daemon.attempt(act, #","path":"\#(path)""#)
+                        #expect(answer == "EPERM", "\(act): \(answer)")
+                    }
+                    for act in ["read_file", "write_file"] {
+                        let answer = try await daemon.attempt(act, #","path":"\#(path)""#)
+                        #expect(answer == "EACCES", "\(act): \(answer)")
+                    }
+                }
+            }
+        }
+
         @Test(.timeLimit(.minutes(1)), arguments: Lane.allCases)
         func `What is permitted works`(lane: Lane) async {
             await #expect(processExitsWith: .success) { [lane] in
