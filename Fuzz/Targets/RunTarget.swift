@@ -74,7 +74,7 @@ private struct RunLife {
     }
 
     private static func event(_ cursor: inout ByteCursor) -> RunMachine.Event {
-        switch cursor.below(10) {
+        switch cursor.below(11) {
         case 0: .began
         case 1: .stop(StopReason(rawValue: UInt32(cursor.below(6))) ?? .user)
         case 2: .exceeded([.memory, .cpu, .processes, .output][cursor.below(4)])
@@ -82,6 +82,7 @@ private struct RunLife {
         case 4: .refused
         case 5: .exited(cursor.flag() ? .exited(1) : .signalled(9))
         case 6: .workerLost
+        case 10: .hurry
         case 7: .paused(UInt64(cursor.integer(UInt16.self)))
         default: .deadline
         }

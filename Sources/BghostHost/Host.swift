@@ -89,6 +89,8 @@ package actor Host {
     /// What plugins want people to be told; `nil` if nobody delivers it.
     var notifications: HostOutbox?
     var drained: [CheckedContinuation<Void, Never>] = []
+    /// Whether a drain waits for nobody.
+    private var isHurried = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         reactor.asUnownedSerialExecutor()
@@ -207,6 +209,7 @@ package actor Host {
         log.write(.info, "host.draining", "\(runs.count) runs are asked to stop")
         for number in runs.numbers { handle(.stop(.drain), of: number) }
         for carrier in carriers.values where carrier.isIdle { retire(carrier) }
+        if isHurried { hurry() }
         await waitUntilDrained()
         await endTransfers()
         // Before the spawner, which its probes need to the last.
@@ -237,17 +240,13 @@ package actor Host {
 
     /// Has a drain wait for nobody any more: what still runs is killed, as at the end of its grace.
     ///
-    /// Before a drain it does nothing.
+    /// Before a drain it has the next one hurry.
     package func hurry() {
+        isHurried = true
         guard isDraining, !isEmpty else { return }
         log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
-        // One that was told to stop meets the deadline of its grace; others are killed already.
-        for number in runs.numbers where isStopping(number) { handle(.deadline, of: number) }
-        for carrier in Array(carriers.values) where carrier.isIdle { retireNow(carrier) }
-    }
-
-    private func isStopping(_ number: UInt64) -> Bool {
-        runs.index(of: number).map { runs[$0]?.machine.state == .cancelling } ?? false
+        for number in runs.numbers { handle(.hurry, of: number) }
+        for carrier in Array(carriers.values) { retireNow(carrier) }
     }
 
     private func waitUntilDrained() async {

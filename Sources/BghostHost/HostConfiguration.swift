@@ -129,6 +129,8 @@ enum HostLimits {
     static let dataPeriod: UInt64 = 1_000_000_000
     /// Each time that a worker has used so much processor time, its limits are looked at.
     static let cpuPeriod: Int64 = 10_000_000
+    /// How often the pause after a shortage is doubled at the most.
+    static let shortageDoublingsMax = 5
     /// How long a worker that closed its socket has until it is looked at again.
     static let hungUpPeriod: UInt64 = 100_000_000
     /// How long one that is dying may take for it.

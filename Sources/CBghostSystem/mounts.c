@@ -91,11 +91,12 @@ int bgs_mounts_private(void) {
   return mount("", "/", "", MS_REC | MS_PRIVATE, "") < 0 ? -errno : 0;
 }
 
-int bgs_mount_memory(const char *where, uint64_t bytes) {
+int bgs_mount_memory(const char *where, uint64_t bytes, int holds_code) {
   char options[96];
   snprintf(options, sizeof options, "mode=0755,size=%llu,nr_inodes=4096",
            (unsigned long long)bytes);
-  return mount("tmpfs", where, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0 ? -errno : 0;
+  unsigned long flags = MS_NOSUID | MS_NODEV | (holds_code ? 0 : MS_NOEXEC);
+  return mount("tmpfs", where, "tmpfs", flags, options) < 0 ? -errno : 0;
 }
 
 int bgs_mount_processes(const char *where) {

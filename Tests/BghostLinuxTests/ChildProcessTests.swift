@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostLinux
+import BghostTestSupport
 import Glibc
 import Testing
 
@@ -62,6 +63,18 @@ import Testing
         #expect(program.child.isEnding)
         let end = try program.end()
         #expect(end.code == 3)
+    }
+
+    /// Its own file in `/proc` says that it has no memory, and that it is ending.
+    @Test func aProcessWhoseFirstThreadHasEndedIsSeenByItsOthers() throws {
+        let program = try Program([Fixture.program("headless")])
+        #expect(program.line() == "ready")
+        #expect(try #require(program.child.lookAtMemory()) > 32 << 20)
+        #expect(!program.child.isEnding)
+        program.say("go")
+        let end = try program.end()
+        #expect(end.exited && end.code == 4)
+        #expect(program.child.isEnding)
     }
 
     @Test func aRunningChildHasNotEnded() throws {

@@ -68,30 +68,30 @@ package enum SandboxDoctor {
         }
     }
 
-    /// Who sees to it that workers keep to their memory and threads.
+    /// Who sees to it that workers keep to their memory, threads and share of processors.
     private static var groups: (isHeld: Bool, text: String) {
+        let found = ControlGroup.look()
+        let controllers = found?.controllers ?? []
+        let place = found.map { TerminalText.escaped($0.group) } ?? ""
         let fix =
             "; a unit with Delegate=yes, or a container with a group of its own, has the kernel do it"
-        guard let (controllers, group) = ControlGroup.look() else {
-            return (
-                false, "memory of workers is watched by bghost: there is no cgroup v2 here" + fix
-            )
-        }
-        guard controllers.contains("memory") else {
-            return (
-                false,
-                "memory of workers is watched by bghost: cgroup v2 has no memory controller in"
-                    + " \(TerminalText.escaped(group)) (where v1 has it, boot with"
-                    + " systemd.unified_cgroup_hierarchy=1)" + fix
-            )
-        }
         let processors =
             controllers.contains("cpu")
-            ? "" : "; it has no cpu controller, so no plugin with limits.cpuQuota is run"
+            ? "" : "; without a cpu controller no plugin with limits.cpuQuota is run"
+        guard controllers.contains("memory") else {
+            let reason =
+                found == nil
+                ? "there is no cgroup v2 here"
+                : "cgroup v2 has no memory controller in \(place) (where v1 has it, boot with"
+                    + " systemd.unified_cgroup_hierarchy=1)"
+            return (
+                false, "memory of workers is watched by bghost: \(reason)\(fix)\(processors)"
+            )
+        }
         return (
             true,
-            "memory of workers can be held by the kernel (\(TerminalText.escaped(group))) for a bghost"
-                + " that has a group of its own: Delegate=yes in its unit" + processors
+            "memory of workers can be held by the kernel (\(place)) for a bghost that has a group of"
+                + " its own: Delegate=yes in its unit\(processors)"
         )
     }
 

@@ -24,7 +24,7 @@ extension ManifestKeys {
             ),
             ManifestKey(
                 "cpuQuota",
-                .share(1...100_000),
+                .share(5...100_000),
                 """
                 Processor time of each worker as a share of one processor; without it there is no \
                 limit. A worker is slowed down to it by the kernel, and must be: where no \

@@ -38,6 +38,8 @@ package struct RunMachine: Equatable, Sendable {
         case workerLost
         /// The deadline that the machine had asked for has come.
         case deadline
+        /// The daemon ends, and waits for nobody any more.
+        case hurry
         /// Its time stands still for so many nanoseconds more.
         case paused(UInt64)
     }
@@ -112,6 +114,11 @@ package struct RunMachine: Equatable, Sendable {
         case (.running, .stop(let reason)): cancel(reason, now: now, &effects)
         case (.running, .deadline): cancel(.expired, now: now, &effects)
         case (.cancelling, .deadline): kill(.graceExceeded, now: now, &effects)
+        case (.cancelling, .hurry):
+            // It was not left the rest of its grace, so its end says nothing of it.
+            if stopReason != .user { stopReason = .drain }
+            kill(.graceExceeded, now: now, &effects)
+        case (_, .hurry): break
         case (.killing, .deadline):
             // Not reaped: in a system call that does not return. Its slot is given back, its worker
             // is never used again.

@@ -32,6 +32,9 @@ extension Host {
                 Task(executorPreference: reactor) { await self?.listen(to: serial) }
             }
         )
+        guard carrier.starts.begin(), carrier.control.begin() else {
+            throw CarrierError(description: "no thread can be made for it", isShortage: true)
+        }
         let runtime = carrier.runtime
         let held = plugin.held
         if let held { librariesInDaemon.append(held) }

@@ -37,10 +37,8 @@ extension Host {
             setProblem(plugin, error.description, file: nil)
             return false
         }
-        if plugin.limits.cpuQuota != nil, plugin.isolation == .worker, !mayHoldQuota(of: plugin) {
-            return false
-        }
         guard case .plugin(let definition) = plugin.code else {
+            guard mayHoldQuota(of: plugin) else { return false }
             plugin.problem = nil
             _ = walls(of: plugin)
             return true
@@ -71,6 +69,7 @@ extension Host {
             let trust = LibraryTrust(definition, manifest, isLax: configuration.isLax)
             plugin.held = try trust.hold(path)
             _ = try PluginImage.inspect(path: path, held: plugin.held).requireLoadable()
+            guard mayHoldQuota(of: plugin) else { return false }
             plugin.problem = nil
             // Now, and not with the first worker, when the limits of other runs wait for this thread.
             if plugin.isolation == .worker { _ = walls(of: plugin) }
@@ -84,17 +83,23 @@ extension Host {
     /// Whether the kernel keeps workers to a share of the processors.
     var holdsQuotas: Bool { controlGroup?.controllers.contains("cpu") ?? false }
 
+    static let unheld =
+        "its limits.cpuQuota cannot be held: bghost has no cpu controller of cgroup v2 to hand on"
+        + " (in a unit: Delegate=yes); `bghost doctor` says what there is"
+
+    /// Whether it has a limit that nobody holds here.
+    func isUnheld(_ limits: WorkerLimits, _ isolation: Isolation) -> Bool {
+        limits.cpuQuota != nil && isolation == .worker && !holdsQuotas
+    }
+
     /// What only the kernel can hold is not left to luck, but where people develop.
     private func mayHoldQuota(of plugin: PluginSlot) -> Bool {
-        if holdsQuotas { return true }
-        let message =
-            "its limits.cpuQuota cannot be held: bghost has no cpu controller of cgroup v2 to hand on"
-            + " (in a unit: Delegate=yes); `bghost doctor` says what there is"
+        guard isUnheld(plugin.limits, plugin.isolation) else { return true }
         guard configuration.isLax else {
-            setProblem(plugin, message, file: nil)
+            setProblem(plugin, Self.unheld, file: plugin.file)
             return false
         }
-        log.write(.warning, "plugin.unlimited", message, plugin: plugin.name)
+        log.write(.warning, "plugin.unlimited", Self.unheld, plugin: plugin.name)
         return true
     }
 

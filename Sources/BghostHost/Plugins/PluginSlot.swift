@@ -29,6 +29,8 @@ final class PluginSlot {
     var available: [Carrier] = []
     var carriers: [UInt32: Carrier] = [:]
     var loadFailures = 0
+    /// How often in a row the machine had no means for a worker of it.
+    var shortages = 0
     /// Whether it was quarantined as another version: one crash is enough then.
     var isOnTrial = false
     /// How many workers in a row ended by themselves before they had a run.

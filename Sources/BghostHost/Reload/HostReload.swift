@@ -71,6 +71,12 @@ extension Host {
                     + " for \(carrier.lanes.count)"
             )
         }
+        let unheld =
+            wanted.plugins.first { isUnheld($0.limits, $0.isolation) }?.name
+            ?? wanted.functions.first { isUnheld($0.limits, .worker) }?.name
+        if let unheld, !configuration.isLax {
+            throw OperatorRefusal(.unavailable, "`\(unheld)`: \(Self.unheld)")
+        }
         guard changes.isEmpty else {
             throw .needsRestart(changes, path: configuration.manifestPath)
         }

@@ -15,9 +15,7 @@ extension Host {
             carrier = try carrierWithFreeLane(for: plugin)
         } catch {
             // First, so that what goes back does not begin again at once.
-            if error.isShortage {
-                pause(plugin, error.description, until: now &+ patience.loadBackoff)
-            }
+            if error.isShortage { pauseForShortage(plugin, error.description) }
             return couldNotBegin(start, error.description, isShortage: error.isShortage)
         }
         guard let lane = carrier.takeLane() else {

@@ -12,11 +12,13 @@ extension Host {
         guard plugin.isolation == .worker, !plugin.isRetired, now >= plugin.dataLookAt else {
             return
         }
+        let thread = dataThread ?? WorkThread()
+        dataThread = thread
+        // Without a thread the next look, at the end of a run or a second later, is the first.
+        guard thread.begin() else { return }
         // Until the answer is there, which may take as long as the disk likes.
         plugin.dataLookAt = .max
         let (name, folder, limits) = (plugin.name, plugin.dataDirectory, plugin.limits)
-        let thread = dataThread ?? WorkThread()
-        dataThread = thread
         thread.perform { [weak self, reactor] in
             let begin = Monotonic.now
             let usage = FolderUsage(

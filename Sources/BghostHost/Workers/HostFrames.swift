@@ -213,7 +213,10 @@ extension Host {
         guard !dirty.isEmpty else { return }
         for worker in dirty {
             worker.isDirty = false
-            guard worker.state != .gone else { continue }
+            // What it is to load it is told once it is in its control group.
+            guard worker.state != .gone, controlGroup == nil || worker.process != nil else {
+                continue
+            }
             if !worker.flush() {
                 log.write(
                     .error,

@@ -90,7 +90,11 @@ extension Host {
     }
 
     /// Takes a worker out of the books and ends the runs that it still has.
-    func gone(_ worker: Worker, because how: ProcessEnd?) {
+    ///
+    /// - Parameters:
+    ///   - how: its process ended; `nil` if there was none.
+    ///   - shortage: what the machine lacks for it, which ends no request.
+    func gone(_ worker: Worker, because how: ProcessEnd?, shortage: String? = nil) {
         let isUnasked = worker.state != .ending || worker.killedFor != nil
         worker.state = .gone
         for channel in Worker.Channel.allCases {
@@ -114,9 +118,9 @@ extension Host {
         for number in worker.runs {
             guard let how else {
                 runs.index(of: number).map {
-                    runs[$0]?.record.message = worker.plugin.problem?.message ?? ""
+                    runs[$0]?.record.message = shortage ?? worker.plugin.problem?.message ?? ""
                 }
-                handle(.workerLost, of: number)
+                handle(shortage == nil ? .refused : .workerLost, of: number)
                 continue
             }
             // A kill on behalf of one run is a loss to its neighbours, not a fault of theirs.

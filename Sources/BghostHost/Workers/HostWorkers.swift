@@ -61,16 +61,21 @@ extension Host {
         try plugin.requireHeld()
         let worker: Worker
         var childEnds: [Int32] = []
-        defer { for fd in childEnds { close(fd) } }
+        var ownEnds: [Int32] = []
+        defer { for fd in childEnds + ownEnds { close(fd) } }
         do throws(SystemError) {
             let (work, childWork) = try PacketSocket.pair()
+            ownEnds.append(work)
             childEnds.append(childWork)
             let (control, childControl) = try PacketSocket.pair()
+            ownEnds.append(control)
             childEnds.append(childControl)
             for end in [work, control] { PacketSocket.refuseDescriptors(end) }
             let (output, childOutput) = try Pipe.make()
+            ownEnds.append(output)
             childEnds.append(childOutput)
             let (error, childError) = try Pipe.make()
+            ownEnds.append(error)
             childEnds.append(childError)
             worker = Worker(
                 serial: nextSerial(),
@@ -81,6 +86,7 @@ extension Host {
                 output: output,
                 error: error
             )
+            ownEnds = []
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             childEnds.append(null)
             let owners = walls(of: plugin).copyOwners()
@@ -97,7 +103,7 @@ extension Host {
         } catch {
             throw CarrierError(
                 description: "no worker can be made: \(error.description)",
-                isShortage: true
+                isShortage: error.isShortage
             )
         }
         worker.audit = .max
@@ -188,19 +194,15 @@ extension Host {
         case .failure(let error):
             // That is the machine's fault, and says nothing against the plugin.
             let message = "no worker could be started: \(error.description)"
-            pause(worker.plugin, message, until: now &+ patience.loadBackoff)
-            gone(worker, because: nil)
+            pauseForShortage(worker.plugin, message)
+            gone(worker, because: nil, shortage: error.isShortage ? message : nil)
         case .success(let spawned):
             let process = ChildProcess(spawned)
             worker.process = process
             worker.group = group
             process.groupKillPath = group.map { $0 + "/cgroup.kill" }
-            if group == nil, holdsQuotas, worker.plugin.limits.cpuQuota != nil {
-                let message = "the kernel refused a control group with its limits.cpuQuota"
-                pause(worker.plugin, message, until: now &+ patience.loadBackoff)
-                worker.killedFor = message
-                process.kill()
-            }
+            let hasQuota = worker.plugin.limits.cpuQuota != nil && holdsQuotas
+            if hasQuota { process.quotaPath = group.map { $0 + "/cpu.max" } }
             do {
                 // Not before: what a quick worker says must find its process known.
                 try watch(worker, Worker.Channel.allCases.filter { $0 != .control })
@@ -215,8 +217,31 @@ extension Host {
             for number in worker.runs {
                 if let index = runs.index(of: number) { runs[index]?.record.pid = spawned.pid }
             }
+            if hasQuota, group == nil { giveUpUnheld(worker) }
             if worker.state == .ending { process.kill() }
+            // It was not told what to load before, so nothing of its plugin was outside its group.
+            markDirty(worker)
         }
+    }
+
+    /// The kernel would not hold a worker to its quota: that is no fault of its plugin or its runs.
+    private func giveUpUnheld(_ worker: Worker) {
+        let message = "the kernel refused a control group with its limits.cpuQuota"
+        pauseForShortage(worker.plugin, message)
+        worker.killedFor = message
+        for number in worker.runs {
+            runs.index(of: number).map { runs[$0]?.record.message = message }
+            worker.hasReleased[Lane.of(number)] = true
+            handle(.workerLost, of: number)
+        }
+        retireNow(worker)
+    }
+
+    /// Lets a plugin alone for a while whose worker the machine has no means for, longer each time.
+    func pauseForShortage(_ plugin: PluginSlot, _ message: String) {
+        let shift = UInt64(min(plugin.shortages, HostLimits.shortageDoublingsMax))
+        plugin.shortages += 1
+        pause(plugin, message, until: now &+ patience.loadBackoff << shift)
     }
 
     /// The worker has loaded its plugin.
@@ -225,6 +250,7 @@ extension Host {
         carrier.deadline = .max
         carrier.handlers = ready.handlers
         carrier.plugin.loadFailures = 0
+        carrier.plugin.shortages = 0
         log.write(
             .debug,
             "worker.ready",

@@ -14,6 +14,9 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
         self.code = code
     }
 
+    /// Whether the machine or this process has none left of something that it may have again.
+    package var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC].contains(code) }
+
     /// The kernel's words for the number, such as "No such file or directory".
     package var reason: String { String(cString: strerror(code)) }
 

@@ -20,6 +20,8 @@ package final class ChildProcess {
     package let pidfd: Int32
     /// The file of a cgroup v2 group of its own that kills all in it, where there is one.
     package var groupKillPath: String?
+    /// The file of that group by which it is slowed down, if it is.
+    package var quotaPath: String?
     /// Whether it has been handed over to be collected, after which its number may be another's.
     private var isGivenUp = false
     private var isKilled = false
@@ -52,6 +54,8 @@ package final class ChildProcess {
         // worker, that and not the signal is what takes long. Each of its threads must die for it to
         // be gone, and the last one takes down its memory. Refused without CAP_SYS_NICE.
         _ = bgs_realtime_threads(pid)
+        // Dying takes processor time, which one that is slowed down would have to wait for.
+        if let quotaPath { writeFile(quotaPath, "max") }
         if let groupKillPath { writeFile(groupKillPath, "1") }
     }
 
@@ -62,7 +66,10 @@ package final class ChildProcess {
         // Not yet collected, the child still holds the number of its group.
         _ = Glibc.kill(-pid, SIGKILL)
         // Nobody has come into its cgroup since that was killed: only the daemon moves anybody there.
-        if let groupKillPath, !isKilled { writeFile(groupKillPath, "1") }
+        if let groupKillPath, !isKilled {
+            if let quotaPath { writeFile(quotaPath, "max") }
+            writeFile(groupKillPath, "1")
+        }
         isGivenUp = true
     }
 
@@ -97,9 +104,38 @@ package final class ChildProcess {
 
     /// The memory that is resident now, bytes.
     package func lookAtMemory() -> UInt64? {
-        guard let resident = residentBytes else { return nil }
+        guard var resident = residentBytes else { return nil }
+        // A process whose first thread has ended has no memory by its own file, but by its others'.
+        if resident == 0 { resident = threadNumbers.lazy.compactMap(residentBytes).max() ?? 0 }
         peakSeen = max(peakSeen ?? 0, resident)
         return resident
+    }
+
+    /// The numbers of its threads, as far as they can be seen.
+    private var threadNumbers: [String] {
+        guard let folder = opendir("/proc/\(pid)/task") else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    private func residentBytes(_ thread: String) -> UInt64? {
+        guard let text = readFile("/proc/\(pid)/task/\(thread)/statm", bytesMax: 128) else {
+            return nil
+        }
+        return Self.residentBytes(text)
+    }
+
+    private static func residentBytes(_ statm: some Collection<UInt8>) -> UInt64? {
+        let fields = statm.split(separator: UInt8(ascii: " "))
+        guard fields.count > 1 else { return nil }
+        return decimal(fields[1]).map { $0 * UInt64(getpagesize()) }
     }
 
     private var residentBytes: UInt64? {
@@ -108,9 +144,7 @@ package final class ChildProcess {
         return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { buffer in
             let count = pread(statm, buffer.baseAddress, 128, 0)
             guard count > 0 else { return nil }
-            let fields = buffer.prefix(count).split(separator: UInt8(ascii: " "))
-            guard fields.count > 1 else { return nil }
-            return decimal(fields[1]).map { $0 * UInt64(getpagesize()) }
+            return Self.residentBytes(buffer.prefix(count))
         }
     }
 
@@ -127,9 +161,12 @@ package final class ChildProcess {
 
     /// Whether it is on its way out, though it cannot be collected yet.
     ///
-    /// A process closes what it has open before it is gone, and can take a while for the rest.
-    package var isEnding: Bool {
-        guard let text = readFile("/proc/\(pid)/stat", bytesMax: 4096),
+    /// A process closes what it has open before it is gone, and can take a while for the rest. One
+    /// whose first thread alone has ended looks like it, and is not.
+    package var isEnding: Bool { threadNumbers.allSatisfy(isEnding) }
+
+    private func isEnding(_ thread: String) -> Bool {
+        guard let text = readFile("/proc/\(pid)/task/\(thread)/stat", bytesMax: 4096),
             // Its name, which may be anything, stands before that.
             let name = text.lastIndex(of: UInt8(ascii: ")"))
         else { return true }

@@ -181,6 +181,7 @@ package final class Spawner: Sendable {
         let pidfd = bgs_pidfd_open(pid)
         guard pidfd >= 0 else {
             kill(pid, SIGKILL)
+            _ = bgs_collect(pid)
             throw SystemError("open a pidfd for", order.path, code: 0 - pidfd)
         }
         return Spawned(pid: pid, pidfd: pidfd, inheritedPeakBytes: bgs_own_peak_bytes())

@@ -13,6 +13,9 @@ struct PrivateFiles {
     /// Paths that were granted by name and are not there.
     private(set) var absent: [String] = []
 
+    /// Whether code may lie where the process writes.
+    private var holdsCode = false
+
     /// A tree that is to be mounted.
     private struct Tree {
         let fd: Int32
@@ -29,12 +32,15 @@ struct PrivateFiles {
     /// - Parameters:
     ///   - owners: a namespace in which the plugin's user owns what belongs to root, or -1.
     ///   - bytes: the most that the tmpfs holds.
+    ///   - holdsCode: whether what the process wrote may be run or mapped as code.
     /// - Returns: `nil`, or what went wrong; the process sees what it saw before then.
     mutating func enter(
         _ grants: [SandboxProfile.Grant],
         owners: Int32,
-        bytes: UInt64
+        bytes: UInt64,
+        holdsCode: Bool
     ) -> String? {
+        self.holdsCode = holdsCode
         let isolated = bgs_mounts_private()
         guard isolated == 0 else { return "making mounts private: \(reasonText(isolated))" }
         // All before the first is mounted: then no path leads through what is new.
@@ -48,7 +54,7 @@ struct PrivateFiles {
         // The folders on the way must be passable for the user that the worker becomes.
         let mask = umask(0)
         defer { umask(mask) }
-        let memory = bgs_mount_memory(Self.root, bytes)
+        let memory = bgs_mount_memory(Self.root, bytes, holdsCode ? 1 : 0)
         guard memory == 0 else { return "mounting a tmpfs: \(reasonText(memory))" }
         if let fault = fill(trees) {
             _ = bgs_unmount(Self.root)
@@ -81,6 +87,9 @@ struct PrivateFiles {
         var attributes = UInt64(BGS_TREE_NO_SETUID)
         if !grant.path.hasPrefix("/dev/") { attributes |= UInt64(BGS_TREE_NO_DEVICES) }
         if !grant.access.contains(.write) { attributes |= UInt64(BGS_TREE_READ_ONLY) }
+        if !holdsCode, grant.access.contains(.write), !grant.access.contains(.execute) {
+            attributes |= UInt64(BGS_TREE_NO_CODE)
+        }
         guard bgs_tree_restrict(fd, attributes) == 0 else {
             close(fd)
             absent.append(grant.path)

@@ -127,7 +127,8 @@ package struct WorkerSandbox {
         let fault = files.enter(
             order.grants,
             owners: isRoot && wants(.user) && order.user != 0 ? order.owners : -1,
-            bytes: order.scratchBytes
+            bytes: order.scratchBytes,
+            holdsCode: !wants(.writeXorExecute)
         )
         hasFiles = fault == nil
         standings.append(

@@ -53,7 +53,8 @@ int bgs_owner_map(uint32_t id);
 
 /* Cuts this process's mounts off from everybody else's. */
 int bgs_mounts_private(void);
-int bgs_mount_memory(const char *where, uint64_t bytes);
+/* A tmpfs of so many bytes, in which code may lie or not. */
+int bgs_mount_memory(const char *where, uint64_t bytes, int holds_code);
 /* A view of /proc that shows the caller's own user's processes only. */
 int bgs_mount_processes(const char *where);
 /* A copy of the tree at `path`, not yet attached anywhere. */
@@ -61,6 +62,7 @@ int bgs_tree_copy(const char *path);
 #define BGS_TREE_READ_ONLY 1u
 #define BGS_TREE_NO_SETUID 2u
 #define BGS_TREE_NO_DEVICES 4u
+#define BGS_TREE_NO_CODE 8u
 int bgs_tree_restrict(int tree, uint64_t attributes);
 int bgs_tree_map_owners(int tree, int owners);
 int bgs_tree_attach(int tree, const char *where);

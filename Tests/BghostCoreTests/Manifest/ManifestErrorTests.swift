@@ -287,8 +287,8 @@ struct ManifestErrorTests {
         ),
         Bad(
             .outOfRange,
-            plugin("\"limits\": { \"cpuQuota\": ▶\"0%\" }"),
-            label: "a share from 1% to 100000% is needed"
+            plugin("\"limits\": { \"cpuQuota\": ▶\"4%\" }"),
+            label: "a share from 5% to 100000% is needed"
         ),
         Bad(
             .outOfRange,

@@ -32,7 +32,7 @@ import Testing
     /// One of each kind of event.
     static let events: [Event] = [
         .began, .stop(.drain), .exceeded(.memory), .completed(status: 0), .refused,
-        .exited(.signalled(11)), .workerLost, .deadline, .paused(7),
+        .exited(.signalled(11)), .workerLost, .deadline, .hurry, .paused(7),
     ]
 
     static let killable: [Row] = [
@@ -44,6 +44,7 @@ import Testing
         Row(.starting, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.starting, .workerLost, .ended, [.end(.lost)]),
         Row(.starting, .deadline, .killing, [reapOver, .kill(.startTimeout)]),
+        Row(.starting, .hurry, .starting),
         Row(.starting, .paused(7), .starting),
 
         Row(.running, .began, .running),
@@ -64,6 +65,7 @@ import Testing
             .cancelling,
             [graceOver, .cancel(.expired, remaining: 5_000_000_000)]
         ),
+        Row(.running, .hurry, .running),
         // From when it was due, and not from now.
         Row(.running, .paused(7), .running, [.arm(25_000_000_007)]),
 
@@ -75,6 +77,7 @@ import Testing
         Row(.cancelling, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.cancelling, .workerLost, .ended, [.end(.lost)]),
         Row(.cancelling, .deadline, .killing, [reapOver, .kill(.graceExceeded)]),
+        Row(.cancelling, .hurry, .killing, [reapOver, .kill(.graceExceeded)]),
         Row(.cancelling, .paused(7), .cancelling, [.arm(5_000_000_007)]),
 
         // Once the worker is being killed, only that it is gone frees the slot.
@@ -86,6 +89,7 @@ import Testing
         Row(.killing, .exited(.signalled(11)), .ended, [.end(.killed(.cpu))]),
         Row(.killing, .workerLost, .ended, [.end(.killed(.cpu))]),
         Row(.killing, .deadline, .ended, [.end(.killed(.cpu))]),
+        Row(.killing, .hurry, .killing),
         Row(.killing, .paused(7), .killing),
     ]
 
@@ -97,6 +101,7 @@ import Testing
         Row(.running, .exceeded(.output), .ended, [.kill(.output), .end(.abandoned)]),
         Row(.cancelling, .exceeded(.output), .ended, [.kill(.output), .end(.abandoned)]),
         Row(.cancelling, .deadline, .ended, [.kill(.graceExceeded), .end(.abandoned)]),
+        Row(.cancelling, .hurry, .ended, [.kill(.graceExceeded), .end(.abandoned)]),
         Row(.cancelling, .completed(status: -3), .ended, [.end(.cancelledClean)]),
     ]
 

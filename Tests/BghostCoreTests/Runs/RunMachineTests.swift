@@ -131,7 +131,7 @@ import Testing
     }
 
     private static func event(_ random: inout SeededGenerator) -> Event {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
         case 0: .began
         case 1: .stop(StopReason.allCases.randomElement(using: &random) ?? .user)
         case 2: .exceeded(.memory)
@@ -139,8 +139,22 @@ import Testing
         case 4: .refused
         case 5: .exited(.exited(3))
         case 6: .workerLost
+        case 7: .hurry
         default: .deadline
         }
+    }
+
+    @Test(arguments: [
+        (StopReason.expired, StopReason.drain), (.quota, .drain), (.drain, .drain), (.user, .user),
+    ])
+    func whoWasHurriedWasStoppedByTheDrain(asked: StopReason, recorded: StopReason) {
+        var machine = RunMachine(limits: RunLimits(kind: .refresh), isKillable: true)
+        var effects: [Effect] = []
+        machine.handle(.began, now: 1, &effects)
+        machine.handle(.stop(asked), now: 2, &effects)
+        machine.handle(.hurry, now: 3, &effects)
+        #expect(machine.stopReason == recorded)
+        #expect(machine.killReason == .graceExceeded)
     }
 
     // MARK: Extreme limits

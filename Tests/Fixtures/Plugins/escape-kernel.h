@@ -242,6 +242,20 @@ ACT(code_of_data) {
   munmap(page, 4096);
   return error;
 }
+ACT(code_of_file) {
+  (void)number;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return errno;
+  int error = result(ftruncate(fd, 4096));
+  if (!error) {
+    void *page = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (page == MAP_FAILED) error = errno;
+    else munmap(page, 4096);
+  }
+  close(fd);
+  unlink(path);
+  return error;
+}
 ACT(call_of_32_bits) {
   long answer = -ENOSYS;
   IGNORED;

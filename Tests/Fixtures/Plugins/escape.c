@@ -20,7 +20,7 @@ static const struct act {
   NAME(become_program), NAME(namespaces), NAME(user_namespace), NAME(enter_namespace),
   NAME(memory_file), NAME(shared_memory), NAME(io_uring), NAME(bpf), NAME(page_faults),
   NAME(keyring), NAME(persona), NAME(host_name), NAME(become_root), NAME(writable_code),
-  NAME(code_of_data), NAME(call_of_32_bits), NAME(call_of_x32), NAME(own_signal), NAME(own_thread),
+  NAME(code_of_data), NAME(code_of_file), NAME(call_of_32_bits), NAME(call_of_x32), NAME(own_signal), NAME(own_thread),
   NAME(ask_socket), NAME(ask_from_child), NAME(ask_from_orphan),
 };
 

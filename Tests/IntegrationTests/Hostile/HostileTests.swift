@@ -104,8 +104,11 @@ extension Integration {
                     // What still has descriptors of the plugins' first looks gives them back later.
                     _ = try await settled()
                     let run = try await daemon.begin("honour-cancel")
+                    let held = try File.list("/proc/self/fd").count
                     let before = try limitDescriptors(to: numbersWithFree(4))
                     let record = try await daemon.run("witness.echo")
+                    // What was made for it before there was too little is given back.
+                    #expect(try File.list("/proc/self/fd").count == held)
                     #expect(record.outcome == .lost)
                     #expect(record.message.hasPrefix("no worker can be made: "))
                     _ = try limitDescriptors(to: before)

@@ -97,6 +97,7 @@ struct Escape: Sendable {
         // By the kernel's own rule, or by the filter where it has none.
         Escape("writable_code", "", .none, ["EACCES", "EPERM"]),
         Escape("code_of_data", "", .none, ["EACCES", "EPERM"]),
+        Escape("code_of_file", "/tmp/code", .none, ["EPERM"]),
     ]
 
     /// With permissions for it; the same acts, so that it is not their own fault that they fail.
@@ -116,5 +117,6 @@ struct Escape: Sendable {
         Escape("start_program", "/usr/bin/true"),
         Escape("writable_code"),
         Escape("code_of_data"),
+        Escape("code_of_file", "/tmp/code"),
     ]
 }
