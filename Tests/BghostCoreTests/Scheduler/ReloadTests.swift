@@ -289,16 +289,7 @@ import Testing
             while !hand.begun.isEmpty { try hand.end(after: Hand.second, .failed) }
             hand.reload(round % 2 == 0 ? second : first, slots: 1 + round % 3)
         }
-        var replay = SchedulerReplay(
-            Scheduler.Settings(
-                manifest: first,
-                manifestPath: "tasks.json",
-                slots: 1,
-                machineID: "machine",
-                seed: 1
-            ),
-            later: [second]
-        )
+        var replay = SchedulerReplay(Hand.settings(first, slots: 1), later: [second])
         #expect(hand.journal.count > 30)
         for line in hand.journal {
             var decided: [String] = []
@@ -310,15 +301,7 @@ import Testing
             #expect(decided == line.effects)
         }
         // Without the other manifest it is said, and not guessed.
-        var blind = SchedulerReplay(
-            Scheduler.Settings(
-                manifest: first,
-                manifestPath: "tasks.json",
-                slots: 1,
-                machineID: "machine",
-                seed: 1
-            )
-        )
+        var blind = SchedulerReplay(Hand.settings(first, slots: 1))
         let reload = try #require(
             hand.journal.flatMap(\.inputs).first { !blind.has($0.input) }
         )

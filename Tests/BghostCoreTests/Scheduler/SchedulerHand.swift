@@ -43,14 +43,16 @@ struct SchedulerHand {
     }
 
     private static func scheduler(_ manifest: Manifest, slots: Int) -> Scheduler {
-        Scheduler(
-            Scheduler.Settings(
-                manifest: manifest,
-                manifestPath: "tasks.json",
-                slots: slots,
-                machineID: "machine",
-                seed: 1
-            )
+        Scheduler(settings(manifest, slots: slots))
+    }
+
+    static func settings(_ manifest: Manifest, slots: Int = 4) -> Scheduler.Settings {
+        Scheduler.Settings(
+            manifest: manifest,
+            manifestPath: "tasks.json",
+            slots: slots,
+            machineID: "machine",
+            seed: 1
         )
     }
 
@@ -232,6 +234,22 @@ struct SchedulerHand {
 
     /// The tasks whose runs are under way.
     var running: [String] { begun.map(\.record.task) }
+
+    /// The machine has no means for the run that began last, nor for others of its plugin.
+    mutating func lackMeans(_ message: String) throws {
+        let last = begun.popLast()
+        let start = try #require(last)
+        let plugin = scheduler.catalog.pluginOfTask[start.task]
+        perform { $0.plugin(plugin, hasProblem: message, now: $1, &$2) }
+        perform { $0.couldNotBegin(start, message, isShortage: true, now: $1, &$2) }
+    }
+
+    /// It has them again.
+    mutating func haveMeans() {
+        for plugin in scheduler.catalog.plugins.indices {
+            perform { $0.plugin(plugin, hasProblem: nil, now: $1, &$2) }
+        }
+    }
 
     // MARK: Effects
 

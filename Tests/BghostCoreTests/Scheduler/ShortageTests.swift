@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// A machine without processes or descriptors for another worker.
+@Suite struct ShortageTests {
+    @Test(arguments: [TaskKind.refresh, .processing])
+    func `It ends no request, and costs none an attempt`(kind: TaskKind) throws {
+        let manifest = try SchedulerHand.manifest("a") {
+            $0.kind = kind
+            $0.retry = RetryPolicy(backoff: .none, attemptsMax: 1, lossesMax: 1)
+        }
+        var hand = SchedulerHand(manifest)
+        let request = try hand.submit(Submission(task: "a"))
+        // More often than any policy would try it.
+        for count in 1...12 {
+            #expect(hand.running == ["a"])
+            try hand.lackMeans("no processes")
+            #expect(hand.running.isEmpty)
+            let waiting = try #require(hand.pending[request.id])
+            #expect(waiting.counters == AttemptCounters(interruptions: count))
+            #expect(waiting.earliestBegin == nil)
+            hand.pass(SchedulerHand.hour)
+            #expect(hand.running.isEmpty)
+            hand.haveMeans()
+        }
+        #expect(hand.running == ["a"])
+        try hand.end(after: SchedulerHand.second)
+        #expect(hand.pending.isEmpty)
+    }
+
+    @Test func `What was tried by hand is over`() throws {
+        var hand = SchedulerHand(try SchedulerHand.manifest("a"))
+        try hand.trigger("a")
+        try hand.lackMeans("no processes")
+        #expect(hand.pending.isEmpty)
+        hand.haveMeans()
+        #expect(hand.running.isEmpty)
+    }
+
+    @Test func `It is decided alike when it is played again`() throws {
+        let manifest = try SchedulerHand.manifest("a", "b")
+        var hand = SchedulerHand(manifest)
+        try hand.submit(Submission(task: "a"))
+        try hand.submit(Submission(task: "b"))
+        try hand.lackMeans("no processes")
+        hand.haveMeans()
+        try hand.end(after: SchedulerHand.second)
+        var replay = SchedulerReplay(SchedulerHand.settings(manifest))
+        for line in hand.journal {
+            var decided: [String] = []
+            for input in line.inputs {
+                #expect(replay.has(input.input))
+                let effects = replay.apply(input)
+                decided += try #require(effects).map(\.fingerprint)
+            }
+            #expect(decided == line.effects)
+        }
+    }
+}
