@@ -13,7 +13,7 @@ TEST = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 timeout --kill-after=10 
 # What a kernel decides: walls, limits, processes.
 # An emulated processor is too slow for those that hold bghost to its times.
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
-    )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)|What a run forked
+    )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
 .PHONY: run build test check lint format bench fuzz storm kernels prerequisites
 
