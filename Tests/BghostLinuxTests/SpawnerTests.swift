@@ -48,6 +48,26 @@ import Testing
         }
     }
 
+    /// Not with the process: so the thread must last as long as that, and nothing outlives it.
+    @Test func whatAskedToDieWithItDiesWithItsThread() throws {
+        let spawner = try Spawner()
+        let pipe = try Pipe.make()
+        defer { close(pipe.reading) }
+        let child = try SpawnerTests.start(
+            "exec setpriv --pdeathsig KILL sh -c 'echo ready; exec sleep 1000'",
+            on: spawner,
+            writingTo: pipe.writing
+        )
+        close(pipe.writing)
+        for expected in "ready\n".utf8 { #expect(Program.next(pipe.reading) == expected) }
+        #expect(child.exit == nil)
+        spawner.end()
+        Program.wait(for: child.pidfd)
+        let end = try #require(child.exit)
+        #expect(!end.exited && end.code == SIGKILL)
+        child.collectHere()
+    }
+
     @Test func tellsOfAProgramThatCannotBeStarted() throws {
         let spawner = try Spawner()
         let answer = Mutex<Result<Int32, SystemError>?>(nil)
