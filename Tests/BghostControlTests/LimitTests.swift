@@ -165,7 +165,7 @@ struct LimitTests {
         limits.stallTime = .milliseconds(200)
         let filling = String(repeating: "x", count: 200 << 10)
         try await Serving.with(limits: limits) { serving in
-            for _ in 0..<60 {
+            for _ in 0..<12 {
                 let run = await serving.host.begin("com.acme.storm")
                 let result = #"{"x":"\#(filling)"}"#
                 await serving.host.end(run.id, .succeeded, message: "", result: result)
