@@ -291,15 +291,7 @@ import Testing
         }
         var replay = SchedulerReplay(Hand.settings(first, slots: 1), later: [second])
         #expect(hand.journal.count > 30)
-        for line in hand.journal {
-            var decided: [String] = []
-            for input in line.inputs {
-                #expect(replay.has(input.input))
-                let effects = replay.apply(input)
-                decided += try #require(effects).map(\.fingerprint)
-            }
-            #expect(decided == line.effects)
-        }
+        try hand.expectTheSame(of: &replay)
         // Without the other manifest it is said, and not guessed.
         var blind = SchedulerReplay(Hand.settings(first, slots: 1))
         let reload = try #require(

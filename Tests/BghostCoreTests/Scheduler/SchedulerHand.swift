@@ -235,6 +235,19 @@ struct SchedulerHand {
     /// The tasks whose runs are under way.
     var running: [String] { begun.map(\.record.task) }
 
+    /// Plays what happened again, and holds what is decided then to what was decided.
+    func expectTheSame(of replay: inout SchedulerReplay) throws {
+        for line in journal {
+            var decided: [String] = []
+            for input in line.inputs {
+                #expect(replay.has(input.input))
+                let effects = replay.apply(input)
+                decided += try #require(effects).map(\.fingerprint)
+            }
+            #expect(decided == line.effects)
+        }
+    }
+
     /// The machine has no means for the run that began last, nor for others of its plugin.
     mutating func lackMeans(_ message: String) throws {
         let last = begun.popLast()

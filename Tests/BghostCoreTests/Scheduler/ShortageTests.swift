@@ -48,14 +48,6 @@ import Testing
         hand.haveMeans()
         try hand.end(after: SchedulerHand.second)
         var replay = SchedulerReplay(SchedulerHand.settings(manifest))
-        for line in hand.journal {
-            var decided: [String] = []
-            for input in line.inputs {
-                #expect(replay.has(input.input))
-                let effects = replay.apply(input)
-                decided += try #require(effects).map(\.fingerprint)
-            }
-            #expect(decided == line.effects)
-        }
+        try hand.expectTheSame(of: &replay)
     }
 }
