@@ -33,6 +33,7 @@ extension Host {
             }
         )
         guard carrier.starts.begin(), carrier.control.begin() else {
+            for thread in [carrier.starts, carrier.control] { thread.end() }
             throw CarrierError(description: "no thread can be made for it", isShortage: true)
         }
         let runtime = carrier.runtime
