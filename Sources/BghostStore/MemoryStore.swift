@@ -3,8 +3,7 @@
 package import BghostCore
 internal import Synchronization
 
-/// A store that lasts as long as its process: for tests, and for a daemon that is told to keep
-/// nothing.
+/// A store that lasts as long as its process: for tests, and for a daemon that stores nothing.
 ///
 /// It keeps the last `historyMax` runs.
 package final class MemoryStore: Store {
@@ -15,17 +14,17 @@ package final class MemoryStore: Store {
 
     private struct State {
         var pending: [RunID: Request] = [:]
-        /// By request.
+        /// The leases by request.
         var leases: [RunID: Lease] = [:]
         var dead: [RunID: DeadLetter] = [:]
         var tasks: [String: TaskMemory] = [:]
         var switchedOff: [String: String] = [:]
         var quarantines: [String: Quarantine] = [:]
         var runtime: [RuntimeUse] = []
-        /// By plugin and id, which has no NUL.
+        /// The key is the plugin and the id, separated by a NUL, which neither contains.
         var notifications: [String: NotificationRow] = [:]
         var isClosed = false
-        /// A ring: the oldest is overwritten once it is full.
+        /// A ring buffer: once it is full, the oldest record is overwritten.
         var history: [RunRecord] = []
         var head = 0
         var last: [String: Int] = [:]
@@ -41,6 +40,7 @@ package final class MemoryStore: Store {
     package func commit(
         _ changes: [StoreChange],
         isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         let isKept = state.withLock { state in
@@ -50,6 +50,13 @@ package final class MemoryStore: Store {
         }
         completion(isKept ? .success(()) : .failure(StoreError("the store is closed")))
     }
+
+    /// This store always has room.
+    package var health: StoreHealth { StoreHealth() }
+    package func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
+    package func retryNow() {}
+    package func settle(until deadline: UInt64) -> Int { 0 }
+    package func hurry() {}
 
     private func take(_ change: StoreChange, _ state: inout State) {
         switch change {
@@ -80,6 +87,8 @@ package final class MemoryStore: Store {
         case .redriven(let request):
             guard state.dead.removeValue(forKey: request.id) != nil else { return }
             state.pending[request.id] = request
+        case .moved(let request):
+            if state.pending[request.id] != nil { state.pending[request.id] = request }
         case .discarded(let id): state.dead[id] = nil
         case .remembered(let memory): state.tasks[memory.identifier] = memory
         case .used(let use):
@@ -126,6 +135,9 @@ package final class MemoryStore: Store {
                 interrupted: state.leases.values.sorted { $0.run.id < $1.run.id }
                     .map { ($0.request, $0.run) },
                 tasks: Array(state.tasks.values),
+                dead: state.dead.values
+                    .map { (request: $0.request.id, task: $0.request.task, diedAt: $0.diedAt) }
+                    .sorted { ($0.diedAt, $0.request) < ($1.diedAt, $1.request) },
                 switchedOff: state.switchedOff,
                 quarantines: state.quarantines.values.sorted { $0.plugin < $1.plugin },
                 runtime: state.runtime.sorted { $0.minute < $1.minute },
@@ -145,6 +157,10 @@ package final class MemoryStore: Store {
 
     package func run(ofRequest id: RunID) -> RunRecord? {
         newest(1) { $0.request == id }.first
+    }
+
+    package func output(ofRun id: RunID) -> String {
+        newest(1) { $0.id == id }.first?.details?.output ?? ""
     }
 
     package func lastRun(task: String) -> RunRecord? {

@@ -2,22 +2,24 @@
 
 package import BghostCore
 
-/// What a store that has been opened still holds from before.
+/// The state of an opened store, from earlier processes.
 package struct RecoveredState: Sendable {
-    /// Grows with every time that the store is opened; the upper half of each epoch given out.
+    /// Increases each time that the store is opened; it is the upper half of each epoch.
     package var incarnation: UInt32
     /// Requests without a run, the oldest first.
     package var pending: [Request]
-    /// Runs that were under way when the daemon ended, with their requests.
+    /// Runs that were in progress when the daemon ended, with their requests.
     package var interrupted: [(request: Request, run: RunRecord)]
     package var tasks: [TaskMemory]
-    /// Plugins that are switched off, and why.
+    /// Dead requests, in the order in which they died.
+    package var dead: [(request: RunID, task: String, diedAt: Int64)]
+    /// Disabled plugins, and why.
     package var switchedOff: [String: String]
-    /// Plugins that are not run any more, by name.
+    /// Quarantined plugins, by name.
     package var quarantines: [Quarantine]
-    /// How long plugins with a budget ran within the last day.
+    /// How long plugins with a runtime budget ran within the last day.
     package var runtime: [RuntimeUse]
-    /// Notifications that are to be delivered, or may still be answered.
+    /// Notifications that are not delivered yet, or may still be answered.
     package var notifications: [NotificationRow]
 
     package init(
@@ -25,6 +27,7 @@ package struct RecoveredState: Sendable {
         pending: [Request] = [],
         interrupted: [(request: Request, run: RunRecord)] = [],
         tasks: [TaskMemory] = [],
+        dead: [(request: RunID, task: String, diedAt: Int64)] = [],
         switchedOff: [String: String] = [:],
         quarantines: [Quarantine] = [],
         runtime: [RuntimeUse] = [],
@@ -34,6 +37,7 @@ package struct RecoveredState: Sendable {
         self.pending = pending
         self.interrupted = interrupted
         self.tasks = tasks
+        self.dead = dead
         self.switchedOff = switchedOff
         self.quarantines = quarantines
         self.runtime = runtime
@@ -41,26 +45,26 @@ package struct RecoveredState: Sendable {
     }
 }
 
-/// A transaction that was not kept.
+/// Why a transaction was not kept, or a store not opened.
 package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is, as far as it decides what the host does.
+    /// The kind of the failure, as far as the host acts on it.
     package enum Kind: Equatable, Sendable {
-        /// No room: nothing new is accepted until there is; what runs goes on.
+        /// No room: the host accepts nothing new until there is; runs continue.
         case full
         /// The file or its folder cannot be written.
         case readOnly
         /// The file is damaged; nothing in it may be overwritten.
         case corrupt
-        /// Another daemon has it.
+        /// Another daemon has the file open.
         case taken
         case other
     }
 
     package let kind: Kind
-    /// What happened, where, and what to do about it.
+    /// What happened, where, and what to do.
     package let message: String
 
-    /// The message may quote a damaged file: what steers a terminal is escaped.
+    /// Escapes terminal control characters, since the message may quote a damaged file.
     package init(_ message: String, kind: Kind = .other) {
         self.kind = kind
         self.message = PrintableText.escaped(message)
@@ -69,75 +73,129 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// Where requests and runs are kept.
+/// The store of requests and runs.
 ///
-/// One host writes. It may begin a transaction before the last one is answered; they take effect in
-/// the order of the calls, so an implementation is free to commit several at once.
+/// One host writes. It may start a transaction before the previous one is answered; transactions
+/// take effect in the order of the calls, so an implementation may commit several at once.
 ///
-/// The questions are answered from what is committed, and from what `commit` was called with before.
+/// Queries are answered from the committed data and from all earlier transactions that were not
+/// refused.
+///
+/// What a caller may rely on depends on the policy:
+/// - `.refuse`: the answer is success, and then the transaction is on the disk, or failure, and
+///   then none of it has happened or will happen. The answer comes soon, even while the disk is
+///   full. The caller must not have acted on the change before. Used for submissions, redrives,
+///   discards, posted notifications.
+/// - `.retry`: the change has already happened, and is kept before every transaction that is
+///   committed after it. The answer comes once it is kept, however long that takes. Failure means
+///   that it will never be kept: the store is closed or damaged, its last sync failed
+///   (`Failure.isFinal`), or the transaction itself is at fault. Used for starts and ends of runs,
+///   served times, the scheduler's state of tasks, switches, quarantines, results of deliveries,
+///   withdrawals.
+///
+/// The writers limit how much waits: while `health.isPressed`, the host starts nothing that would
+/// add to it, and the store refuses what it may refuse.
 package protocol Store: AnyObject, Sendable {
-    /// Keeps a transaction.
+    /// Commits a transaction.
     ///
     /// - Parameters:
-    ///   - isAwaited: whether somebody waits for the answer. The calling thread may then be made to
-    ///     wait for the disk, as long as that is quick and nothing else is on its way there.
-    ///   - completion: called exactly once, in the order of the commits, when the transaction is as
-    ///     durable as this store makes it, or has failed. It may be called before `commit` returns,
-    ///     and on any thread.
+    ///   - isAwaited: whether the caller waits for the answer. The calling thread may then have to
+    ///     wait for the disk, if that is fast and no other transaction is being written.
+    ///   - onFailure: what happens to the transaction if it cannot be kept now.
+    ///   - completion: called exactly once, when the transaction is as durable as this store makes
+    ///     it, or has failed. The calls are in the order of the commits, except that a refusal may
+    ///     precede the answer to a transaction that is retried. It may be called before `commit`
+    ///     returns, and on any thread.
     func commit(
         _ changes: [StoreChange],
         isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     )
 
-    /// What the store holds: what a daemon that starts takes over from the one before.
+    /// Whether the store keeps its transactions, and since when it does not.
+    var health: StoreHealth { get }
+
+    /// Sets a function to call when the failure or the pressure in `health` changes, on any thread.
+    ///
+    /// It must be short, and must not commit.
+    func onHealthChange(_ body: @escaping @Sendable () -> Void)
+
+    /// Advances the next retry, since there may be room again.
+    func retryNow()
+
+    /// Waits until every commit is kept, at most until the deadline, and not long after `hurry`.
+    ///
+    /// - Parameter deadline: monotonic nanoseconds.
+    /// - Returns: how many transactions are not kept.
+    func settle(until deadline: UInt64) -> Int
+
+    /// Makes `settle` return soon.
+    func hurry()
+
+    /// Reads the state that a starting daemon restores.
     ///
     /// - Parameters:
-    ///   - expect: is told before how many there will be, or a few more.
-    ///   - each: is given every request without a run, the oldest first, while the store is read; it
-    ///     must not call the store. What it was given counts only if this returns.
-    /// - Returns: all else; its `pending` is empty.
+    ///   - expect: called first with the number of requests, or a slightly larger number.
+    ///   - each: called with every request without a run, the oldest first, while the store is
+    ///     read; it must not call the store. The requests are valid only if this method returns.
+    /// - Returns: the rest of the state; its `pending` is empty.
     func recover(
         expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(StoreError) -> RecoveredState
 
-    /// The newest ended runs first.
+    /// The ended runs, the newest first.
     func runs(task: String?, limit: Int) -> [RunRecord]
 
-    /// Ended runs whose ids begin with these characters, the newest first.
+    /// Ended runs whose ids start with a prefix, the newest first.
     func runs(idPrefix: String, limit: Int) -> [RunRecord]
 
     /// The newest ended run of a request.
     func run(ofRequest id: RunID) -> RunRecord?
 
+    /// The end of the output of an ended run; "" if it printed nothing, or if its output was
+    /// deleted because later runs printed much.
+    func output(ofRun id: RunID) -> String
+
     /// The newest ended run of a task.
     func lastRun(task: String) -> RunRecord?
 
-    /// Requests that are tried no more, the newest first.
+    /// Dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) -> [DeadLetter]
 
-    /// Writes a copy of all that is committed, while the store goes on.
+    /// The number of dead letters of each task; counts at most `limit` letters.
+    func deadTasks(limit: Int) -> [String: Int]
+
+    /// Writes a copy of all committed data while the store is in use.
     ///
-    /// Blocks until the copy is whole and synced. The file must not exist.
+    /// Blocks until the copy is complete and synced. The file must not exist.
     func backup(to path: String) throws(StoreError)
 
-    /// Waits for all commits, and lets go of the file.
+    /// Waits for all commits and closes the file.
     ///
-    /// Commits after this fail.
+    /// Transactions that cannot be kept are tried once more, and then fail. Later commits fail.
     func close()
 }
 
 extension Store {
-    /// Keeps a transaction that somebody waits for.
+    /// Commits a transaction with the policy `.refuse`.
     package func commit(
         _ changes: [StoreChange],
+        isAwaited: Bool = true,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        commit(changes, isAwaited: true, completion: completion)
+        commit(changes, isAwaited: isAwaited, onFailure: .refuse, completion: completion)
     }
 
-    /// What the store holds, with all requests in memory at once: for few of them.
+    /// Counts the letters by reading them; a store with many letters should count without reading.
+    package func deadTasks(limit: Int) -> [String: Int] {
+        deadLetters(task: nil, limit: limit).reduce(into: [:]) {
+            $0[$1.request.task, default: 0] += 1
+        }
+    }
+
+    /// Reads the state with all requests in memory at once; meant for few requests.
     package func recover() throws(StoreError) -> RecoveredState {
         var pending: [Request] = []
         var state = try recover(expecting: { pending.reserveCapacity($0) }) { pending.append($0) }

@@ -25,7 +25,7 @@ import Testing
         [.accepted(Sample.request(number), replacing: nil)]
     }
 
-    @Test(.timeLimit(.minutes(1))) func aLoneCommitIsAnsweredBeforeTheCallReturns() throws {
+    @Test(.timeLimit(.minutes(5))) func aLoneCommitIsAnsweredBeforeTheCallReturns() throws {
         let store = try open()
         let isAnswered = Mutex(false)
         store.commit(Self.accept(1)) { result in
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// What nobody waits for must not hold up its caller.
-    @Test(.timeLimit(.minutes(1))) func nobodyIsHeldUpByWhatNobodyWaitsFor() throws {
+    @Test(.timeLimit(.minutes(5))) func nobodyIsHeldUpByWhatNobodyWaitsFor() throws {
         let store = try open()
         let caller = pthread_self()
         let thread = Mutex<pthread_t>(caller)
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// What an answer commits in turn comes after it, whoever carries it out.
-    @Test(.timeLimit(.minutes(1))) func anAnswerMayCommit() throws {
+    @Test(.timeLimit(.minutes(5))) func anAnswerMayCommit() throws {
         let store = try open()
         let order = Mutex<[Int]>([])
         store.commit(Self.accept(1)) { _ in
@@ -72,7 +72,7 @@ import Testing
 
     /// Several threads, each waiting for its answer or not: none is lost, and each gets its answers
     /// in the order of its commits.
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 3] as [UInt64])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
     func threadsGetTheirAnswersInOrder(seed: UInt64) async throws {
         let store = try open()
         let answers = Answers()
@@ -105,7 +105,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func aClosedStoreSaysSo() throws {
+    @Test(.timeLimit(.minutes(5))) func aClosedStoreSaysSo() throws {
         let store = try open()
         store.close()
         let error = Mutex<StoreError?>(nil)

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite(.ownThreads) struct MemoryStoreTests {
-    @Test(.timeLimit(.minutes(1)), arguments: StoreConformance.checks)
+    @Test(.timeLimit(.minutes(5)), arguments: StoreConformance.checks)
     func conforms(_ check: StoreConformance.Check) async throws {
         try await check.run(StoreConformance(store: MemoryStore()))
     }

@@ -7,27 +7,53 @@ import Testing
 
 /// Files that an older version wrote.
 @Suite(.ownThreads) struct MigrationTests {
-    /// Takes away what later versions brought.
-    private static let first = """
-        ALTER TABLE task DROP COLUMN parked_since;
-        ALTER TABLE task DROP COLUMN served;
-        ALTER TABLE task DROP COLUMN uses;
-        ALTER TABLE request DROP COLUMN aim;
-        ALTER TABLE request DROP COLUMN tolerance;
-        DROP TABLE runtime;
-        DROP TABLE notification;
-        DROP TABLE quarantine;
-        DELETE FROM grdb_migrations WHERE identifier <> '1';
-        PRAGMA user_version = 1;
-        """
+    /// What versions before this one kept besides `user_version`, which still counts.
+    private static let oldRecord =
+        "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    @Test(.timeLimit(.minutes(1)))
+    /// Takes away what the sixth version brought.
+    private static let fifth =
+        oldRecord + """
+
+            ALTER TABLE task DROP COLUMN throttle_runs;
+            ALTER TABLE request DROP COLUMN submitter_plugin;
+            ALTER TABLE lease DROP COLUMN kind;
+            ALTER TABLE lease DROP COLUMN source;
+            ALTER TABLE lease DROP COLUMN crash;
+            ALTER TABLE lease DROP COLUMN output;
+            ALTER TABLE run DROP COLUMN kind;
+            ALTER TABLE run DROP COLUMN source;
+            ALTER TABLE run DROP COLUMN crash;
+            ALTER TABLE run DROP COLUMN output;
+            DROP TABLE origin;
+            DROP TABLE output;
+            INSERT INTO grdb_migrations VALUES ('1'), ('2'), ('3'), ('4'), ('5');
+            PRAGMA user_version = 5;
+            """
+
+    /// Takes away what all later versions brought.
+    private static let first =
+        fifth + """
+
+            ALTER TABLE task DROP COLUMN parked_since;
+            ALTER TABLE task DROP COLUMN served;
+            ALTER TABLE task DROP COLUMN uses;
+            ALTER TABLE request DROP COLUMN aim;
+            ALTER TABLE request DROP COLUMN tolerance;
+            DROP TABLE runtime;
+            DROP TABLE notification;
+            DROP TABLE quarantine;
+            DELETE FROM grdb_migrations WHERE identifier <> '1';
+            PRAGMA user_version = 1;
+            """
+
+    @Test(.timeLimit(.minutes(5)))
     func `A file of the first version is taken over, and goes on as one of this`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let old = TaskMemory(
             identifier: "a",
-            debt: ExpiryDebt(points: 3, changedAt: 4, lastEnd: 5),
+            throttle: ThrottlePoints(points: 3, changedAt: 4, lastEnd: 5),
             lastSlot: 6,
             schedule: "every 5m",
             scheduledSince: 7
@@ -62,8 +88,98 @@ import Testing
         again.close()
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `Runs and leases of the fifth version are taken over`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(Sample.wholeLife(5))
+        try await store.commit(.accepted(Sample.request(7, task: "a"), replacing: nil))
+        try await store.commit(.began(Sample.begun(8, request: 7)))
+        store.store.close()
+        let downgrade = try Command.run(["sqlite3", path, Self.fifth])
+        try #require(downgrade.exitCode == 0, "\(downgrade)")
+
+        let migrated = StoreConformance(
+            store: try SQLiteStore(path: path) { Issue.record("\($0)") }
+        )
+        let state = try migrated.store.recover()
+        #expect(state.interrupted.map(\.run) == [Sample.begun(8, request: 7)])
+        #expect(migrated.store.runs(task: nil, limit: 9) == [Sample.ended(5, request: 10_005)])
+        let full = Sample.detailedRecord(8, request: 7)
+        try await migrated.commit(.ended(full, then: .consumed))
+        let stored = try #require(migrated.store.runs(task: nil, limit: 1).first)
+        #expect(stored.origin == full.origin && stored.kind == full.kind)
+        #expect(stored.details?.crash == full.details?.crash)
+        #expect(migrated.store.output(ofRun: full.id) == full.details?.output)
+        migrated.store.close()
+    }
+
+    /// The file is a dump of one that a daemon with GRDB wrote, its table of migrations among it.
+    @Test func `A store of a daemon with GRDB opens and goes on`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let dump = PackageRoot.path + "/Tests/Fixtures/Store/state-6-grdb.sql"
+        let made = try Command.run(["sqlite3", path, ".read \(dump)"])
+        try #require(made.exitCode == 0, "\(made)")
+        let waiting = Request(
+            id: RunID(high: 1, low: 2),
+            task: "task2",
+            parameters: #"{"number":2}"#,
+            submittedAt: 2,
+            priority: 500
+        )
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        #expect(try store.store.recover().pending == [waiting])
+        #expect(store.store.runs(task: nil, limit: 9).map(\.message) == ["run 0"])
+        try await store.commit(.accepted(Sample.fullRequest, replacing: waiting.id))
+        store.store.close()
+        let again = try SQLiteStore(path: path)
+        #expect(try again.recover().pending == [Sample.fullRequest])
+        again.close()
+    }
+
+    /// An older version wrote its own table before it made those of the store.
+    @Test func `A store that was stopped before it had tables is made`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let made = try Command.run(["sqlite3", path, Self.oldRecord])
+        try #require(made.exitCode == 0, "\(made)")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        store.store.close()
+        let again = try SQLiteStore(path: path)
+        #expect(try again.recover().pending == [Sample.fullRequest])
+        again.close()
+    }
+
+    @Test func `A migration that fails leaves the file as it was, and is named`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        store.store.close()
+        // The columns of the sixth version are there already.
+        let change = try Command.run(["sqlite3", path, "PRAGMA user_version = 5"])
+        try #require(change.exitCode == 0, "\(change)")
+        let bytes = try File.read(path)
+        let refused = try SQLiteStore(path: path)
+        let error = #expect(throws: StoreError.self) { try refused.recover() }
+        refused.close()
+        let message = try #require(error?.message)
+        #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
+        #expect(message.contains(path))
+        #expect(try File.read(path) == bytes)
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 6"])
+        try #require(back.exitCode == 0, "\(back)")
+        let whole = try SQLiteStore(path: path)
+        #expect(try whole.recover().pending == [Sample.fullRequest])
+        whole.close()
+    }
+
     @Test(arguments: [
         "parked_since = 1", "parked_since = NULL", "served = '1/2'", "uses = '1:1'",
+        "throttle_runs = ''",
     ])
     func `A flipped value of a later column is seen`(change: String) async throws {
         let folder = try TemporaryDirectory()

@@ -19,14 +19,14 @@ import Testing
         try SQLiteStore(path: path, retention: retention) { Issue.record("\($0)") }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: StoreConformance.checks)
+    @Test(.timeLimit(.minutes(5)), arguments: StoreConformance.checks)
     func conforms(_ check: StoreConformance.Check) async throws {
         let store = try open()
         defer { store.close() }
         try await check.run(StoreConformance(store: store))
     }
 
-    @Test(.timeLimit(.minutes(1))) func keepsEverythingOverARestart() async throws {
+    @Test(.timeLimit(.minutes(5))) func keepsEverythingOverARestart() async throws {
         let store = StoreConformance(store: try open())
         var record = Sample.fullRecord
         record.state = .running
@@ -77,7 +77,7 @@ import Testing
 
     /// A list that cannot be kept takes none of those with it that are committed in the same
     /// breath.
-    @Test(.timeLimit(.minutes(1))) func keepsAListWholeOrNotAtAll() async throws {
+    @Test(.timeLimit(.minutes(5))) func keepsAListWholeOrNotAtAll() async throws {
         let store = try open()
         let leased = Sample.request(1)
         store.commit([
@@ -98,7 +98,7 @@ import Testing
         #expect(try open().recover().pending.count == kept.count)
     }
 
-    @Test(.timeLimit(.minutes(1))) func forgetsTheOldestRuns() async throws {
+    @Test(.timeLimit(.minutes(5))) func forgetsTheOldestRuns() async throws {
         let limits = SQLiteStore.Retention.Limits(count: 100, bytes: 1 << 30, chunk: 16)
         let store = try open(retention: .init(runs: limits, journal: limits))
         for number in 0..<1000 {
@@ -118,7 +118,7 @@ import Testing
         #expect(try open().runs(task: nil, limit: 10_000) == runs)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func forgetsWhatIsTooOldOrTooMuch(byAge: Bool) async throws {
         let limits = SQLiteStore.Retention.Limits(
             count: 1_000_000,

@@ -107,6 +107,7 @@ extension StoreConformance {
         requests[1].missed = MissedSlots(count: 0, from: 0)
         requests[1].earliestBegin = 0
         requests[2].parameters = ""
+        requests[2].submitter = .plugin("weather")
         requests[2].task = ""
         for request in requests { try await commit(.accepted(request, replacing: nil)) }
         #expect(try pending() == requests.sorted { $0.id < $1.id })
@@ -118,7 +119,19 @@ extension StoreConformance {
         uses.add(now: .max)
         let full = TaskMemory(
             identifier: "é",
-            debt: ExpiryDebt(points: .max, changedAt: .min, lastEnd: .max),
+            throttle: ThrottlePoints(
+                points: .max,
+                changedAt: .min,
+                lastEnd: .max,
+                runs: [
+                    LateRun(
+                        run: RunID(high: .max, low: 0),
+                        stoppedAfter: .max,
+                        isKilled: true,
+                        endedAt: .min
+                    )
+                ]
+            ),
             lastSlot: .min,
             schedule: "every 5m",
             scheduledSince: .max,

@@ -2,14 +2,15 @@
 
 internal import BghostCore
 
-/// Keeps transactions, several at once where they come together, until one fails for good.
+/// Writes transactions, several in one SQLite transaction if they arrive together, until a fatal
+/// failure.
 ///
-/// `@unchecked`: it is used by one thread at a time, the one that holds the pen of the committer.
+/// `@unchecked`: one thread at a time uses it, the thread that holds the committer's permit.
 final class BatchWriter: @unchecked Sendable {
     private let writer: StoreWriter
     private let path: String
     private let report: @Sendable (StoreError) -> Void
-    /// Why nothing is written any more.
+    /// The failure after which nothing is written.
     private var fault: SQLiteFailure?
 
     init(
@@ -22,26 +23,42 @@ final class BatchWriter: @unchecked Sendable {
         self.report = report
     }
 
-    /// Keeps one transaction.
-    func keep(_ changes: [StoreChange]) -> Result<Void, StoreError> {
-        Self.result(attempt(CollectionOfOne(changes)), path)
-    }
-
-    /// Keeps transactions, as one if they can be.
+    /// Writes several lists of changes as one transaction.
     ///
-    /// - Returns: what came of each; of all, if it is but one.
-    func keep(_ lists: [[StoreChange]]) -> [Result<Void, StoreError>] {
-        guard let failure = attempt(lists) else { return [.success(())] }
-        guard lists.count > 1 else { return [Self.result(failure, path)] }
-        // One of them may be at fault, or all of them too big for the room that is left: each gets
-        // a transaction of its own, so that one does not take the others with it.
-        return lists.map { keep($0) }
+    /// - Returns: why none of them was written; `nil` if all were.
+    func keep(_ lists: some Sequence<[StoreChange]>) -> Failure? {
+        attempt(lists).map {
+            Failure(
+                error: $0.error("keep a transaction", in: path),
+                isTransient: $0.isTransient,
+                isFinal: $0.isFatal
+            )
+        }
     }
 
-    private static func result(_ failure: SQLiteFailure?, _ path: String) -> Result<
-        Void, StoreError
-    > {
-        failure.map { .failure($0.error("keep a transaction", in: path)) } ?? .success(())
+    /// Checks whether there is room for a small transaction.
+    func probe() -> Failure? {
+        if let fault { return Failure(error: fault.error("write", in: path), isFinal: true) }
+        do throws(SQLiteFailure) {
+            try writer.probe()
+            return nil
+        } catch {
+            if error.isFatal { fault = error }
+            return Failure(
+                error: error.error("keep a transaction", in: path),
+                isTransient: error.isTransient,
+                isFinal: error.isFatal
+            )
+        }
+    }
+
+    /// Why a transaction was not written.
+    struct Failure {
+        let error: StoreError
+        /// Whether it may succeed later.
+        var isTransient = false
+        /// Whether nothing will be written from now on.
+        var isFinal = false
     }
 
     private func attempt(_ lists: some Sequence<[StoreChange]>) -> SQLiteFailure? {
@@ -51,7 +68,8 @@ final class BatchWriter: @unchecked Sendable {
             do throws(SQLiteFailure) {
                 try writer.keep(lists)
             } catch  where error.isFull {
-                // The room that the WAL takes can be used again once it has been copied.
+                // The space of the WAL can be reused once its content has been copied into the
+                // database.
                 try writer.checkpoint()
                 try writer.keep(lists)
             }
@@ -62,10 +80,10 @@ final class BatchWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether the WAL is so long that it should be copied when there is time.
+    /// Whether the WAL is long enough to be copied when there is time.
     var wantsCheckpoint: Bool { fault == nil && writer.wantsCheckpoint }
 
-    /// Whether it is so long that others have to wait for it.
+    /// Whether the WAL is so long that further commits must wait until it is copied.
     var needsCheckpoint: Bool { fault == nil && writer.needsCheckpoint }
 
     func checkpoint() {

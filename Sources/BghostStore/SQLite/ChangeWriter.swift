@@ -1,64 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDBSQLite
 internal import Glibc
 
-/// Writes changes into the tables, within a transaction that its caller has begun.
+/// Writes changes into the tables, in one transaction for each call of `transaction`.
 final class ChangeWriter {
-    private let connection: OpaquePointer
-    private let statements: WriterStatements
+    let statements: WriterStatements
     private(set) var tally: Tally
-    /// Leases of this transaction by their requests: most of what runs for less than a sync takes
-    /// ends in the transaction in which it began, and its lease is then never written.
+    /// Leases of this transaction by request; a run that also ends in it needs no written lease.
     private var fresh: [RunID: RunRecord] = [:]
-    /// Lines of the journal that are still to be written.
+    /// Lines of the journal that are not written yet.
     private var page = JournalPage()
     private let retention: SQLiteStore.Retention
+    private let origins: OriginWriter
 
-    init(
-        _ connection: OpaquePointer,
-        retention: SQLiteStore.Retention
-    ) throws(SQLiteFailure) {
-        self.connection = connection
+    init(_ connection: Connection, retention: SQLiteStore.Retention) throws(SQLiteFailure) {
         self.retention = retention
         statements = try WriterStatements(connection)
+        origins = OriginWriter(statements)
         tally = try Tally(reading: connection)
     }
 
-    /// Writes what it is given in one transaction.
+    /// Writes the changes in one transaction.
     ///
-    /// - Returns: the last line of the journal.
+    /// - Returns: the number of the last line of the journal.
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
         let before = tally
         fresh.removeAll(keepingCapacity: true)
         page.clear()
         do throws(SQLiteFailure) {
-            try statements.begin.run()
-            let now = Self.now()
-            for changes in lists {
-                for change in changes { try write(change, now) }
+            try statements.transaction.run { () throws(SQLiteFailure) in
+                let now = Self.now()
+                for changes in lists {
+                    for change in changes { try write(change, now) }
+                }
+                try writePage(now)
+                for record in fresh.values {
+                    let source = try origins.row(of: record)
+                    try statements.lease.run { RunColumns.bind(record, source: source, to: &$0) }
+                }
+                try trim(now)
             }
-            try writePage(now)
-            for record in fresh.values {
-                try statements.lease.run { RunColumns.bind(record, to: &$0) }
-            }
-            try trim(now)
-            try statements.commit.run()
             return tally.journal.last
         } catch {
             tally = before
-            // Some failures have rolled it back already.
-            if sqlite3_get_autocommit(connection) == 0 { _ = try? statements.rollback.run() }
+            origins.forget()
             throw error
         }
-    }
-
-    private static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : seconds &+ Int64(time.tv_nsec)
     }
 
     private func write(_ change: StoreChange, _ now: Int64) throws(SQLiteFailure) {
@@ -76,6 +64,7 @@ final class ChangeWriter {
         case .discarded(let id):
             guard try removeDead(id) else { return }
             try note("discarded", now, request: id)
+        case .moved(let request): try move(request, now)
         case .remembered(let memory): try remember(memory, now)
         case .used(let use): try keep(use)
         case .notification(let change): try keep(change, now)
@@ -97,8 +86,8 @@ final class ChangeWriter {
         do throws(SQLiteFailure) {
             try insert(request, nil)
         } catch {
-            // Accepted once more: it takes its own place, unless it is leased or dead.
-            guard error.code & 0xFF == SQLITE_CONSTRAINT, try removePending(request.id) else {
+            // The request was accepted before: replace it, unless it is leased or dead.
+            guard error.isConstraint, try removePending(request.id) else {
                 throw error
             }
             try insert(request, nil)
@@ -106,7 +95,7 @@ final class ChangeWriter {
         try note("accepted", now, request: request.id, task: request.task)
     }
 
-    private func insert(_ request: Request, _ letter: DeadLetter?) throws(SQLiteFailure) {
+    func insert(_ request: Request, _ letter: DeadLetter?) throws(SQLiteFailure) {
         try statements.insertRequest.run { row in
             RequestColumns.bind(request, to: &row)
             if let letter {
@@ -118,7 +107,7 @@ final class ChangeWriter {
         tally.places.add(letter == nil ? PlaceSum.pending(request.id) : PlaceSum.dead(request.id))
     }
 
-    private func removePending(_ id: RunID) throws(SQLiteFailure) -> Bool {
+    func removePending(_ id: RunID) throws(SQLiteFailure) -> Bool {
         guard fresh[id] == nil, try statements.removePending.run({ $0.add(id) }) == 1 else {
             return false
         }
@@ -154,9 +143,9 @@ final class ChangeWriter {
         return isPending
     }
 
-    /// Takes the lease of a run away.
+    /// Removes the lease of a run.
     ///
-    /// - Returns: `false` if there is none, or it is another run's.
+    /// - Returns: `false` if the request has no lease, or if another run holds it.
     private func release(_ record: RunRecord) throws(SQLiteFailure) -> Bool {
         if let run = fresh[record.request] {
             guard run.id == record.id, run.epoch == record.epoch else { return false }
@@ -210,21 +199,33 @@ final class ChangeWriter {
         let texts = record.task.utf8.count + record.plugin.utf8.count
         let bytes = 200 + texts + record.message.utf8.count + record.result.utf8.count
         let place = tally.runs.append(bytes: bytes)
+        let source = try origins.row(of: record)
+        let output = try keepOutput(of: record, now)
         try statements.insertRun.run { row in
             row.add(place.seq)
             row.add(now)
             row.add(place.size)
             row.restartSum()
-            RunColumns.bind(record, to: &row)
+            RunColumns.bind(record, source: source, output: output, to: &row)
         }
     }
 
-    // MARK: Tasks and plugins
-
-    private func remember(_ memory: TaskMemory, _ now: Int64) throws(SQLiteFailure) {
-        try statements.remember.run { TaskColumns.bind(memory, to: &$0) }
-        try note("remembered", now, task: memory.identifier, detail: "debt \(memory.debt.points)")
+    /// - Returns: the row's number; `nil` if the run has printed nothing.
+    private func keepOutput(of record: RunRecord, _ now: Int64) throws(SQLiteFailure) -> Int64? {
+        guard let output = record.details?.output, !output.isEmpty else { return nil }
+        let place = tally.outputs.append(bytes: 40 + output.utf8.count)
+        try statements.insertOutput.run { row in
+            row.add(place.seq)
+            row.add(now)
+            row.add(place.size)
+            row.restartSum()
+            row.add(output)
+            row.addSum()
+        }
+        return place.seq
     }
+
+    // MARK: Tasks and plugins
 
     /// Without a line in the journal: it comes with the end of a run, which has one.
     private func keep(_ use: RuntimeUse) throws(SQLiteFailure) {
@@ -237,7 +238,7 @@ final class ChangeWriter {
         }
         try statements.trimRuntime.run { row in
             row.add(use.minute.subtractingClamped(RuntimeUse.minutesKept))
-            // What a clock wrote that was ahead.
+            // Also delete rows with a later minute, which a clock that ran ahead has written.
             row.add(use.minute)
         }
     }
@@ -293,7 +294,7 @@ final class ChangeWriter {
 
     // MARK: The journal
 
-    private func note(
+    func note(
         _ event: String,
         _ now: Int64,
         _ record: RunRecord,
@@ -309,7 +310,7 @@ final class ChangeWriter {
         )
     }
 
-    private func note(
+    func note(
         _ event: String,
         _ now: Int64,
         request: RunID? = nil,
@@ -322,7 +323,7 @@ final class ChangeWriter {
         if page.isFull { try writePage(now) }
     }
 
-    /// Writes the lines that wait for it.
+    /// Writes the pending lines of the journal.
     private func writePage(_ now: Int64) throws(SQLiteFailure) {
         guard page.count > 0 else { return }
         tally.journal.size &+= Int64(page.bytes.count + 60)
@@ -344,10 +345,12 @@ final class ChangeWriter {
     private func trim(_ now: Int64) throws(SQLiteFailure) {
         try trim(\.runs, statements.trimRuns, statements.runAge, retention.runs, now)
         try trim(\.journal, statements.trimJournal, statements.pageAge, retention.journal, now)
+        try trim(\.outputs, statements.trimOutputs, statements.outputAge, retention.outputs, now)
     }
 
-    /// Takes away at most a few hundred of the oldest rows, and looks for some once for each chunk
-    /// of new ones: so no commit waits for a long deletion, and a lone one pays nothing.
+    /// Deletes at most a few hundred of the oldest rows, once per chunk of new rows.
+    ///
+    /// So no commit waits for a long deletion, and a single commit pays nothing.
     private func trim(
         _ path: WritableKeyPath<Tally, Tally.Stretch>,
         _ delete: Statement,
@@ -363,7 +366,7 @@ final class ChangeWriter {
             at < now &- keep.age || size <= stretch.size &- keep.bytes
         }
         var last = min(bound, stretch.last &- Int64(keep.count))
-        // The newest row stays: the journal's says what the tables must hold.
+        // Keep the newest row: the journal's contains what the tables must hold.
         var probe = min(bound, stretch.last &- 1)
         while probe > last {
             var isOld = false

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whether a commit is carried out by the thread that brings it, or by the committer's own.
+/// Decides whether the calling thread writes a commit, or the committer's own thread.
 ///
-/// The first saves two wake-ups, which is half of what a lone commit costs; the second lets those
-/// that come meanwhile share one sync, which is worth more as soon as there are any. Who brings
-/// them all from one thread cannot be seen waiting, so it is found out: a commit that comes on the
-/// heels of the last answer goes to the committer, and if others arrive before that is done, there
-/// is a crowd. A caller that only takes turns with its commits is known by nobody arriving.
+/// Writing on the calling thread saves two wake-ups, which is half the cost of a single commit. On
+/// the committer's thread, commits that arrive meanwhile share one sync, which saves more as soon
+/// as there are any. Several commits from one thread cannot be detected as waiting, so they are
+/// probed: a commit that closely follows the last answer goes to the committer, and if others
+/// arrive before it is done, there are concurrent commits. If none arrive, the caller only
+/// alternates with its own commits.
 ///
-/// Pure: it knows no clock. Times are monotonic nanoseconds.
+/// Pure: it reads no clock. Times are monotonic nanoseconds.
 package struct CommitPace {
-    /// Whoever is made to wait for longer than this could do better: the host is one thread, and
-    /// while it waits it stops no run whose time is up.
+    /// Above this duration (2 ms), commits go to the committer's thread: the host has one thread,
+    /// and while that waits it stops no run whose time is up.
     package static let patience: UInt64 = 2_000_000
-    /// A commit that comes so soon after the last answer may have waited for it.
+    /// A commit that follows the last answer within this time may have waited for it.
     static let heels: UInt64 = 30_000
-    /// After so long without a commit nobody presses any more.
+    /// After this time without a commit, no commits are concurrent any longer.
     package static let lull: UInt64 = 1_000_000
-    /// How many commits on the heels of others are carried out where they come from, once it is
-    /// known that their caller is alone.
+    /// How many closely following commits the caller writes itself, once it is known to be the only
+    /// one.
     static let trust = 256
-    /// So many commits without company end a crowd, and so many quick ones a slow disk.
+    /// How many single commits end the assumption of concurrency, and how many fast ones that of a
+    /// slow disk.
     static let proofs = 2
 
     private var isCrowded = false
@@ -31,7 +33,7 @@ package struct CommitPace {
 
     package init() {}
 
-    /// Whether the caller of a commit that finds nothing under way may carry it out itself.
+    /// Whether the caller of a commit may write it, if no other is being written.
     package mutating func mayCommitHere(now: UInt64) -> Bool {
         let pause = now &- answeredAt
         if pause >= Self.lull { isCrowded = false }
@@ -49,7 +51,7 @@ package struct CommitPace {
         return false
     }
 
-    /// The caller has carried out its commit.
+    /// Records that the caller has written its commit.
     package mutating func committedHere(took: UInt64, now: UInt64) {
         answeredAt = now
         guard took > Self.patience else { return }
@@ -57,9 +59,9 @@ package struct CommitPace {
         proofs = 0
     }
 
-    /// The committer's thread has carried out a transaction.
+    /// Records that the committer's thread has written a transaction.
     ///
-    /// - Parameter wasAlone: one commit was in it, and none arrived while it was on its way.
+    /// - Parameter wasAlone: whether it contained one commit and no other arrived meanwhile.
     package mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
         answeredAt = now
         guard wasAlone, took <= Self.patience else {

@@ -1,60 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
-/// Brings transactions to the disk: those that have arrived together as one.
+/// Writes transactions to the disk; those that arrive together become one.
 ///
-/// One sync then serves many callers, and the more of them wait the fewer syncs each costs. A
-/// thread of its own does that; only a commit that finds nothing under way, and that somebody waits
-/// for, is carried out by its caller. Nothing is ever dropped: under overload the transactions
-/// become longer, up to `batchMax` lists each, and the rest waits in memory, as `waiting` tells.
+/// One sync then serves many callers, and the more callers wait, the fewer syncs each one costs. A
+/// thread of its own writes; the caller writes a commit itself only if no other is being written
+/// and the caller waits for the answer. Under overload the transactions become longer, up to
+/// `batchMax` lists each, and the rest waits in memory, as `health` reports.
+///
+/// A transaction that must be kept but cannot be written now returns to the front of the queue, and
+/// no later transaction is written before it; the thread retries with growing pauses.
 final class Committer: Sendable {
-    typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
-
-    private struct Job: Sendable {
-        let changes: [StoreChange]
-        let completion: Completion
-    }
-
-    /// Who may write; it keeps the pen until all that it wrote is answered, so that the answers keep
-    /// the order of the commits.
-    private enum Pen {
-        case free
-        case caller
-        case thread
-    }
-
-    private struct Inbox {
-        var waiting: [Job] = []
-        var underway: [Job] = []
-        var pen = Pen.free
-        /// Whether the thread will look into the inbox again by itself.
-        var isAwake = false
-        var isClosed = false
-        var wantsCheckpoint = false
-        var pace = CommitPace()
-
-        /// Whether there is something to do for the thread, which must then be woken.
-        mutating func mustWake() -> Bool {
-            let hasWork = !waiting.isEmpty || isClosed || wantsCheckpoint
-            guard hasWork, !isAwake, pen == .free else { return false }
-            isAwake = true
-            return true
-        }
-    }
-
     private static let batchMax = 1024
+    /// How long `settle` waits for the disk after a forced shutdown, nanoseconds.
+    private static let lastTurn: UInt64 = 1_000_000_000
 
     private let path: String
     private let writer: BatchWriter
-    private let inbox = Mutex(Inbox())
+    private let inbox = Mutex(CommitInbox())
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
     private let wake = Semaphore()
     private let ended = Semaphore()
 
-    /// Begins to write, with a thread of its own that ends with `close`.
+    /// Starts the writing thread, which ends with `close`.
     init(_ writer: BatchWriter, path: String) throws(SQLiteFailure) {
         self.path = path
         self.writer = writer
@@ -87,44 +59,87 @@ final class Committer: Sendable {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    // MARK: The callers
+    private static var unix: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    // MARK: Callers
 
     private enum Way {
         case closed
+        case pressed
         case here
-        case there(mustWake: Bool)
+        case there(mustWake: Bool, isNews: Bool)
     }
 
-    func commit(_ changes: [StoreChange], isAwaited: Bool, _ completion: @escaping Completion) {
-        let job = Job(changes: changes, completion: completion)
+    func commit(
+        _ changes: [StoreChange],
+        isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
+        _ completion: @escaping CommitJob.Completion
+    ) {
+        let job = CommitJob(changes: changes, onFailure: onFailure, completion: completion)
         let start = isAwaited ? Self.now : 0
         let way: Way = inbox.withLock { inbox in
             guard !inbox.isClosed else { return .closed }
-            if isAwaited, inbox.pen == .free, inbox.waiting.isEmpty,
+            if isAwaited, inbox.permit == .free, inbox.waiting.isEmpty,
                 inbox.pace.mayCommitHere(now: start)
             {
-                inbox.pen = .caller
+                inbox.permit = .caller
                 inbox.underway.append(job)
                 return .here
             }
-            inbox.waiting.append(job)
-            return .there(mustWake: inbox.mustWake())
+            return enqueue(job, &inbox)
         }
         switch way {
         case .closed: completion(.failure(StoreError("the store \(path) is closed")))
+        case .pressed: completion(.failure(pressure))
         case .here: commitHere(job, start)
-        case .there(let mustWake): if mustWake { wake.signal() }
+        case .there(let mustWake, let isNews):
+            if mustWake { wake.signal() }
+            if isNews { tell() }
         }
     }
 
-    private func commitHere(_ job: Job, _ start: UInt64) {
-        let result = writer.keep(job.changes)
+    private func enqueue(_ job: CommitJob, _ inbox: inout CommitInbox) -> Way {
+        let wasPressed = inbox.isPressed
+        if job.onFailure == .refuse, wasPressed, !inbox.isRetrying { return .pressed }
+        var job = job
+        job.bytes = job.changes.reduce(128) { $0 + $1.approximateBytes }
+        inbox.add(job)
+        let isNews = inbox.isPressed != wasPressed
+        // A transaction that is retried anyway wakes no thread; one whose caller may wait advances
+        // the retry.
+        if inbox.isRetrying {
+            guard job.onFailure == .refuse else { return .there(mustWake: false, isNews: isNews) }
+            inbox.retry.hint()
+        }
+        return .there(mustWake: inbox.mustWake(), isNews: isNews)
+    }
+
+    private var pressure: StoreError {
+        let health = health
+        return health.failure?.error
+            ?? StoreError(
+                "\(health.waiting) transactions wait to be written to \(path): the disk is too slow"
+                    + " for them; try again later",
+                kind: .full
+            )
+    }
+
+    private func commitHere(_ job: CommitJob, _ start: UInt64) {
+        let failure = writer.keep(CollectionOfOne(job.changes))
         let end = Self.now
-        inbox.withLock { $0.underway.removeAll(keepingCapacity: true) }
-        job.completion(result)
+        let mustRetry = failure?.isTransient == true && job.onFailure == .retry
+        finish(mustRetry ? [job] : [], failure, at: end)
+        if !mustRetry {
+            job.completion(failure.map { .failure($0.error) } ?? .success(()))
+        }
         let wantsCheckpoint = writer.wantsCheckpoint
         let mustWake = inbox.withLock { inbox in
-            inbox.pen = .free
+            inbox.permit = .free
             inbox.wantsCheckpoint = wantsCheckpoint
             inbox.pace.committedHere(took: end &- start, now: end)
             return inbox.mustWake()
@@ -132,23 +147,99 @@ final class Committer: Sendable {
         if mustWake { wake.signal() }
     }
 
-    /// Waits until all that was committed before is answered.
+    /// Records the outcome of a batch.
+    private func finish(_ again: [CommitJob], _ failure: BatchWriter.Failure?, at now: UInt64) {
+        let isNews = inbox.withLock { inbox in
+            inbox.settle(again)
+            return note(failure, now, &inbox)
+        }
+        if isNews { tell() }
+    }
+
+    private func note(
+        _ failure: BatchWriter.Failure?,
+        _ now: UInt64,
+        _ inbox: inout CommitInbox
+    ) -> Bool {
+        // A transaction that is itself at fault says nothing about the store's health.
+        let counts = failure.map { $0.isTransient || $0.isFinal } ?? true
+        guard counts, failure != nil || inbox.failure != nil || inbox.isPressed else {
+            return false
+        }
+        return inbox.attempted(
+            failure.map { ($0.error, $0.isFinal) },
+            now: now,
+            unix: failure == nil ? 0 : Self.unix
+        )
+    }
+
+    /// Waits until all earlier commits are answered, or are waiting for room.
     func flush() {
         let answered = Semaphore()
-        commit([], isAwaited: false) { _ in answered.signal() }
+        commit([], isAwaited: false, onFailure: .refuse) { _ in answered.signal() }
         answered.wait()
     }
 
-    /// What is not on the disk yet, in order.
+    /// The changes that are not on the disk yet, in order.
     var uncommitted: Uncommitted {
         let (underway, waiting) = inbox.withLock { ($0.underway, $0.waiting) }
         return Uncommitted(changes: underway.flatMap(\.changes) + waiting.flatMap(\.changes))
     }
 
-    /// How many transactions have not been answered yet.
-    var waiting: Int { inbox.withLock { $0.underway.count + $0.waiting.count } }
+    var health: StoreHealth { inbox.withLock { $0.health } }
 
-    /// Waits for all transactions and for the thread's end.
+    /// Sets a function to call when the failure or the pressure changes, on any thread; it must be
+    /// short.
+    func onHealthChange(_ body: @escaping @Sendable () -> Void) {
+        observer.withLock { $0 = body }
+    }
+
+    private func tell() { observer.withLock { $0 }?() }
+
+    /// Advances the next attempt.
+    func hint() {
+        let mustWake = inbox.withLock { inbox in
+            guard inbox.isRetrying else { return false }
+            inbox.retry.hint()
+            return inbox.mustWake()
+        }
+        if mustWake { wake.signal() }
+    }
+
+    /// Waits until everything is written, at most until the deadline, and not after `hurry`.
+    ///
+    /// - Parameter deadline: monotonic nanoseconds.
+    /// - Returns: how many transactions are not written.
+    func settle(until deadline: UInt64) -> Int {
+        let done = Semaphore()
+        let (isHurried, mustWake) = inbox.withLock { inbox in
+            inbox.settling.append(done)
+            inbox.retry.isClosing = true
+            return (inbox.isHurried, inbox.mustWake())
+        }
+        if mustWake { wake.signal() }
+        commit([], isAwaited: false, onFailure: .retry) { _ in done.signal() }
+        // Even after a forced shutdown, wait for one more attempt.
+        _ = done.wait(until: isHurried ? min(deadline, Self.now &+ Self.lastTurn) : deadline)
+        return inbox.withLock { inbox in
+            inbox.settling.removeAll { $0 === done }
+            // Empty jobs only wait for others.
+            return inbox.waiting.count { !$0.changes.isEmpty }
+                + inbox.underway.count { !$0.changes.isEmpty }
+        }
+    }
+
+    /// Ends the waits of `settle` for transactions that cannot be written.
+    func hurry() {
+        let settling = inbox.withLock { inbox in
+            inbox.isHurried = true
+            return inbox.settling
+        }
+        for wait in settling { wait.signal() }
+    }
+
+    /// Attempts once more to write what waits, answers every commit, and waits until the thread has
+    /// ended.
     func close() {
         let (wasClosed, mustWake) = inbox.withLock { inbox in
             guard !inbox.isClosed else { return (true, false) }
@@ -160,26 +251,31 @@ final class Committer: Sendable {
         ended.wait()
     }
 
-    // MARK: The thread
+    // MARK: Thread
 
     private enum Turn {
-        case keep([Job])
+        case keep([CommitJob], isLast: Bool)
+        case probe
         case checkpoint
-        case rest
+        case rest(until: UInt64?)
         case end
     }
 
     private func work() {
         while true {
             switch takeTurn() {
-            case .keep(let batch):
-                keep(batch)
+            case .keep(let batch, let isLast):
+                keep(batch, isLast: isLast)
                 if writer.needsCheckpoint { writer.checkpoint() }
-                putDownPen()
+                putDownPermit()
+            case .probe:
+                finish([], writer.probe(), at: Self.now)
+                putDownPermit()
             case .checkpoint:
                 writer.checkpoint()
-                putDownPen()
-            case .rest: wake.wait()
+                putDownPermit()
+            case .rest(nil): wake.wait()
+            case .rest(let moment?): _ = wake.wait(until: moment)
             case .end:
                 writer.close()
                 ended.signal()
@@ -190,56 +286,84 @@ final class Committer: Sendable {
 
     private func takeTurn() -> Turn {
         inbox.withLock { inbox in
-            // The caller who has it wakes this thread when it is done.
-            guard inbox.pen == .free else {
+            // A caller that holds the permit wakes this thread when it is done.
+            guard inbox.permit == .free else {
                 inbox.isAwake = false
-                return .rest
+                return .rest(until: nil)
+            }
+            if inbox.isRetrying, !inbox.isClosed {
+                guard inbox.retry.due <= Self.now else {
+                    inbox.isAwake = false
+                    return .rest(until: inbox.retry.due)
+                }
+                inbox.isAwake = true
+                inbox.permit = .thread
+                guard !inbox.waiting.isEmpty else { return .probe }
             }
             if !inbox.waiting.isEmpty {
-                inbox.pen = .thread
-                if inbox.waiting.count <= Self.batchMax {
-                    swap(&inbox.underway, &inbox.waiting)
-                } else {
-                    inbox.underway = Array(inbox.waiting.prefix(Self.batchMax))
-                    inbox.waiting.removeFirst(Self.batchMax)
-                }
-                return .keep(inbox.underway)
+                inbox.permit = .thread
+                return .keep(inbox.takeBatch(max: Self.batchMax), isLast: inbox.isClosed)
             }
             if inbox.isClosed {
-                inbox.pen = .thread
+                inbox.permit = .thread
                 return .end
             }
             if inbox.wantsCheckpoint {
-                inbox.pen = .thread
+                inbox.permit = .thread
                 return .checkpoint
             }
             inbox.isAwake = false
-            return .rest
+            return .rest(until: nil)
         }
     }
 
-    private func putDownPen() {
+    private func putDownPermit() {
         let wantsCheckpoint = writer.wantsCheckpoint
         inbox.withLock { inbox in
-            inbox.pen = .free
+            inbox.permit = .free
             inbox.wantsCheckpoint = wantsCheckpoint
         }
     }
 
-    private func keep(_ batch: [Job]) {
+    private func keep(_ batch: [CommitJob], isLast: Bool) {
         let start = Self.now
-        let results = writer.keep(batch.map(\.changes))
+        guard let failure = writer.keep(batch.lazy.map(\.changes)) else {
+            return keptAll(batch, since: start)
+        }
+        var answers: [(CommitJob, BatchWriter.Failure?)] = []
+        var again: [CommitJob] = []
+        var last: BatchWriter.Failure? = failure
+        for job in batch {
+            // One of them may be at fault, or together they may be too large for the room that is
+            // left. So write each in its own transaction, unless an earlier one must be written
+            // first.
+            if again.isEmpty, batch.count > 1 {
+                last = writer.keep(CollectionOfOne(job.changes))
+            }
+            if let last, last.isTransient, job.onFailure == .retry, !isLast {
+                again.append(job)
+            } else {
+                answers.append((job, last))
+            }
+        }
+        finish(again, last, at: Self.now)
+        for (job, failure) in answers {
+            job.completion(failure.map { .failure($0.error) } ?? .success(()))
+        }
+    }
+
+    private func keptAll(_ batch: [CommitJob], since start: UInt64) {
         let end = Self.now
-        inbox.withLock { inbox in
-            inbox.underway = []
+        let isNews = inbox.withLock { inbox in
+            inbox.settle([])
             inbox.pace.committedThere(
                 took: end &- start,
                 wasAlone: batch.count == 1 && inbox.waiting.isEmpty,
                 now: end
             )
+            return note(nil, end, &inbox)
         }
-        for (index, job) in batch.enumerated() {
-            job.completion(results.count == 1 ? results[0] : results[index])
-        }
+        if isNews { tell() }
+        for job in batch { job.completion(.success(())) }
     }
 }

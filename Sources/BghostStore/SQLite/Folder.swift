@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
-/// The folder that a file lies in.
+/// Operations on the folder of a file, and syncs.
 enum Folder {
     static func path(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// Waits until the names in it are on the disk.
+    /// Waits until the entries of the folder are on the disk.
     static func sync(of file: String) throws(SQLiteFailure) {
         try sync(file: path(of: file), flags: O_RDONLY | O_DIRECTORY)
     }
 
-    /// Waits until a file is on the disk that SQLite does not have open.
+    /// Waits until a file is on the disk; SQLite must not have it open.
     static func sync(contentsOf file: String) throws(SQLiteFailure) {
         try sync(file: file, flags: O_RDONLY)
     }

@@ -2,13 +2,13 @@
 
 package import BghostCore
 
-/// One thing that the store has taken in, as its journal has it.
+/// One change that the store has recorded, as a line of its journal.
 package struct JournalLine: Equatable, Sendable {
-    /// Grows by one from line to line, over restarts too.
+    /// Increases by one from line to line, also across restarts.
     package let number: Int64
-    /// When it was kept, Unix nanoseconds.
+    /// When it was recorded, Unix nanoseconds.
     package let at: Int64
-    /// `accepted`, `began`, `ended`, `fenced`, `redriven`, `discarded`, `remembered`,
+    /// `accepted`, `began`, `ended`, `fenced`, `redriven`, `discarded`, `moved`, `remembered`,
     /// `switchedOff`, `switchedOn`, or how a request ended without a run.
     package let event: String
     package let request: RunID?

@@ -2,15 +2,15 @@
 
 internal import BghostCore
 
-/// Some lines of the journal, as they lie in one row: a row for each would be half of what a
-/// transaction costs.
+/// Several lines of the journal, stored in one row: a row for each line would be half the cost of a
+/// transaction.
 ///
-/// A line is a byte that says which of the parts it has, the length of its event and the event,
-/// and the parts: ids of 16 bytes, texts with four bytes of length before them. All numbers are
-/// little endian.
+/// A line consists of a byte that tells which parts it has, the length of its event, the event, and
+/// the parts: ids of 16 bytes, texts with a length of four bytes before them. All numbers are
+/// little-endian.
 struct JournalPage {
-    /// A page that is longer, or has more lines, is written, so that old lines can go in small
-    /// steps.
+    /// A page is written when it reaches one of these limits, so that old lines can be deleted in
+    /// small steps.
     static let bytesMax = 4096
     static let linesMax = 64
 
@@ -44,7 +44,7 @@ struct JournalPage {
         if run != nil { parts |= Part.run }
         if detail != nil { parts |= Part.detail }
         bytes.append(parts)
-        // Events are words of ours.
+        // Events are words of this program, shorter than 256 bytes.
         bytes.append(UInt8(truncatingIfNeeded: event.utf8.count))
         bytes.append(contentsOf: event.utf8)
         if let request { append(request) }
@@ -68,11 +68,11 @@ struct JournalPage {
 
     // MARK: Reading
 
-    /// The lines of a row.
+    /// Parses the lines of a row.
     ///
     /// - Parameters:
-    ///   - last: the number of the last of them.
-    ///   - at: when all of them were kept, Unix nanoseconds.
+    ///   - last: the number of the last line.
+    ///   - at: when all of them were recorded, Unix nanoseconds.
     static func lines(
         _ bytes: [UInt8],
         count: Int64,

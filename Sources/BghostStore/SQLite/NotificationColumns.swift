@@ -2,7 +2,7 @@
 
 internal import BghostCore
 
-/// How a notification is laid out in a row.
+/// The columns of a notification's row.
 enum NotificationColumns {
     static let count = 24
     static let names = """

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDBSQLite
+internal import CSQLite
 internal import Synchronization
 
-/// A store that is written to: the one who commits, and the one who answers.
+/// An open store: its committer and its reader.
 final class OpenStore: Sendable {
     let committer: Committer
     private let reader: Mutex<StoreReader?>
@@ -14,9 +14,9 @@ final class OpenStore: Sendable {
         self.reader = Mutex(reader)
     }
 
-    /// Reads all that a store holds, and only then begins to write to it.
+    /// Reads the whole store, and only then starts to write to it.
     ///
-    /// What was found is closed if this fails.
+    /// If this fails, the store is closed.
     static func open(
         _ found: FoundStore,
         _ retention: SQLiteStore.Retention,
@@ -41,13 +41,14 @@ final class OpenStore: Sendable {
             let batches = BatchWriter(writer, path: path, report: report)
             return (OpenStore(try Committer(batches, path: path), reader), state)
         } catch {
+            // Nothing was written that closing could lose; report the earlier error.
             try? opened?.close()
             found.close()
             throw error
         }
     }
 
-    /// Reads from the second connection, on this thread.
+    /// Queries the second connection on this thread.
     func ask<Answer: Sendable>(
         _ body: (StoreReader) throws(SQLiteFailure) -> Answer
     ) throws(SQLiteFailure) -> Answer {
@@ -61,10 +62,11 @@ final class OpenStore: Sendable {
 
     func close() {
         committer.flush()
-        // The reader goes first: the last connection to leave takes the WAL away with it.
+        // Close the reader first: the last connection that closes removes the WAL.
         reader.withLock { reader in
             let connection = reader?.connection
             reader = nil
+            // Reading needs no error handling at the end.
             try? connection?.close()
         }
         committer.close()

@@ -2,27 +2,28 @@
 
 internal import BghostCore
 
-/// Reads all that a daemon takes over, and checks that it is all there.
+/// Reads the state that a starting daemon restores, and checks that it is complete.
 enum Recovery {
     static func read(
         _ connection: Connection,
         expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(SQLiteFailure) -> RecoveredState {
-        // One snapshot for all tables.
+        // A transaction makes one snapshot of all tables.
         try connection.run("BEGIN")
+        // Only reads precede this, so ending the snapshot cannot lose anything.
         defer { try? connection.run("COMMIT") }
         var state = RecoveredState(
             incarnation: UInt32(
                 truncatingIfNeeded: try connection.number("SELECT incarnation FROM meta")
             )
         )
-        // It is read before it is migrated, so that a file that is refused is left as it was.
+        // The file is read before it is migrated, so that a rejected file stays unchanged.
         let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
         try readRequests(connection, version, &state, expect, each)
         let tasks = try Statement(
             "SELECT \(TaskColumns.names(version: version)) FROM task",
-            on: connection.handle
+            on: connection
         )
         try tasks.rows { row throws(SQLiteFailure) in
             state.tasks.append(try TaskColumns.read(&row))
@@ -31,7 +32,7 @@ enum Recovery {
         if version >= 2 { try readRuntime(connection, &state) }
         if version >= 3 { try readNotifications(connection, &state) }
         if version >= 4 { try readQuarantines(connection, &state) }
-        let switches = try Statement("SELECT * FROM switched_off", on: connection.handle)
+        let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()
             state.switchedOff[plugin] = row.text()
@@ -45,12 +46,12 @@ enum Recovery {
         _ connection: Connection,
         _ state: inout RecoveredState
     ) throws(SQLiteFailure) {
-        let runtime = try Statement("SELECT * FROM runtime ORDER BY minute", on: connection.handle)
+        let runtime = try Statement("SELECT * FROM runtime ORDER BY minute", on: connection)
         try runtime.rows { row throws(SQLiteFailure) in
             let (minute, plugin, kind) = (row.int(), row.text(), TaskKind(rawValue: row.text()))
             let nanoseconds = row.int()
             try row.checkSum("the budgets")
-            // A kind that a newer version knows.
+            // Skip a kind that only a newer version knows.
             guard let kind else { return true }
             state.runtime.append(
                 RuntimeUse(plugin: plugin, kind: kind, minute: minute, nanoseconds: nanoseconds)
@@ -63,7 +64,7 @@ enum Recovery {
         _ connection: Connection,
         _ state: inout RecoveredState
     ) throws(SQLiteFailure) {
-        let rows = try Statement("SELECT * FROM quarantine ORDER BY plugin", on: connection.handle)
+        let rows = try Statement("SELECT * FROM quarantine ORDER BY plugin", on: connection)
         try rows.rows { row throws(SQLiteFailure) in
             state.quarantines.append(
                 Quarantine(
@@ -85,7 +86,7 @@ enum Recovery {
     ) throws(SQLiteFailure) {
         let notifications = try Statement(
             "SELECT \(NotificationColumns.names) FROM notification ORDER BY key",
-            on: connection.handle
+            on: connection
         )
         try notifications.rows { row throws(SQLiteFailure) in
             state.notifications.append(try NotificationColumns.read(&row))
@@ -93,7 +94,7 @@ enum Recovery {
         }
     }
 
-    /// No request takes less in the file.
+    /// No request uses fewer bytes of the file.
     private static let requestBytesMin: Int64 = 64
 
     private static func readRequests(
@@ -105,15 +106,15 @@ enum Recovery {
     ) throws(SQLiteFailure) {
         var leases: [RunRecord] = []
         let lease = try Statement(
-            "SELECT \(RunColumns.names) FROM lease ORDER BY request",
-            on: connection.handle
+            "SELECT \(RunColumns.readNames(version: version)) FROM lease ORDER BY request",
+            on: connection
         )
         try lease.rows { row throws(SQLiteFailure) in
             leases.append(try RunColumns.read(&row))
             return true
         }
-        let expected = try Tally(reading: connection.handle)
-        // What it says may be damaged; there are no more requests than the file has room for.
+        let expected = try Tally(reading: connection)
+        // The count may be damaged; the file has no room for more requests than this.
         let pages = try connection.number("PRAGMA page_count")
         let bytes = pages &* (try connection.number("PRAGMA page_size"))
         expect(Int(clamping: max(0, min(expected.places.count, bytes / requestBytesMin))))
@@ -124,16 +125,17 @@ enum Recovery {
             SELECT \(RequestColumns.names(version: version)), \(RequestColumns.placeNames)
             FROM request ORDER BY id
             """,
-            on: connection.handle
+            on: connection
         )
         try request.rows { row throws(SQLiteFailure) in
             let (request, letter) = try RequestColumns.read(&row)
-            // Both come in the order of the requests' ids.
+            // Both queries are ordered by the requests' ids.
             if let run = next.first, run.request == request.id {
                 next.removeFirst()
                 state.interrupted.append((request, run))
                 seen.add(PlaceSum.leased(request.id, run: run.id, epoch: run.epoch))
-            } else if letter != nil {
+            } else if let letter {
+                state.dead.append((request.id, request.task, letter.diedAt))
                 seen.add(PlaceSum.dead(request.id))
             } else {
                 each(request)
@@ -141,6 +143,7 @@ enum Recovery {
             }
             return true
         }
+        state.dead.sort { ($0.diedAt, $0.request) < ($1.diedAt, $1.request) }
         guard next.isEmpty, seen == expected.places else {
             throw .damaged(
                 "the journal tells of \(expected.places.count) requests, and the table has"

@@ -2,19 +2,20 @@
 
 internal import BghostCore
 
-/// How a request is laid out in a row.
+/// The columns of a request's row.
 enum RequestColumns {
     static let names = names(version: Schema.version)
-    /// What follows them where a request is kept.
+    /// The columns that follow them in the table of requests.
     static let placeNames = "died_at, dead_run, dead_reason, sum"
-    static let count = 19 + 4
+    static let count = 20 + 4
 
-    /// The same of a file that has not been migrated yet.
+    /// The columns in a file that may not be migrated yet.
     static func names(version: Int32) -> String {
         """
         id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
         simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
-        interruptions, \(version < 2 ? "NULL" : "tolerance"), \(version < 5 ? "NULL" : "aim")
+        interruptions, \(version < 2 ? "NULL" : "tolerance"), \(version < 5 ? "NULL" : "aim"),
+        \(version < 6 ? "NULL" : "submitter_plugin")
         """
     }
 
@@ -35,12 +36,18 @@ enum RequestColumns {
         case .operator: bind(submitter: 0, nil, to: &row)
         case .manifest: bind(submitter: 1, nil, to: &row)
         case .run(let id): bind(submitter: 2, id, to: &row)
+        case .plugin: bind(submitter: 3, nil, to: &row)
         }
         row.add(request.counters.failures)
         row.add(request.counters.losses)
         row.add(request.counters.interruptions)
         row.addLater(request.tolerance == 0 ? nil : request.tolerance)
         row.addLater(request.aim)
+        if case .plugin(let name) = request.submitter {
+            row.addLater(name)
+        } else {
+            row.addLater(String?.none)
+        }
     }
 
     private static func bind(submitter: Int64, _ run: RunID?, to row: inout Arguments) {
@@ -62,9 +69,9 @@ enum RequestColumns {
         row.addSum()
     }
 
-    /// Reads a request with its place.
+    /// Reads a request and its state.
     ///
-    /// - Returns: the request, and the dead letter that it is if it is one.
+    /// - Returns: the request, and its dead letter if it is dead.
     static func read(_ row: inout Row) throws(SQLiteFailure) -> (Request, dead: DeadLetter?) {
         let id = try row.id()
         let task = row.text()
@@ -78,7 +85,7 @@ enum RequestColumns {
         let slot = row.optionalInt()
         let missedCount = row.optionalInt()
         let missedFrom = row.optionalInt()
-        let submitter = try submitter(row.int(), row.optionalID())
+        let submitter = (code: row.int(), run: try row.optionalID())
         let counters = AttemptCounters(
             failures: Int(row.int()),
             losses: Int(row.int()),
@@ -86,6 +93,7 @@ enum RequestColumns {
         )
         let tolerance = row.laterInt() ?? 0
         let aim = row.laterInt()
+        let plugin = row.laterText()
         let diedAt = row.optionalInt()
         let run = try row.optionalID()
         let reason = row.optionalText()
@@ -108,7 +116,7 @@ enum RequestColumns {
             isSimulated: isSimulated,
             slot: slot,
             missed: missed,
-            submitter: submitter,
+            submitter: try self.submitter(submitter.code, submitter.run, plugin),
             counters: counters
         )
         guard let diedAt, let run, let reason else { return (request, nil) }
@@ -117,12 +125,14 @@ enum RequestColumns {
 
     private static func submitter(
         _ code: Int64,
-        _ run: RunID?
+        _ run: RunID?,
+        _ plugin: String?
     ) throws(SQLiteFailure) -> Submitter {
-        switch (code, run) {
-        case (0, nil): .operator
-        case (1, nil): .manifest
-        case (2, let run?): .run(run)
+        switch (code, run, plugin) {
+        case (0, nil, nil): .operator
+        case (1, nil, nil): .manifest
+        case (2, let run?, nil): .run(run)
+        case (3, nil, let plugin?): .plugin(plugin)
         default: throw .damaged("a request names no submitter")
         }
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SQLiteStore {
-    /// How much of the past is kept.
+    /// How much history is kept.
     package struct Retention: Equatable, Sendable {
-        /// Bounds of one table; what is beyond any of them goes, the oldest first.
+        /// The limits of one table; rows beyond any limit are deleted, the oldest first.
         package struct Limits: Equatable, Sendable {
             /// Rows.
             package var count: Int
             /// Nanoseconds.
             package var age: Int64
-            /// About as many bytes as the rows take.
+            /// The approximate size of the rows, bytes.
             package var bytes: Int64
-            /// Old rows go in steps of about this many, so that up to so many more stay.
+            /// Rows are deleted in steps of about this many, so up to this many more remain.
             package var chunk: Int
 
             package init(
@@ -29,13 +29,17 @@ extension SQLiteStore {
 
         package var runs: Limits
         package var journal: Limits
+        /// The output of runs.
+        package var outputs: Limits
 
         package init(
             runs: Limits = Limits(count: 100_000, bytes: 256 << 20),
-            journal: Limits = Limits(count: 1_000_000, bytes: 256 << 20)
+            journal: Limits = Limits(count: 1_000_000, bytes: 256 << 20),
+            outputs: Limits = Limits(count: 100_000, bytes: 64 << 20)
         ) {
             self.runs = runs
             self.journal = journal
+            self.outputs = outputs
         }
     }
 }

@@ -4,9 +4,10 @@ internal import BghostCore
 
 /// A checksum over the values of a row.
 ///
-/// SQLite's database pages have none, so a flipped byte within a value would be read as if it had
-/// been written. Each step is a bijection of the state and of the word, so any one changed word
-/// changes the sum; it keeps out accidents, not an attacker with access to the file.
+/// SQLite's pages have no checksum, so a changed byte within a value would be read as if it had
+/// been written. Each step is a bijection of the state and of the word, so any single changed word
+/// changes the sum. It detects accidents; it does not protect against an attacker with access to
+/// the file.
 struct RowSum {
     private(set) var value: UInt64 = 0x9AE1_6A3B_2F90_404F
 
@@ -35,10 +36,10 @@ struct RowSum {
     }
 }
 
-/// Where a request stands, as one number.
+/// The state of a request as one number.
 ///
-/// The exclusive or of all of them is written with each line of the journal: rows that vanish, or
-/// come back, through a damaged page are then seen when the file is opened.
+/// Each row of the journal contains the exclusive or of all these numbers: so opening the file
+/// detects rows that vanished or reappeared because of a damaged page.
 enum PlaceSum {
     static func pending(_ id: RunID) -> UInt64 { sum(id, 0) }
 

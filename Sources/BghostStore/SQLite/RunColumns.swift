@@ -2,17 +2,40 @@
 
 internal import BghostCore
 
-/// How the record of a run is laid out in a row.
+/// The columns of a run's row.
 enum RunColumns {
-    static let names = """
-        id, request, task, plugin, attempt, epoch, state, outcome, outcome_detail, stop_reason,
-        message, result, progress_done, progress_total, progress_phase, runtime_s, runtime_as,
-        grace_s, grace_as, pid, submitted_at, started_at, ended_at, duration_s, duration_as, cpu_s,
-        cpu_as, peak_memory, output_bytes, sum
-        """
-    static let count = 30
+    static let names = names(version: Schema.version)
+    static let count = 34
 
-    static func bind(_ record: RunRecord, to row: inout Arguments) {
+    /// The expressions for reading a row: its columns, and those of its origin.
+    static func readNames(version: Int32 = Schema.version) -> String {
+        guard version >= 6 else { return names(version: version) + ", NULL, NULL, NULL" }
+        let origin = ["version", "library", "manifest"].map {
+            "(SELECT o.\($0) FROM origin o WHERE o.number = source)"
+        }
+        return names(version: version) + ", " + origin.joined(separator: ", ")
+    }
+
+    /// The columns of a file that may not be migrated yet.
+    private static func names(version: Int32) -> String {
+        let later = version < 6 ? "NULL, NULL, NULL, NULL" : "kind, source, crash, output"
+        return """
+            id, request, task, plugin, attempt, epoch, state, outcome, outcome_detail, stop_reason,
+            message, result, progress_done, progress_total, progress_phase, runtime_s, runtime_as,
+            grace_s, grace_as, pid, submitted_at, started_at, ended_at, duration_s, duration_as, cpu_s,
+            cpu_as, peak_memory, output_bytes, \(later), sum
+            """
+    }
+
+    /// - Parameters:
+    ///   - source: the row number of its origin.
+    ///   - output: the row number of its output.
+    static func bind(
+        _ record: RunRecord,
+        source: Int64?,
+        output: Int64? = nil,
+        to row: inout Arguments
+    ) {
         row.add(record.id)
         row.add(record.request)
         row.add(record.task)
@@ -37,6 +60,10 @@ enum RunColumns {
         bind(record.usage.cpu, to: &row)
         row.add(record.usage.peakMemoryBytes.map { Int64(bitPattern: $0) })
         row.add(record.usage.outputBytes)
+        row.addLater(record.kind?.rawValue)
+        row.addLater(source)
+        row.addLater(record.details?.crash?.stored)
+        row.addLater(output)
         row.addSum()
     }
 
@@ -64,7 +91,13 @@ enum RunColumns {
         let cpu = readDuration(&row)
         let peak = row.optionalInt().map { UInt64(bitPattern: $0) }
         let outputBytes = Int(row.int())
+        // A kind that only a newer version knows is read as `nil`.
+        let kind = row.laterText().flatMap { TaskKind(rawValue: $0) }
+        _ = row.laterInt()
+        let crash = row.laterText().flatMap { CrashReport(stored: $0) }
+        _ = row.laterInt()
         try row.checkSum("the runs")
+        let origin = (row.laterText(), row.laterText(), row.laterText())
         guard let state, let runtime, let grace else {
             throw .damaged("a run has no state or no limits")
         }
@@ -87,8 +120,18 @@ enum RunColumns {
             startedAt: startedAt,
             endedAt: endedAt,
             duration: duration,
-            usage: RunUsage(cpu: cpu, peakMemoryBytes: peak, outputBytes: outputBytes)
+            usage: RunUsage(cpu: cpu, peakMemoryBytes: peak, outputBytes: outputBytes),
+            kind: kind,
+            origin: self.origin(origin),
+            details: crash.map { RunDetails(crash: $0) }
         )
+    }
+
+    private static func origin(_ columns: (String?, String?, String?)) -> RunOrigin? {
+        guard let version = columns.0, let library = columns.1, let manifest = columns.2 else {
+            return nil
+        }
+        return RunOrigin(version: version, library: library, manifest: manifest)
     }
 
     private static func progress(_ columns: (Int64?, Int64?, String?)) -> RunProgress? {
@@ -102,7 +145,7 @@ enum RunColumns {
 
     // MARK: Durations
 
-    /// Whole seconds and the attoseconds beyond, so that none is rounded.
+    /// Stores whole seconds and the remaining attoseconds, so that nothing is rounded.
     private static func bind(_ duration: Duration?, to row: inout Arguments) {
         row.add(duration?.components.seconds)
         row.add(duration?.components.attoseconds)
@@ -118,7 +161,8 @@ enum RunColumns {
 
     // MARK: Outcomes
 
-    /// Numbers and not the words of `Outcome.text`: those do not tell every signal apart.
+    /// Stores numbers instead of the words of `Outcome.text`, which do not distinguish every
+    /// signal.
     private static func bind(_ outcome: Outcome?, to row: inout Arguments) {
         guard let outcome else {
             row.addNull()

@@ -2,17 +2,17 @@
 
 internal import BghostCore
 
-/// The ids whose text begins with some characters.
+/// The range of the ids whose text starts with a prefix.
 enum RunIDRange {
     private static let length = 26
 
-    /// `nil` if there is none.
+    /// The range; `nil` if no id starts with the prefix.
     static func ids(beginningWith prefix: String) -> ClosedRange<RunID>? {
         let count = prefix.utf8.count
         guard count <= length,
             let first = RunID(prefix + String(repeating: "0", count: length - count))
         else { return nil }
-        // 26 characters hold 130 bits: the first stands for three.
+        // 26 characters hold 130 bits: the first character represents three bits only.
         let last = RunID(prefix + String(repeating: "Z", count: length - count))
         return first...(last ?? RunID(high: .max, low: .max))
     }

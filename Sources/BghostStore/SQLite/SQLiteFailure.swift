@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
-/// What SQLite says of a call that failed, before it is put into words for people.
+/// A failure of an SQLite call, before it is described for people.
 struct SQLiteFailure: Error {
     /// The extended result code.
     var code: Int32
-    /// `errno` of the system call behind it, or 0.
+    /// The `errno` of the failed system call, or 0.
     var systemError: Int32
     var text: String
 
@@ -18,7 +17,7 @@ struct SQLiteFailure: Error {
         self.text = text
     }
 
-    /// The failure of the call that has just been made on a connection.
+    /// The failure of the last call on a connection.
     init(of connection: OpaquePointer) {
         let last = errno
         code = sqlite3_extended_errcode(connection)
@@ -28,30 +27,27 @@ struct SQLiteFailure: Error {
         text = String(cString: sqlite3_errmsg(connection))
     }
 
-    init(_ error: any Error) {
-        if let failure = error as? SQLiteFailure {
-            self = failure
-        } else if let error = error as? DatabaseError {
-            let text = error.message ?? "no message"
-            self.init(code: error.extendedResultCode.rawValue, text: text)
-        } else {
-            self.init(code: SQLITE_ERROR, text: "\(error)")
-        }
-    }
-
     static func damaged(_ text: String) -> SQLiteFailure {
         SQLiteFailure(code: SQLITE_CORRUPT, text: text)
     }
 
-    /// SQLite knows one errno for a full disk; quotas, file size limits and the shared memory file
-    /// come as I/O errors, yet they leave nothing half done and pass once there is room.
+    /// Whether the disk is full.
+    ///
+    /// SQLite recognizes one errno for that; quotas, file size limits and the shared memory file
+    /// cause I/O errors, but these leave nothing half done and end once there is room.
     var isFull: Bool {
         if code & 0xFF == SQLITE_FULL { return true }
         let isNoRoom = [ENOSPC, EDQUOT, EFBIG].contains(systemError)
         return code == Extended.shmSize || code == Extended.write && isNoRoom
     }
 
-    /// The extended result codes told apart here; the importer does not see macros that compute.
+    /// Whether another connection holds the lock.
+    var isBusy: Bool { code & 0xFF == SQLITE_BUSY }
+
+    /// Whether a row violates a constraint of its table, such as a unique id.
+    var isConstraint: Bool { code & 0xFF == SQLITE_CONSTRAINT }
+
+    /// Extended result codes; Swift does not import macros that compute a value.
     private enum Extended {
         static let write = SQLITE_IOERR | (3 << 8)
         static let shmSize = SQLITE_IOERR | (19 << 8)
@@ -69,10 +65,10 @@ struct SQLiteFailure: Error {
         }
     }
 
-    /// Whether nothing may be written any more.
+    /// Whether nothing may be written from now on.
     ///
     /// After a failed sync the kernel may have dropped the pages that it could not write, and the
-    /// next sync reports success: trying again would promise what is not on the disk.
+    /// next sync reports success: a retry would claim that lost data is on the disk.
     var isFatal: Bool {
         if isFull { return false }
         return switch code & 0xFF {
@@ -81,9 +77,18 @@ struct SQLiteFailure: Error {
         }
     }
 
-    /// The failure in words.
+    /// Whether the same transaction may succeed later on the same connection.
+    var isTransient: Bool {
+        if isFull { return true }
+        return switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM: true
+        default: false
+        }
+    }
+
+    /// Describes the failure.
     ///
-    /// - Parameter doing: what failed, as in "keep a transaction".
+    /// - Parameter doing: the operation, as in "keep a transaction".
     func error(_ doing: String, in path: String) -> StoreError {
         var why = text
         if systemError != 0 { why += " (\(String(cString: strerror(systemError))))" }
@@ -93,8 +98,8 @@ struct SQLiteFailure: Error {
     private func advice(_ path: String) -> String {
         switch kind {
         case .full:
-            "free some room on its file system: what is accepted is kept, and new requests are"
-                + " accepted again by themselves"
+            "free some room on its file system: what is accepted is kept, what ends meanwhile is"
+                + " stored then, and new requests are accepted again by themselves"
         case .readOnly:
             "make the file and its folder writable for the daemon's user, then start it again"
         case .corrupt:
@@ -106,7 +111,7 @@ struct SQLiteFailure: Error {
         case .other where code & 0xFF == SQLITE_IOERR:
             "nothing more is written, since the disk may have lost what it was given: look at"
                 + " the kernel's log, then start the daemon again"
-        case .other: "nothing of it was kept"
+        case .other: "the store was left unchanged"
         }
     }
 }

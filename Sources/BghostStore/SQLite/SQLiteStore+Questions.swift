@@ -26,6 +26,14 @@ extension SQLiteStore {
         }.first
     }
 
+    package func output(ofRun id: RunID) -> String {
+        answer("") { reader, uncommitted throws(SQLiteFailure) in
+            let ended = uncommitted.ends { $0.id == id }.last
+            if let output = ended?.details?.output { return output }
+            return try reader.output(of: id)
+        }
+    }
+
     package func lastRun(task: String) -> RunRecord? { runs(task: task, limit: 1).first }
 
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
@@ -33,7 +41,8 @@ extension SQLiteStore {
         return answer([]) { reader, uncommitted throws(SQLiteFailure) in
             let deaths = try uncommitted.deaths(reader)
             let touched = deaths?.places ?? [:]
-            // As many more as may turn out to be dead no longer.
+            // Read more letters than requested, since uncommitted changes may have removed some of
+            // them.
             let (most, overflow) = limit.addingReportingOverflow(touched.count)
             var letters = try reader.deadLetters(task: task, limit: overflow ? limit : most)
             guard let deaths else { return letters }
@@ -45,9 +54,22 @@ extension SQLiteStore {
         }
     }
 
-    /// What the journal says after this line, which is 0 for all that it still has.
+    package func deadTasks(limit: Int) -> [String: Int] {
+        guard limit > 0 else { return [:] }
+        return answer([:]) { reader, uncommitted throws(SQLiteFailure) in
+            let deaths = try uncommitted.deaths(reader)
+            let touched = deaths?.places ?? [:]
+            let (most, overflow) = limit.addingReportingOverflow(touched.count)
+            var dead = try reader.deadTasks(limit: overflow ? limit : most)
+            for id in touched.keys { dead[id] = nil }
+            for (id, letter) in deaths?.dead ?? [:] { dead[id] = letter.request.task }
+            return dead.values.prefix(limit).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+    }
+
+    /// The lines of the journal after this line; 0 starts with the oldest line.
     ///
-    /// - Parameter limit: at most so many lines.
+    /// - Parameter limit: the most lines to return.
     package func journal(after line: Int64, limit: Int) -> [JournalLine] {
         guard limit > 0 else { return [] }
         return answer([]) { reader, _ throws(SQLiteFailure) in
@@ -55,7 +77,8 @@ extension SQLiteStore {
         }
     }
 
-    /// - Parameter committed: the newest runs of the database, at most so many.
+    /// - Parameter committed: returns the newest runs of the database, at most as many as its
+    ///   argument.
     private func newest(
         _ limit: Int,
         where isWanted: (RunRecord) -> Bool,
@@ -66,14 +89,15 @@ extension SQLiteStore {
             let ends = uncommitted.ends(where: isWanted)
             guard !ends.isEmpty else { return try committed(reader, limit) }
             let newer = try uncommitted.ended(ends, reader)
-            // Those that are committed by now are among the first so many, at their right place.
+            // Runs committed meanwhile are among the first `ends.count` of the database, in their
+            // right place.
             let older = try committed(reader, max(limit, ends.count))
             let ids = Set(older.map(\.id))
             return Array((newer.filter { !ids.contains($0.id) } + older).prefix(limit))
         }
     }
 
-    /// A question has no error to give: its fault is reported, and the answer is what is left.
+    /// Queries throw no errors: a failure is reported, and the default answer is returned.
     private func answer<Answer: Sendable>(
         _ otherwise: Answer,
         _ body: (StoreReader, Uncommitted) throws(SQLiteFailure) -> Answer
@@ -83,7 +107,8 @@ extension SQLiteStore {
             report(error)
             return otherwise
         }
-        // Before the reader looks: what is committed in between is then seen twice, and not never.
+        // Take the snapshot before the query: changes committed in between are then seen twice
+        // instead of not at all.
         let uncommitted = store.committer.uncommitted
         do throws(SQLiteFailure) {
             return try store.ask { reader throws(SQLiteFailure) in try body(reader, uncommitted) }

@@ -3,23 +3,26 @@
 package import BghostCore
 internal import Synchronization
 
-/// A store in one SQLite file, which survives the daemon and the machine.
+/// A store in one SQLite file, which survives a restart of the daemon and of the machine.
 ///
-/// `commit` hands its transaction to a thread of its own and returns at once, or carries it out
-/// itself where somebody waits for it and nothing else is under way. The completion is called on
-/// either thread after the sync, so it must be short and must neither call `recover` nor `close`. The questions are answered on the caller's thread from a second connection, which does
-/// not wait for syncs, and from what waits to be written.
+/// `commit` passes its transaction to another thread and returns at once, or writes it on the
+/// calling thread if the caller waits for it and no other transaction is being written. The
+/// completion is called on either thread after the sync, so it must be short and must call neither
+/// `recover` nor `close`. The caller's thread answers queries from a second connection, which does
+/// not wait for syncs, and from the transactions that are not written yet.
 ///
-/// After a failed sync or a damaged page every further commit fails: what the disk then holds is
-/// not known, and only a new start looks. A full disk fails the commits that do not fit, and no
-/// others.
+/// After a failed sync or a damaged page every further commit fails: the content of the disk is
+/// then unknown, and only a restart reads it again. If the disk is full, or another program holds
+/// the file, commits with the policy `.refuse` fail, and the others wait in memory, in order, until
+/// they are written; `health` reports this.
 package final class SQLiteStore: Store {
     let path: String
     let report: @Sendable (StoreError) -> Void
     private let retention: Retention
     private let stage: Mutex<Stage>
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// A store is first only read; it is written to once all that it holds has been seen.
+    /// A store is first only read; it is written to after its whole content has been read.
     private enum Stage {
         case found(FoundStore)
         case open(OpenStore)
@@ -27,17 +30,19 @@ package final class SQLiteStore: Store {
         case closed
     }
 
-    /// Opens the file, or makes it.
+    /// Opens the file or creates it.
     ///
-    /// An old one is not written to before `recover` has read and checked all requests, so that a
-    /// damaged file is left as it is. A commit or a question that comes before does that, too.
+    /// An existing file is not written to before `recover` has read and checked all requests, so
+    /// that a damaged file stays unchanged. A commit or query before `recover` reads and checks it
+    /// too.
     ///
     /// - Parameters:
-    ///   - path: of the database; its folder must exist. `-wal`, `-shm` and `-lock` lie beside it.
-    ///   - retention: how much of the past is kept.
-    ///   - quickCheckMax: a store that was not closed is read page by page at its opening, unless it
-    ///     is bigger than this, bytes.
-    ///   - report: faults that no caller is told of, on any thread.
+    ///   - path: the database; its folder must exist. `-wal`, `-shm` and `-lock` are created beside
+    ///     it.
+    ///   - retention: how much history is kept.
+    ///   - quickCheckMax: a store that was not closed is checked page by page when it is opened,
+    ///     unless it is larger than this, bytes.
+    ///   - report: receives errors that no caller gets, on any thread.
     package init(
         path: String,
         retention: Retention = Retention(),
@@ -55,26 +60,46 @@ package final class SQLiteStore: Store {
     package func commit(
         _ changes: [StoreChange],
         isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         do throws(StoreError) {
-            try open().committer.commit(changes, isAwaited: isAwaited, completion)
+            try open().committer.commit(
+                changes,
+                isAwaited: isAwaited,
+                onFailure: onFailure,
+                completion
+            )
         } catch {
             completion(.failure(error))
         }
     }
 
-    /// Transactions that are not answered yet: what an overloaded host refuses new ones by.
-    package var waiting: Int {
-        stage.withLock { stage -> Int in
-            guard case .open(let store) = stage else { return 0 }
-            return store.committer.waiting
+    package var health: StoreHealth { opened?.committer.health ?? StoreHealth() }
+
+    package func onHealthChange(_ body: @escaping @Sendable () -> Void) {
+        observer.withLock { $0 = body }
+        opened?.committer.onHealthChange(body)
+    }
+
+    package func retryNow() { opened?.committer.hint() }
+
+    package func settle(until deadline: UInt64) -> Int {
+        opened?.committer.settle(until: deadline) ?? 0
+    }
+
+    package func hurry() { opened?.committer.hurry() }
+
+    /// The committer and reader, if the store is open.
+    private var opened: OpenStore? {
+        stage.withLock { stage -> OpenStore? in
+            if case .open(let store) = stage { store } else { nil }
         }
     }
 
-    /// Reads all that it holds, and checks it.
+    /// Reads and checks the whole content.
     ///
-    /// The first call begins to write, with a new incarnation. Later ones wait for all commits.
+    /// The first call starts writing, with a new incarnation. Later calls wait for all commits.
     package func recover(
         expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
@@ -82,6 +107,7 @@ package final class SQLiteStore: Store {
         let first = try stage.withLock { stage throws(StoreError) in
             try Self.open(&stage, path, retention, report, expect, each)
         }
+        watch(first.store)
         if let state = first.recovered { return state }
         first.store.committer.flush()
         do throws(SQLiteFailure) {
@@ -93,12 +119,19 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// What commits and answers, begun if that has not been done.
+    /// The committer and reader; opens the store if necessary.
     func open() throws(StoreError) -> OpenStore {
-        try stage.withLock { stage throws(StoreError) in
-            if case .open(let store) = stage { return store }
-            return try Self.open(&stage, path, retention, report, { _ in }, { _ in }).store
+        let (store, isNew) = try stage.withLock { stage throws(StoreError) in
+            if case .open(let store) = stage { return (store, false) }
+            return (try Self.open(&stage, path, retention, report, { _ in }, { _ in }).store, true)
         }
+        if isNew { watch(store) }
+        return store
+    }
+
+    private func watch(_ store: OpenStore) {
+        guard let body = observer.withLock({ $0 }) else { return }
+        store.committer.onHealthChange(body)
     }
 
     private static func open(
@@ -125,7 +158,7 @@ package final class SQLiteStore: Store {
                 stage = .open(store)
                 return (store, state)
             } catch {
-                // Its lock and its connection go with what was found.
+                // Opening has already released the lock and the connection.
                 let error = error.error("open the store", in: path)
                 stage = .refused(error)
                 throw error

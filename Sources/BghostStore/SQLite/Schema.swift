@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDB
-
-/// The tables of the store, and how older ones become them.
+/// The tables of the store, and the migrations from older versions.
 enum Schema {
+    /// The number of the last migration.
+    static let version = format.version
+
     /// In the header of the file: the letters `bghs`.
-    static let applicationID: Int32 = 0x6267_6873
-    /// The number of the last migration, `user_version` in the header of the file.
-    ///
-    /// A file with a higher one is refused.
-    static let version: Int32 = 5
+    static let format = DatabaseFormat(
+        applicationID: 0x6267_6873,
+        migrations: [first, second, third, fourth, fifth, sixth]
+    )
 
-    static func migrate(_ queue: DatabaseQueue) throws {
-        var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
-        migrator.registerMigration("1") { try $0.execute(sql: Self.first) }
-        migrator.registerMigration("2") { try $0.execute(sql: Self.second) }
-        migrator.registerMigration("3") { try $0.execute(sql: Self.third) }
-        migrator.registerMigration("4") { try $0.execute(sql: Self.fourth) }
-        migrator.registerMigration("5") { try $0.execute(sql: Self.fifth) }
-        try migrator.migrate(queue)
-    }
-
-    /// A request's row stays in place while it is leased: that it is leased, and what its run is,
-    /// says the small table `lease`, which is thus as long as there are runs under way.
+    /// The first version.
     ///
-    /// `request` and `lease` are kept in the order of their ids, which is the order in which they
-    /// were submitted: so the scan at the start needs no index, and inserting touches one tree.
-    /// A row of the journal has several lines, and the number of the last of them as its own.
-    /// `run` and `journal` grow at one end and are trimmed at the other; `size` is the number of
-    /// bytes written to the table up to this row, so that the size of any stretch is one
-    /// subtraction.
+    /// A request's row stays in place while it is leased. The small table `lease` contains the
+    /// leases and their runs, so it has as many rows as there are running runs.
+    ///
+    /// `request` and `lease` are ordered by id, which is the order of submission: so the scan at
+    /// the start needs no index, and an insertion changes one tree. A row of the journal contains
+    /// several lines, and its number is that of the last line. `run` and `journal` grow at one end
+    /// and are trimmed at the other; `size` is the number of bytes written to the table up to this
+    /// row, so that the size of any range is one subtraction.
     private static let first = """
         CREATE TABLE meta (
             one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -106,12 +97,9 @@ enum Schema {
             lines BLOB NOT NULL,
             sum INTEGER NOT NULL
         ) STRICT;
-
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = 1;
         """
 
-    /// Columns that came later are NULL in the rows of before, see `Arguments.addLater`.
+    /// Columns added later are NULL in older rows, see `Arguments.addLater`.
     private static let second = """
         ALTER TABLE task ADD COLUMN parked_since INTEGER;
         ALTER TABLE task ADD COLUMN served TEXT;
@@ -124,7 +112,6 @@ enum Schema {
             sum INTEGER NOT NULL,
             PRIMARY KEY (minute, plugin, kind)
         ) STRICT, WITHOUT ROWID;
-        PRAGMA user_version = 2;
         """
 
     private static let third = """
@@ -155,7 +142,6 @@ enum Schema {
             sum INTEGER NOT NULL,
             PRIMARY KEY (plugin, id)
         ) STRICT, WITHOUT ROWID;
-        PRAGMA user_version = 3;
         """
 
     private static let fourth = """
@@ -167,13 +153,45 @@ enum Schema {
             reason TEXT NOT NULL,
             sum INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
-        PRAGMA user_version = 4;
         """
 
     private static let fifth = """
         ALTER TABLE task ADD COLUMN uses TEXT;
         ALTER TABLE request ADD COLUMN aim INTEGER;
-        PRAGMA user_version = 5;
+        """
+
+    /// Adds the origin of runs, why they crashed, their output, and the runs that caused
+    /// throttling.
+    ///
+    /// `run.source` is a row of `origin`, so that values shared by thousands of runs cost each of
+    /// them a byte or two. `run.output` is a row of `output`, which is read only for a run that is
+    /// inspected. Both tables are trimmed separately, so a row of either may be deleted before the
+    /// run.
+    private static let sixth = """
+        ALTER TABLE task ADD COLUMN throttle_runs TEXT;
+        ALTER TABLE request ADD COLUMN submitter_plugin TEXT;
+        ALTER TABLE lease ADD COLUMN kind TEXT;
+        ALTER TABLE lease ADD COLUMN source INTEGER;
+        ALTER TABLE lease ADD COLUMN crash TEXT;
+        ALTER TABLE lease ADD COLUMN output INTEGER;
+        ALTER TABLE run ADD COLUMN kind TEXT;
+        ALTER TABLE run ADD COLUMN source INTEGER;
+        ALTER TABLE run ADD COLUMN crash TEXT;
+        ALTER TABLE run ADD COLUMN output INTEGER;
+        CREATE TABLE origin (
+            number INTEGER PRIMARY KEY,
+            version TEXT NOT NULL,
+            library TEXT NOT NULL,
+            manifest TEXT NOT NULL,
+            sum INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE output (
+            seq INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            lines TEXT NOT NULL,
+            sum INTEGER NOT NULL
+        ) STRICT;
         """
 
     private static let runColumns = """

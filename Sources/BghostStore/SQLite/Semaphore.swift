@@ -2,22 +2,66 @@
 
 internal import Glibc
 
-/// A count to wait for, of the C library: waking costs one call, and only if somebody waits.
+/// A counting semaphore with an optional deadline.
 ///
-/// `@unchecked`: it is made for several threads, and it never moves.
+/// A signal makes a system call only if a thread waits.
+///
+/// It uses the monotonic clock, which POSIX semaphores do not offer.
+///
+/// `@unchecked`: a mutex protects the count, and the parts never move.
 final class Semaphore: @unchecked Sendable {
-    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Protected by the mutex.
+    private var count = 0
 
-    init() { sem_init(handle, 0, 0) }
-
-    deinit {
-        sem_destroy(handle)
-        handle.deallocate()
+    init() {
+        // These fail only for invalid attributes, or for lack of memory, which is already
+        // allocated.
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
-    func signal() { sem_post(handle) }
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func signal() {
+        pthread_mutex_lock(mutex)
+        count += 1
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
 
     func wait() {
-        while sem_wait(handle) != 0 {}
+        pthread_mutex_lock(mutex)
+        while count == 0 { pthread_cond_wait(condition, mutex) }
+        count -= 1
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Waits until a signal arrives, at most until the deadline.
+    ///
+    /// - Parameter deadline: monotonic nanoseconds.
+    /// - Returns: whether it was signalled.
+    func wait(until deadline: UInt64) -> Bool {
+        var time = timespec(
+            tv_sec: Int(clamping: deadline / 1_000_000_000),
+            tv_nsec: Int(deadline % 1_000_000_000)
+        )
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while count == 0 {
+            guard pthread_cond_timedwait(condition, mutex, &time) == 0 else { return false }
+        }
+        count -= 1
+        return true
     }
 }

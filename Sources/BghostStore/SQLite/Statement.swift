@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
-/// A prepared statement, kept for as long as its connection.
-///
-/// These are SQLite's own calls and not GRDB's: a change takes two or three rows, and what GRDB
-/// adds for each row is more than the row itself.
+/// A prepared statement, which must be released before its connection is closed.
 final class Statement {
     private let handle: OpaquePointer
-    private let connection: OpaquePointer
+    private let connection: Connection
     private let texts = ArgumentTexts()
 
-    init(_ sql: String, on connection: OpaquePointer) throws(SQLiteFailure) {
+    init(_ sql: String, on connection: Connection) throws(SQLiteFailure) {
         var handle: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-        let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
-        guard code == SQLITE_OK, let handle else { throw SQLiteFailure(of: connection) }
+        let code = sqlite3_prepare_v3(connection.handle, sql, -1, flags, &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw SQLiteFailure(of: connection.handle) }
         self.handle = handle
         self.connection = connection
     }
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs it with these arguments, which must be all that it has.
+    /// Runs the statement with arguments for all of its parameters.
     ///
-    /// - Returns: how many rows it changed, if it changes rows.
+    /// - Returns: how many rows it changed, for a statement that changes rows.
     @discardableResult
     func run(_ bind: (inout Arguments) -> Void = { _ in }) throws(SQLiteFailure) -> Int {
         var arguments = Arguments(handle, texts)
         bind(&arguments)
         defer { sqlite3_reset(handle) }
-        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
-        // SQLite does not keep the error of the system call that a commit fails by.
+        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection.handle) }
+        // When a commit fails, SQLite does not record the errno of the failed system call; clear it
+        // so that it can be read afterwards.
         errno = 0
-        guard sqlite3_step(handle) == SQLITE_DONE else { throw SQLiteFailure(of: connection) }
-        return Int(sqlite3_changes(connection))
+        guard sqlite3_step(handle) == SQLITE_DONE else {
+            throw SQLiteFailure(of: connection.handle)
+        }
+        return Int(sqlite3_changes(connection.handle))
     }
 
-    /// Reads the rows that it answers with these arguments.
+    /// Reads the rows of the result.
     ///
-    /// - Parameter body: reads one row; `false` ends the reading.
+    /// - Parameter body: reads one row; returns `false` to stop.
     func rows(
         _ bind: (inout Arguments) -> Void = { _ in },
         _ body: (inout Row) throws(SQLiteFailure) -> Bool
@@ -49,11 +49,12 @@ final class Statement {
         var arguments = Arguments(handle, texts)
         bind(&arguments)
         defer { sqlite3_reset(handle) }
-        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection) }
+        guard arguments.code == SQLITE_OK else { throw SQLiteFailure(of: connection.handle) }
+        errno = 0
         while true {
             let code = sqlite3_step(handle)
             guard code == SQLITE_ROW else {
-                guard code == SQLITE_DONE else { throw SQLiteFailure(of: connection) }
+                guard code == SQLITE_DONE else { throw SQLiteFailure(of: connection.handle) }
                 return
             }
             var row = Row(handle)
@@ -62,9 +63,10 @@ final class Statement {
     }
 }
 
-/// Where the texts of one statement's arguments lie while it runs.
+/// A buffer for the texts of one statement's arguments while it runs.
 ///
-/// SQLite would allocate and free each of them, which is a good part of what a row costs.
+/// Without it, SQLite would allocate and free memory for each text, which is a large part of the
+/// cost of a row.
 private final class ArgumentTexts {
     static let size = 4096
 
@@ -73,18 +75,18 @@ private final class ArgumentTexts {
     deinit { start.deallocate() }
 }
 
-/// The arguments of a statement, bound from the first on; it sums up what it binds.
+/// Binds the arguments of a statement in order, and computes their checksum.
 struct Arguments {
     private let handle: OpaquePointer
     private let texts: ArgumentTexts
-    /// How much of the texts' room is taken.
+    /// The used bytes of the buffer.
     private var used = 0
     private var index: Int32 = 0
     private var sum = RowSum()
     /// The first failure: a text of more than a gigabyte, or no memory.
     private(set) var code = SQLITE_OK
 
-    /// SQLite copies the bytes before the call returns.
+    /// Tells SQLite to copy the bytes before the call returns.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     fileprivate init(_ handle: OpaquePointer, _ texts: ArgumentTexts) {
@@ -92,7 +94,7 @@ struct Arguments {
         self.texts = texts
     }
 
-    /// Copies bytes to where they stay until the next arguments; `nil` if there is no room.
+    /// Copies bytes into the buffer, where they stay until the next arguments; `nil` if it is full.
     private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard bytes.count <= ArgumentTexts.size - used else { return nil }
         let place = texts.start + used
@@ -109,7 +111,7 @@ struct Arguments {
 
     mutating func add(_ value: Int) { add(Int64(value)) }
 
-    /// The same 64 bits as a signed number: SQLite has no other.
+    /// Stores the same 64 bits as a signed number, since SQLite has no unsigned ones.
     mutating func add(_ value: UInt64) { add(Int64(bitPattern: value)) }
 
     mutating func add(_ value: Int64?) {
@@ -123,8 +125,9 @@ struct Arguments {
         note(sqlite3_bind_null(handle, index))
     }
 
-    /// Adds what a later version brought: NULL does not count in the sum, so that the rows of before
-    /// keep theirs.
+    /// Binds a value of a column that a later version added.
+    ///
+    /// NULL does not count in the checksum, so that older rows keep theirs.
     mutating func addLater(_ value: Int64?) {
         if let value { return add(value) }
         index += 1
@@ -144,7 +147,7 @@ struct Arguments {
             let bytes = UnsafeRawBufferPointer(bytes)
             sum.add(bytes)
             let kept = keep(bytes)
-            // An empty buffer may have no address, which SQLite would take for NULL.
+            // An empty buffer may have a null address, which SQLite would bind as NULL.
             guard let start = kept ?? bytes.baseAddress else {
                 return sqlite3_bind_text(handle, index, "", 0, Self.transient)
             }
@@ -164,10 +167,14 @@ struct Arguments {
         index += 1
         let code = bytes.withUnsafeBytes { bytes in
             sum.add(bytes)
+            // An empty buffer may have no address, which SQLite would take for NULL.
+            guard let start = bytes.baseAddress else {
+                return sqlite3_bind_zeroblob(handle, index, 0)
+            }
             return sqlite3_bind_blob64(
                 handle,
                 index,
-                bytes.baseAddress,
+                start,
                 UInt64(bytes.count),
                 Self.transient
             )
@@ -180,7 +187,7 @@ struct Arguments {
         add(text)
     }
 
-    /// Sixteen bytes, the highest first, so that they sort as ids do.
+    /// Sixteen bytes, the highest first, so that they sort in the order of the ids.
     mutating func add(_ id: RunID) {
         index += 1
         sum.add(id)
@@ -199,7 +206,7 @@ struct Arguments {
         add(id)
     }
 
-    /// The sum of all arguments since the start or since `restartSum`.
+    /// Binds the checksum of all arguments since the start or since `restartSum`.
     mutating func addSum() { add(Int64(bitPattern: sum.value)) }
 
     mutating func restartSum() { sum = RowSum() }
@@ -209,7 +216,7 @@ struct Arguments {
     }
 }
 
-/// The values of one row, read from the first on; it sums up what it reads.
+/// Reads the values of one row in order, and computes their checksum.
 struct Row {
     private let handle: OpaquePointer
     private var index: Int32 = 0
@@ -259,6 +266,8 @@ struct Row {
         return nil
     }
 
+    mutating func optionalBytes() -> [UInt8]? { isNull() ? nil : bytes() }
+
     mutating func optionalText() -> String? { isNull() ? nil : text() }
 
     mutating func id() throws(SQLiteFailure) -> RunID {
@@ -278,15 +287,18 @@ struct Row {
 
     mutating func skip() { index += 1 }
 
+    /// The type of the next value in the file, such as `SQLITE_NULL`.
+    var type: Int32 { sqlite3_column_type(handle, index) }
+
     mutating func restartSum() { sum = RowSum() }
 
-    /// Compares the sum of what was read with the one in the next column.
+    /// Compares the checksum of the values read so far with the next column.
     mutating func checkSum(_ what: String) throws(SQLiteFailure) {
         let expected = sum.value
         guard uint() == expected else { throw .damaged("a row of \(what) is damaged") }
     }
 
-    /// Steps over the column if it is NULL.
+    /// Skips the column if it is NULL.
     private mutating func isNull() -> Bool {
         guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return false }
         index += 1

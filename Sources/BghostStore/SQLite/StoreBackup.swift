@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
 /// Writes a copy of a store while it is in use.
 ///
-/// The copy is made under another name, synced, and then gets its own in one step: a copy that was
-/// cut short never looks like a whole one.
+/// The copy gets a temporary name, is synced, and then gets its final name in one step: an
+/// interrupted copy never looks like a complete one.
 struct StoreBackup {
     let source: String
     let target: String
@@ -30,11 +30,11 @@ struct StoreBackup {
         }
     }
 
-    /// Copies on a connection of its own, so that neither commits nor questions wait for it.
+    /// Copies through another connection, so that neither commits nor queries wait for it.
     ///
-    /// It reads every row, so a damaged page ends it instead of being copied.
+    /// The copy reads every row, so a damaged page makes it fail instead of being copied.
     private func copy(to path: String) throws(SQLiteFailure) {
-        // VACUUM INTO an empty file keeps its mode.
+        // VACUUM INTO an existing empty file keeps its mode.
         let fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
             throw SQLiteFailure(
@@ -44,26 +44,31 @@ struct StoreBackup {
             )
         }
         close(fd)
-        let connection = try Connection(path: source, isReadOnly: true)
+        let connection = try Connection(path: source, isReadOnly: true, pragmas: "")
+        // Reading needs no error handling at the end.
         defer { try? connection.close() }
-        let vacuum = try Statement("VACUUM INTO ?", on: connection.handle)
+        let vacuum = try Statement("VACUUM INTO ?", on: connection)
         try vacuum.run { $0.add(path) }
     }
 
-    /// A copy that is put in the place of the store ends before what the lock file tells of, and
-    /// rightly so.
+    /// Marks the copy.
+    ///
+    /// If it later replaces the store, its journal ends before the line in the lock file, which is
+    /// then correct.
     private func mark(_ path: String) throws(SQLiteFailure) {
-        let copy = try Connection(path: path, isReadOnly: false)
+        let copy = try Connection(path: path, isReadOnly: false, pragmas: "")
         do throws(SQLiteFailure) {
             try copy.run("UPDATE meta SET copied = 1, clean = 1")
         } catch {
+            // Report the earlier error.
             try? copy.close()
             throw error
         }
         try copy.close()
     }
 
-    /// A second name and not a renaming, which would replace a file that is there by now.
+    /// Links the file instead of renaming it, since a rename would replace a file created
+    /// meanwhile.
     private func give(_ file: String, itsName name: String) throws(SQLiteFailure) {
         guard link(file, name) == 0 else {
             throw SQLiteFailure(

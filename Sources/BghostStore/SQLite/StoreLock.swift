@@ -2,18 +2,18 @@
 
 internal import Glibc
 
-/// The file beside the database that one daemon holds.
+/// The lock file beside the database, which one daemon at a time holds.
 ///
-/// It also says up to which line of the journal commits have been answered. It is written after the
-/// sync and is not synced itself, so it never says more than is on the disk: a journal that ends
-/// before it has lost commits that were accepted, be it through a damaged `-wal`, a database that
-/// was put back, or one that was removed.
+/// It also contains the last line of the journal up to which commits were answered. It is written
+/// after the sync and is not synced itself, so it never names a line that is not on the disk. If
+/// the journal ends before that line, accepted commits are lost: the `-wal` was damaged, or the
+/// database was replaced by an older one or removed.
 ///
-/// The lock lies on a file of its own, because closing any descriptor of the database itself drops
-/// the locks that SQLite holds on it.
+/// The lock is on a separate file, because closing any descriptor of the database drops the locks
+/// that SQLite holds on it.
 final class StoreLock: Sendable {
     private let fd: Int32
-    /// The line that the process before has written; 0 if there was none, or it cannot be read.
+    /// The line that the previous process wrote; 0 if there was none, or if it cannot be read.
     let acceptedBefore: Int64
 
     private static let width = 96
@@ -45,26 +45,29 @@ final class StoreLock: Sendable {
         }
         self.fd = fd
         acceptedBefore = Self.read(before)?.accepted ?? 0
-        // Who else comes is told whose it is, also before anything is written to the database.
+        // Another process can then see which process holds the lock, even before the database is
+        // written.
         accept(acceptedBefore)
     }
 
     deinit {
-        // A process that is about to be started may have a copy of the descriptor for a moment.
+        // Unlock explicitly: a child process that is being started may briefly have a copy of the
+        // descriptor.
         flock(fd, LOCK_UN)
         close(fd)
     }
 
-    /// Writes that all lines of the journal up to this one are on the disk.
+    /// Records that all lines of the journal up to this one are on the disk.
     ///
-    /// - Returns: whether it was written. It is a second line of defence: commits go on without it.
+    /// - Returns: whether it was written. This is only a second line of defence: commits continue
+    ///   without it.
     @discardableResult
     func accept(_ line: Int64) -> Bool {
         let text = Self.line(process: getpid(), accepted: line)
         return text.withUnsafeBytes { pwrite(fd, $0.baseAddress, $0.count, 0) } == text.count
     }
 
-    /// Lets others have the file, before this object goes.
+    /// Releases the lock before this object is deallocated.
     func release() { flock(fd, LOCK_UN) }
 
     private static func line(process: Int32, accepted: Int64) -> [UInt8] {
@@ -78,7 +81,7 @@ final class StoreLock: Sendable {
         return line
     }
 
-    /// Always the same width, so that a shorter line never leaves the end of a longer one.
+    /// Appends a number with a fixed width, so that a new line always overwrites the previous one.
     private static func append(_ number: UInt64, _ digits: Int, to line: inout [UInt8]) {
         var number = number
         let end = line.count

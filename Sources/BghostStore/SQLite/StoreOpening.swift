@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
-/// A store that is this process's and passed all checks but that of its rows, which are read next.
+/// A locked store that passed all checks except those of its rows, which are read next.
 struct FoundStore: Sendable {
     let opening: StoreOpening
     let reader: Connection
-    /// `nil` for an old store, which is not written to before all of it has been read.
+    /// `nil` for an existing store, which is not written to before all of it has been read.
     let writer: Connection?
     let lock: StoreLock
 
-    /// Lets go of the files without a write to them.
+    /// Closes the files without writing to them.
     func close() {
+        // Nothing waits to be written, so a failure loses nothing.
         try? reader.close()
         try? writer?.close()
         lock.release()
     }
 }
 
-/// How a store is opened.
+/// Opens a store.
 ///
-/// Nothing is written before all checks are passed: a file that is refused is left as it was.
+/// It writes nothing before all checks are passed: a rejected file stays unchanged.
 struct StoreOpening: Sendable {
     let path: String
-    /// A store that was not closed is checked page by page if it is not bigger than this, bytes.
+    /// A store that was not closed is checked page by page unless it is larger than this, bytes.
     let quickCheckMax: Int64
 
     func find() throws(StoreError) -> FoundStore {
@@ -51,9 +51,11 @@ struct StoreOpening: Sendable {
         )
     }
 
-    /// Makes the file: SQLite would let everyone read it, and parameters may hold secrets.
+    /// Creates the file.
     ///
-    /// The other files of the database take over the mode of this one.
+    /// SQLite would make it readable for all users, and parameters may contain secrets.
+    ///
+    /// SQLite gives the other files of the database the same mode.
     private func create() throws(SQLiteFailure) {
         let fd = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
@@ -69,24 +71,26 @@ struct StoreOpening: Sendable {
     private func makeNew(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
         let writer = try openWriter()
         do throws(SQLiteFailure) {
-            // SQLite syncs the folder for its journals, not for a database that was there.
+            // SQLite syncs the folder when it creates its journals, but not for a database that
+            // already exists.
             try Folder.sync(of: path)
             let reader = try openReader()
             return FoundStore(opening: self, reader: reader, writer: writer, lock: lock)
         } catch {
+            // Here and below: report the earlier error.
             try? writer.close()
             throw error
         }
     }
 
-    // MARK: A store that was there
+    // MARK: An existing store
 
     private func findOld(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
         try WriteAheadLog.check(path + "-wal")
-        // A connection that only reads copies nothing into the database when it is closed.
+        // A read-only connection does not checkpoint when it is closed.
         let reader = try openReader()
         do throws(SQLiteFailure) {
-            guard try !isUnfinished(reader) else {
+            guard try !Schema.format.isUnfinished(reader) else {
                 guard lock.acceptedBefore == 0 else { throw vanished(lock.acceptedBefore) }
                 try reader.close()
                 return try makeNew(lock)
@@ -99,50 +103,34 @@ struct StoreOpening: Sendable {
         }
     }
 
-    /// Whether the daemon that made it was stopped before it had made the tables.
-    private func isUnfinished(_ reader: Connection) throws(SQLiteFailure) -> Bool {
-        let isMarked = try reader.number("PRAGMA application_id") != 0
-        let tables = try reader.number(
-            "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
-        )
-        return !isMarked && tables == 0
-    }
-
     private func check(_ reader: Connection, _ lock: StoreLock) throws(SQLiteFailure) {
-        guard try reader.number("PRAGMA application_id") == Int64(Schema.applicationID) else {
-            throw SQLiteFailure(code: SQLITE_NOTADB, text: "it is the database of another program")
-        }
-        let version = try reader.number("PRAGMA user_version")
-        guard version <= Int64(Schema.version) else {
-            throw SQLiteFailure(
-                code: SQLITE_ERROR,
-                text: "it was written by a newer bghost (format \(version), this one knows"
-                    + " \(Schema.version)); start that one, or put a copy back that was made before"
-            )
-        }
+        let version = try Schema.format.check(
+            reader,
+            advice: "start that one, or put a copy back that was made before"
+        )
         try checkThatNothingVanished(reader, lock)
         try checkPages(reader)
         if version == Int64(Schema.version) { try checkThatAllCanBeSaid(reader) }
     }
 
-    /// Prepares every statement that it will be used with.
+    /// Prepares every statement that will be used.
     ///
-    /// A column whose name was damaged is then seen before anything is written. To prepare is not to
-    /// run, so a reader can do it.
+    /// This detects a damaged column name before anything is written. Preparing does not run a
+    /// statement, so the reader can do it.
     private func checkThatAllCanBeSaid(_ reader: Connection) throws(SQLiteFailure) {
-        _ = try WriterStatements(reader.handle)
+        _ = try WriterStatements(reader)
         _ = try StoreReader(reader)
     }
 
-    /// A transaction that was answered is in the database or in the WAL.
+    /// Checks that every answered transaction is in the database or in the WAL.
     ///
-    /// SQLite ends the WAL at the first frame whose checksum is wrong, without a word: right for
-    /// one that was being written, wrong for one that was answered.
+    /// SQLite silently ends the WAL at the first frame with a wrong checksum. That is right for a
+    /// transaction that was being written, and wrong for one that was answered.
     private func checkThatNothingVanished(
         _ reader: Connection,
         _ lock: StoreLock
     ) throws(SQLiteFailure) {
-        let last = try Tally(reading: reader.handle).journal.last
+        let last = try Tally(reading: reader).journal.last
         guard last < lock.acceptedBefore else { return }
         guard try reader.number("SELECT copied FROM meta") == 0 else { return }
         throw vanished(lock.acceptedBefore - last)
@@ -156,8 +144,8 @@ struct StoreOpening: Sendable {
         )
     }
 
-    /// Reads all pages once, if the last daemon was killed and there are not too many: a gigabyte
-    /// would take a second and more.
+    /// Reads all pages once if the last daemon was killed and the file is not too large: a gigabyte
+    /// would take more than a second.
     private func checkPages(_ reader: Connection) throws(SQLiteFailure) {
         guard try reader.number("SELECT clean FROM meta") == 0 else { return }
         let pages = try reader.number("PRAGMA page_count")
@@ -170,41 +158,35 @@ struct StoreOpening: Sendable {
     // MARK: Connections
 
     private func openReader() throws(SQLiteFailure) -> Connection {
-        let reader = try Connection(path: path, isReadOnly: true)
-        do throws(SQLiteFailure) {
-            try reader.run("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
-            return reader
-        } catch {
-            try? reader.close()
-            throw error
-        }
+        try Connection(
+            path: path,
+            isReadOnly: true,
+            pragmas: "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
+        )
     }
 
-    /// Opens the connection that writes, and writes that a daemon has begun to.
+    /// Opens the writing connection, and records that a daemon has started to write.
     func openWriter() throws(SQLiteFailure) -> Connection {
-        let writer = try Connection(path: path, isReadOnly: false) { queue in
-            let mode = try queue.inDatabase { database in
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-                return try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
-            }
-            guard mode == "wal" else {
-                throw SQLiteFailure(
-                    code: SQLITE_ERROR,
-                    text: "its file system has no shared memory"
-                )
-            }
-            try Schema.migrate(queue)
-        }
-        do throws(SQLiteFailure) {
-            try writer.run(
-                """
+        let writer = try Connection(
+            path: path,
+            isReadOnly: false,
+            pragmas: """
+                PRAGMA synchronous = FULL;
                 PRAGMA cell_size_check = ON;
                 PRAGMA trusted_schema = OFF;
                 PRAGMA temp_store = MEMORY;
                 PRAGMA cache_size = -16384;
                 PRAGMA journal_size_limit = 67108864;
                 """
-            )
+        )
+        do throws(SQLiteFailure) {
+            guard try writer.useLog() else {
+                throw SQLiteFailure(
+                    code: SQLITE_ERROR,
+                    text: "its file system has no shared memory"
+                )
+            }
+            try Schema.format.migrate(writer)
             if size(path + "-wal") > 0 { try beginLog(writer) }
             try writer.run(
                 "UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0"
@@ -216,18 +198,17 @@ struct StoreOpening: Sendable {
         }
     }
 
-    /// Copies what the daemon before this one left in the log, and begins a new one: what a torn
-    /// transaction has left in it must not look like one that was kept, should this daemon be
-    /// killed too.
+    /// Copies the WAL of the previous daemon into the database and starts a new one: if this daemon
+    /// is killed too, a torn transaction of the old WAL must not look like a committed one.
     private func beginLog(_ writer: Connection) throws(SQLiteFailure) {
         do throws(SQLiteFailure) {
             try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
         } catch  where error.isFull {
-            // It can be read where it is, and there is no room for more anyway.
+            // The WAL can be read where it is, and there is no room for more anyway.
         }
     }
 
-    /// Bytes, or -1 if it is not there.
+    /// The size in bytes, or -1 if the file does not exist.
     private func size(_ path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : -1

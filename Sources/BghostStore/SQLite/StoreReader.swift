@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDBSQLite
 
-/// Answers questions from what is committed, on the connection that only reads.
+/// Answers queries from the committed data, on the read-only connection.
 ///
 /// In WAL mode it sees the last commit and waits for no sync.
 ///
@@ -17,14 +16,16 @@ final class StoreReader: @unchecked Sendable {
     private let place: Statement
     private let deadLetters: Statement
     private let deadLettersOfTask: Statement
+    private let deadNames: Statement
     private let pages: Statement
+    private let output: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
-            try Statement(sql, on: connection.handle)
+            try Statement(sql, on: connection)
         }
-        let runs = "SELECT \(RunColumns.names) FROM run"
+        let runs = "SELECT \(RunColumns.readNames()) FROM run"
         let newest = "ORDER BY seq DESC LIMIT"
         allRuns = try prepare("\(runs) \(newest) ?")
         runsOfTask = try prepare("\(runs) WHERE task = ? \(newest) ?")
@@ -43,6 +44,10 @@ final class StoreReader: @unchecked Sendable {
         let newestLetters = "ORDER BY died_at DESC, dead_run DESC LIMIT ?"
         deadLetters = try prepare("\(letters) \(newestLetters)")
         deadLettersOfTask = try prepare("\(letters) AND task = ? \(newestLetters)")
+        deadNames = try prepare("SELECT id, task FROM request WHERE died_at IS NOT NULL LIMIT ?")
+        output = try prepare(
+            "SELECT lines, sum FROM output WHERE seq = (SELECT output FROM run WHERE id = ?)"
+        )
         pages = try prepare(
             "SELECT seq, count, at, size, requests, places, lines, sum FROM journal WHERE seq > ?"
                 + " ORDER BY seq"
@@ -70,6 +75,17 @@ final class StoreReader: @unchecked Sendable {
             $0.add(id)
             $0.add(limit)
         }
+    }
+
+    /// The output of a run, or "".
+    func output(of id: RunID) throws(SQLiteFailure) -> String {
+        var found = ""
+        try output.rows({ $0.add(id) }) { row throws(SQLiteFailure) in
+            found = row.text()
+            try row.checkSum("what runs printed")
+            return false
+        }
+        return found
     }
 
     func place(of id: RunID) throws(SQLiteFailure) -> StoredPlace {
@@ -108,6 +124,17 @@ final class StoreReader: @unchecked Sendable {
             try deadLetters.rows({ $0.add(limit) }, take)
         }
         return letters
+    }
+
+    /// The tasks of dead letters by request, without reading the letters.
+    func deadTasks(limit: Int) throws(SQLiteFailure) -> [RunID: String] {
+        var tasks: [RunID: String] = [:]
+        try deadNames.rows({ $0.add(limit) }) { row throws(SQLiteFailure) in
+            let id = try row.id()
+            tasks[id] = row.text()
+            return true
+        }
+        return tasks
     }
 
     func lines(after seq: Int64, limit: Int) throws(SQLiteFailure) -> [JournalLine] {

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDB
-internal import GRDBSQLite
 
-/// The one who writes: the connection, the statements, and the lock file.
+/// The writing side of a store: the connection, the statements, and the lock file.
 final class StoreWriter {
     private let connection: Connection
-    /// `nil` once it is closed: statements must go before their connection.
+    /// `nil` once it is closed: statements must be finalized before their connection is closed.
     private var changes: ChangeWriter?
     private let lock: StoreLock
-    /// Frames in the WAL as of the last commit; at an address of its own, since SQLite writes it.
-    private let frames: UnsafeMutablePointer<Int32>
-    /// The WAL is copied into the database when it is longer than this.
+    /// The WAL is copied into the database when it has more frames than this.
     private var checkpointAt = StoreWriter.checkpointFrames
 
-    /// As many as SQLite itself takes by default: 4 MiB.
+    /// SQLite's own default: 4 MiB.
     private static let checkpointFrames: Int32 = 1000
 
     init(
@@ -25,57 +21,48 @@ final class StoreWriter {
     ) throws(SQLiteFailure) {
         self.connection = connection
         self.lock = lock
-        frames = .allocate(capacity: 1)
-        frames.initialize(to: 0)
-        let changes = try ChangeWriter(connection.handle, retention: retention)
+        let changes = try ChangeWriter(connection, retention: retention)
         self.changes = changes
-        // In place of SQLite's own checkpoint, which delays the answer to a commit and keeps its
-        // failures, such as a failed sync, to itself.
-        _ = sqlite3_wal_hook(
-            connection.handle,
-            { context, _, _, count in
-                context?.assumingMemoryBound(to: Int32.self).pointee = count
-                return SQLITE_OK
-            },
-            frames
-        )
+        connection.countLogFrames()
         lock.accept(changes.tally.journal.last)
     }
 
-    deinit {
-        frames.deallocate()
-    }
-
-    /// Keeps these lists in one transaction.
+    /// Writes these lists in one transaction.
     func keep(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) {
         guard let changes else { return }
         lock.accept(try changes.transaction(lists))
     }
 
-    /// Whether the WAL is so long that it should be copied when there is time.
-    var wantsCheckpoint: Bool { frames.pointee >= checkpointAt }
-
-    /// Whether it is so long that others have to wait for it.
-    var needsCheckpoint: Bool { frames.pointee >= checkpointAt + 4 * Self.checkpointFrames }
-
-    /// Copies the WAL into the database, as far as readers let it.
-    func checkpoint() throws(SQLiteFailure) {
-        var length: Int32 = 0
-        var copied: Int32 = 0
-        let mode = SQLITE_CHECKPOINT_PASSIVE
-        let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, &length, &copied)
-        // What could not be copied, because of a reader or for want of room, stays in the WAL and
-        // is tried again when that has grown.
-        guard code == SQLITE_OK else {
-            checkpointAt = frames.pointee + Self.checkpointFrames
-            if code & 0xFF == SQLITE_BUSY { return }
-            throw SQLiteFailure(of: connection.handle)
+    /// Rewrites a page without changing it, to find out whether there is room.
+    func probe() throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            try connection.run("UPDATE meta SET clean = clean")
+        } catch  where error.isFull {
+            try checkpoint()
+            try connection.run("UPDATE meta SET clean = clean")
         }
-        checkpointAt = length - copied + Self.checkpointFrames
-        if length == copied { frames.pointee = 0 }
     }
 
-    /// Copies the whole WAL into the database, says that it was left in order, and lets go of it.
+    /// Whether the WAL is long enough to be copied when there is time.
+    var wantsCheckpoint: Bool { connection.logFrames >= checkpointAt }
+
+    /// Whether the WAL is so long that further commits must wait until it is copied.
+    var needsCheckpoint: Bool { connection.logFrames >= checkpointAt + 4 * Self.checkpointFrames }
+
+    /// Copies the WAL into the database, as far as readers permit.
+    func checkpoint() throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            checkpointAt = try connection.checkpoint() + Self.checkpointFrames
+        } catch {
+            // Frames that could not be copied, because of a reader or for lack of room, stay in the
+            // WAL. The next attempt follows when the WAL has grown.
+            checkpointAt = connection.logFrames + Self.checkpointFrames
+            guard error.isBusy else { throw error }
+        }
+    }
+
+    /// Copies the whole WAL into the database, marks the store as closed cleanly, and closes the
+    /// files.
     func close() throws(SQLiteFailure) {
         changes = nil
         defer { lock.release() }
@@ -83,21 +70,18 @@ final class StoreWriter {
             try connection.run("UPDATE meta SET clean = 1")
             try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
         } catch {
-            // Closing the last connection copies the WAL too, which must not be tried once more
-            // after a failed sync.
-            if error.isFatal { keepOpen() } else { try? connection.close() }
+            // Closing the last connection also copies the WAL, which must not be attempted again
+            // after a failed sync. Report the earlier error.
+            if error.isFatal { connection.keepOpen() } else { try? connection.close() }
             throw error
         }
         try connection.close()
     }
 
-    /// Lets go of the file without a further write to it.
+    /// Releases the lock without writing to the file again.
     func abandon() {
         changes = nil
-        keepOpen()
+        connection.keepOpen()
         lock.release()
     }
-
-    /// Keeps the connection open until the process ends.
-    private func keepOpen() { _ = Unmanaged.passRetained(connection.queue) }
 }

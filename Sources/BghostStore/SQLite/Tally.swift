@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDBSQLite
-
-/// What the writer knows by heart of the tables, so that no change has to ask.
+/// In-memory counters of the tables, mirrored in the journal row, so that a change needs no query.
 ///
-/// A value: a transaction that is rolled back gives back the one from before.
+/// A value type: after a rollback, the previous value is restored.
 struct Tally {
     var places = Places()
     var journal = Stretch()
     var runs = Stretch()
+    var outputs = Stretch()
 
-    /// How many requests there are, and the exclusive or of where each stands.
+    /// The number of requests, and the exclusive or of their states.
     struct Places: Equatable {
         private(set) var count: Int64 = 0
         private(set) var sum: UInt64 = 0
@@ -35,16 +34,16 @@ struct Tally {
 
     /// A table that grows at one end and is trimmed at the other.
     struct Stretch {
-        /// The number of the newest row; 0 before the first.
+        /// The number of the newest row; 0 if there is none.
         var last: Int64 = 0
-        /// The number of the oldest row that is still there.
+        /// The number of the oldest row that still exists.
         var first: Int64 = 1
-        /// All bytes ever written to it.
+        /// All bytes ever written to the table.
         var size: Int64 = 0
-        /// Rows written since it was last looked at whether some must go.
+        /// Rows written since the last trim.
         var untrimmed = 0
 
-        /// Nothing checks what the file says of its history's size: it may be any number.
+        /// The file may contain any number as the size of its history, so add with wrap-around.
         mutating func append(bytes: Int) -> (seq: Int64, size: Int64) {
             last &+= 1
             size &+= Int64(bytes)
@@ -53,7 +52,7 @@ struct Tally {
         }
     }
 
-    init(reading connection: OpaquePointer) throws(SQLiteFailure) {
+    init(reading connection: Connection) throws(SQLiteFailure) {
         let newest = try Statement(
             """
             SELECT seq, count, at, size, requests, places, lines, sum FROM journal
@@ -71,22 +70,51 @@ struct Tally {
             try row.checkSum("the journal")
             return false
         }
-        let newestRun = try Statement(
-            "SELECT seq, size FROM run ORDER BY seq DESC LIMIT 1",
+        runs = try Self.stretch("run", on: connection)
+        journal.first = try Self.first("journal", on: connection) ?? journal.last + 1
+        // A file that is not migrated yet has no such table.
+        if try Self.has("output", on: connection) {
+            outputs = try Self.stretch("output", on: connection)
+        }
+    }
+
+    private static func stretch(
+        _ table: String,
+        on connection: Connection
+    ) throws(SQLiteFailure) -> Stretch {
+        var stretch = Stretch()
+        let newest = try Statement(
+            "SELECT seq, size FROM \(table) ORDER BY seq DESC LIMIT 1",
             on: connection
         )
-        try newestRun.rows { row in
-            runs.last = row.int()
-            runs.size = row.int()
+        try newest.rows { row in
+            stretch.last = row.int()
+            stretch.size = row.int()
             return false
         }
-        journal.first = try Self.first("journal", on: connection) ?? journal.last + 1
-        runs.first = try Self.first("run", on: connection) ?? runs.last + 1
+        stretch.first = try first(table, on: connection) ?? stretch.last + 1
+        return stretch
+    }
+
+    private static func has(
+        _ table: String,
+        on connection: Connection
+    ) throws(SQLiteFailure) -> Bool {
+        var isThere = false
+        let look = try Statement(
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+            on: connection
+        )
+        try look.rows({ $0.add(table) }) { _ in
+            isThere = true
+            return false
+        }
+        return isThere
     }
 
     private static func first(
         _ table: String,
-        on connection: OpaquePointer
+        on connection: Connection
     ) throws(SQLiteFailure) -> Int64? {
         var first: Int64?
         let oldest = try Statement(

@@ -2,38 +2,39 @@
 
 internal import BghostCore
 
-/// How what is remembered of a task is laid out in a row.
+/// The columns of the row for a task's remembered state.
 enum TaskColumns {
     static let names = names(version: Schema.version)
-    static let count = 11
+    static let count = 12
 
-    /// The same of a file that has not been migrated yet.
+    /// The columns in a file that may not be migrated yet.
     static func names(version: Int32) -> String {
         """
         identifier, debt_points, debt_changed_at, debt_last_end, last_slot, schedule,
         scheduled_since, \(version < 2 ? "NULL, NULL" : "parked_since, served"),
-        \(version < 5 ? "NULL" : "uses"), sum
+        \(version < 5 ? "NULL" : "uses"), \(version < 6 ? "NULL" : "throttle_runs"), sum
         """
     }
 
     static func bind(_ memory: TaskMemory, to row: inout Arguments) {
         row.add(memory.identifier)
-        row.add(memory.debt.points)
-        row.add(memory.debt.changedAt)
-        row.add(memory.debt.lastEnd)
+        row.add(memory.throttle.points)
+        row.add(memory.throttle.changedAt)
+        row.add(memory.throttle.lastEnd)
         row.add(memory.lastSlot)
         row.add(memory.schedule)
         row.add(memory.scheduledSince)
         row.addLater(memory.parkedSince)
         row.addLater(memory.served.ranges.isEmpty ? nil : memory.served.text)
         row.addLater(memory.uses.isEmpty ? nil : memory.uses.text)
+        row.addLater(memory.throttle.runs.isEmpty ? nil : memory.throttle.runs.text)
         row.addSum()
     }
 
     static func read(_ row: inout Row) throws(SQLiteFailure) -> TaskMemory {
         var memory = TaskMemory(
             identifier: row.text(),
-            debt: ExpiryDebt(
+            throttle: ThrottlePoints(
                 points: Int(row.int()),
                 changedAt: row.int(),
                 lastEnd: row.int()
@@ -54,6 +55,18 @@ enum TaskColumns {
                 throw .damaged("the times at which a task was used make no sense")
             }
             memory.uses = uses
+        }
+        if let text = row.laterText() {
+            guard let runs = [LateRun](text: text) else {
+                throw .damaged("the runs that earned throttle points make no sense")
+            }
+            let throttle = memory.throttle
+            memory.throttle = ThrottlePoints(
+                points: throttle.points,
+                changedAt: throttle.changedAt,
+                lastEnd: throttle.lastEnd,
+                runs: runs
+            )
         }
         try row.checkSum("the tasks")
         return memory

@@ -2,7 +2,7 @@
 
 internal import BghostCore
 
-/// Where a request stands in the store.
+/// The state of a request in the store.
 enum StoredPlace: Equatable {
     case absent
     case pending
@@ -10,31 +10,31 @@ enum StoredPlace: Equatable {
     case dead
 }
 
-/// Transactions that `commit` was called with and that are not on the disk yet.
+/// Transactions passed to `commit` that are not on the disk yet.
 ///
-/// A question is answered as if they were. They are collected before the database is read, so one
-/// that is committed in between is seen twice: applying it again to where it led to changes
-/// nothing, and runs are told apart by their ids.
+/// Queries treat them as committed. They are collected before the database is read, so a
+/// transaction that is committed in between is seen twice: applying it again to its own result
+/// changes nothing, and runs are distinguished by their ids.
 struct Uncommitted {
     let changes: [StoreChange]
 
-    /// What they make of some requests.
+    /// The effect of the changes on some requests.
     struct Result {
         var places: [RunID: StoredPlace] = [:]
-        /// Runs whose end takes effect, in order.
+        /// Runs whose end has an effect, in order.
         var ended: [RunRecord] = []
-        /// Requests that are dead now.
+        /// Requests that are dead after the changes.
         var dead: [RunID: DeadLetter] = [:]
     }
 
-    /// The wanted runs that end in them, whether or not that has an effect.
+    /// The wanted runs whose ends are among the changes, whether or not they have an effect.
     func ends(where isWanted: (RunRecord) -> Bool) -> [RunRecord] {
         var records: [RunRecord] = []
         for case .ended(let record, _) in changes where isWanted(record) { records.append(record) }
         return records
     }
 
-    /// Those of these runs whose end has an effect, the newest first.
+    /// The runs among these whose end has an effect, the newest first.
     func ended(
         _ ends: [RunRecord],
         _ reader: StoreReader
@@ -44,7 +44,8 @@ struct Uncommitted {
             .filter { ids.contains($0.id) }.reversed()
     }
 
-    /// What they make of requests that die, are redriven or discarded in them; `nil` if none is.
+    /// The effect on requests that the changes make dead, redrive or discard; `nil` if there are
+    /// none.
     func deaths(_ reader: StoreReader) throws(SQLiteFailure) -> Result? {
         var requests: Set<RunID> = []
         for change in changes {
@@ -54,8 +55,8 @@ struct Uncommitted {
                 requests.insert(request.id)
             case .redriven(let request): requests.insert(request.id)
             case .discarded(let id): requests.insert(id)
-            case .accepted, .closed, .began, .ended, .remembered, .used, .switched, .quarantined,
-                .notification:
+            case .accepted, .closed, .began, .ended, .moved, .remembered, .used, .switched,
+                .quarantined, .notification:
                 break
             }
         }
@@ -105,7 +106,7 @@ struct Uncommitted {
             if result.places[request.id] == .dead { move(request.id, .pending, &result) }
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
-        case .remembered, .used, .switched, .quarantined, .notification: break
+        case .moved, .remembered, .used, .switched, .quarantined, .notification: break
         }
     }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 
-/// Looks at a `-wal` for damage that SQLite passes over in silence.
+/// Checks a `-wal` for damage that SQLite ignores silently.
 ///
-/// SQLite ends the log at the first frame whose checksum is wrong: right for a transaction that was
-/// being written when the power went, wrong for one that was answered. Which it was can be told
-/// by what comes after. Each transaction is synced before the next one's frames are written, so a
-/// wrong frame with the ends of two transactions behind it lies in one that was on the disk. That
-/// needs no other file; damage in the very last transaction looks like one that was being written,
-/// and only the lock file tells of it.
+/// SQLite ends the log at the first frame with a wrong checksum: that is right for a transaction
+/// that was being written when the power failed, and wrong for one that was answered. The later
+/// frames show which one it was. Each transaction is synced before the frames of the next one are
+/// written, so if the ends of two transactions follow a wrong frame, that frame belongs to a
+/// transaction that was on the disk. This needs no other file. Damage in the very last transaction
+/// looks like one that was being written; only the lock file can reveal it.
 ///
-/// A rolled back transaction leaves frames without an end, and each start begins a new log, so
-/// whatever ends lie behind a wrong frame are of transactions that followed it.
+/// A transaction that was rolled back leaves frames without an end, and each start begins a new
+/// log, so all ends after a wrong frame belong to later transactions.
 struct WriteAheadLog {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    /// What stands in a frame before its page.
+    /// The header of a frame, before its page.
     private struct FrameHeader {
         let endsTransaction: Bool
         let salts: (UInt32, UInt32)
@@ -29,12 +29,12 @@ struct WriteAheadLog {
     private var isBigEndian = false
     private var sum: (UInt32, UInt32) = (0, 0)
 
-    /// Throws if a transaction in it was damaged after it had been synced.
+    /// Throws if a transaction in the log was damaged after it had been synced.
     ///
     /// No connection to the database may be open.
     static func check(_ path: String) throws(SQLiteFailure) {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        // Without one nothing is in it; SQLite itself says why it cannot be read.
+        // A missing log contains nothing; SQLite itself reports why it cannot be read.
         guard fd >= 0 else { return }
         defer { close(fd) }
         var log = WriteAheadLog(fd: fd)
@@ -50,7 +50,7 @@ struct WriteAheadLog {
 
     private mutating func isWhole() throws(SQLiteFailure) -> Bool {
         let header = try read(Self.headerSize, at: 0)
-        // What a power cut leaves of a log whose beginning was never synced.
+        // A power failure leaves this of a log whose beginning was never synced.
         guard header.count == Self.headerSize, header.contains(where: { $0 != 0 }) else {
             return true
         }
@@ -58,7 +58,7 @@ struct WriteAheadLog {
         guard words[0] & 0xFFFF_FFFE == 0x377F_0682 else { return false }
         isBigEndian = words[0] & 1 == 1
         add(header[..<24])
-        // The beginning is synced before anything follows it.
+        // The header is synced before any frame is written.
         guard sum == (words[6], words[7]) else { return false }
         let pageSize = Int(words[2])
         guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
@@ -76,7 +76,7 @@ struct WriteAheadLog {
         var isWrong = false
         var ends = 0
         while true {
-            // Behind a wrong frame only the headers are of interest.
+            // After a wrong frame, only the headers are needed.
             let frame = try read(isWrong ? Self.frameHeaderSize : size, at: offset)
             guard frame.count >= (isWrong ? Self.frameHeaderSize : size) else { return true }
             offset += off_t(size)
@@ -86,8 +86,8 @@ struct WriteAheadLog {
                 add(frame[Self.frameHeaderSize...])
                 isWrong = header.salts != salts || sum != header.sum
             }
-            // One salt that is right is enough: frames of older logs have neither, and the damage
-            // may be in the other.
+            // One matching salt suffices: frames of older logs match neither, and the other salt
+            // may be damaged.
             let isOfThisLog = header.salts.0 == salts.0 || header.salts.1 == salts.1
             if isWrong, isOfThisLog, header.endsTransaction { ends += 1 }
             guard ends < 2 else { return false }
@@ -105,7 +105,7 @@ struct WriteAheadLog {
 
     // MARK: Bytes
 
-    /// The running checksum of the log's format.
+    /// Adds bytes to the running checksum of the log's format.
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { bytes in
             for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
@@ -125,7 +125,7 @@ struct WriteAheadLog {
         }
     }
 
-    /// Fewer bytes at the end of the file.
+    /// Reads bytes; returns fewer at the end of the file.
     private func read(_ count: Int, at offset: off_t) throws(SQLiteFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var total = 0

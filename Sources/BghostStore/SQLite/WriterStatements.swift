@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that the writer says to SQLite, prepared once.
+/// All statements of the writer, prepared once.
 struct WriterStatements {
-    let begin: Statement
-    let commit: Statement
-    let rollback: Statement
+    let transaction: Transaction
 
     let insertRequest: Statement
     let removePending: Statement
@@ -24,23 +22,26 @@ struct WriterStatements {
     let keepNotification: Statement
     let removeNotification: Statement
     let writePage: Statement
+    let findOrigin: Statement
+    let insertOrigin: Statement
+    let trimOrigins: Statement
+    let insertOutput: Statement
 
     let runAge: Statement
     let pageAge: Statement
+    let outputAge: Statement
     let trimRuns: Statement
+    let trimOutputs: Statement
     let trimJournal: Statement
 
-    init(_ connection: OpaquePointer) throws(SQLiteFailure) {
+    init(_ connection: Connection) throws(SQLiteFailure) {
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }
         func insert(_ table: String, _ columns: String, _ count: Int) -> String {
             "INSERT INTO \(table) (\(columns)) VALUES (\(Self.marks(count)))"
         }
-        // Immediate: a lock that is missing is then seen before anything is written.
-        begin = try prepare("BEGIN IMMEDIATE")
-        commit = try prepare("COMMIT")
-        rollback = try prepare("ROLLBACK")
+        transaction = try Transaction(on: connection)
 
         let request = RequestColumns.names + ", " + RequestColumns.placeNames
         insertRequest = try prepare(insert("request", request, RequestColumns.count))
@@ -82,10 +83,25 @@ struct WriterStatements {
         )
         removeNotification = try prepare("DELETE FROM notification WHERE plugin = ? AND id = ?")
         writePage = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")
+        findOrigin = try prepare(
+            "SELECT number FROM origin WHERE version = ? AND library = ? AND manifest = ?"
+        )
+        insertOrigin = try prepare(
+            """
+            INSERT INTO origin (number, version, library, manifest, sum)
+            VALUES ((SELECT coalesce(max(number), 0) + 1 FROM origin), ?1, ?2, ?3, ?4)
+            """
+        )
+        trimOrigins = try prepare(
+            "DELETE FROM origin WHERE number <= (SELECT max(number) FROM origin) - ?"
+        )
+        insertOutput = try prepare("INSERT INTO output VALUES (\(Self.marks(5)))")
 
         runAge = try prepare("SELECT at, size FROM run WHERE seq = ?")
-        // Of the page that a line lies in.
+        // The row of the page that contains a line.
         pageAge = try prepare("SELECT at, size FROM journal WHERE seq >= ? ORDER BY seq LIMIT 1")
+        outputAge = try prepare("SELECT at, size FROM output WHERE seq = ?")
+        trimOutputs = try prepare("DELETE FROM output WHERE seq <= ?")
         trimRuns = try prepare("DELETE FROM run WHERE seq <= ?")
         trimJournal = try prepare("DELETE FROM journal WHERE seq <= ?")
     }

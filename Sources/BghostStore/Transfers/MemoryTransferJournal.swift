@@ -3,8 +3,7 @@
 package import BghostCore
 internal import Synchronization
 
-/// A journal that lasts as long as its process: for tests, and for a daemon that is told to keep
-/// nothing.
+/// A journal that lasts as long as its process: for tests, and for a daemon that stores nothing.
 package final class MemoryTransferJournal: TransferJournal {
     private struct State {
         var records: [RunID: TransferRecord] = [:]
@@ -26,6 +25,12 @@ package final class MemoryTransferJournal: TransferJournal {
         }
         completion(isKept ? .success(()) : .failure(TransferJournalError("the journal is closed")))
     }
+
+    package func keep(_ changes: [TransferChange]) { commit(changes) { _ in } }
+
+    /// This journal always has room.
+    package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
+    package func settle(until deadline: UInt64) -> Int { 0 }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
         state.withLock { $0.records.values.sorted { $0.request.id < $1.request.id } }

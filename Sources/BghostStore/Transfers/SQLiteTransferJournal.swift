@@ -1,100 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostCore
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
+internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A journal in an SQLite file of its own.
+/// A journal of transfers in its own SQLite file.
 ///
-/// Not in the store's file: there exactly one connection may write, and no submission should wait
-/// behind the progress of a thousand transfers.
+/// It is separate from the store's file, to which only one connection may write: no submission
+/// should wait for the progress of a thousand transfers.
 ///
-/// Changes are kept by GRDB's own thread, all that have arrived in one transaction, since the disk's
-/// sync is what costs. After a failed sync or a damaged page every further commit fails; a full disk
-/// fails those that do not fit, and no others.
+/// A dispatch queue writes all changes that have arrived in one transaction, since the sync is what
+/// costs. After a failed sync or a damaged page every further commit fails. If the disk is full,
+/// commits that do not fit fail, and changes that must be kept wait in memory until there is
+/// room.
 package final class SQLiteTransferJournal: TransferJournal {
     private struct Job: Sendable {
         let changes: [TransferChange]
-        let completion: @Sendable (Result<Void, TransferJournalError>) -> Void
+        /// `nil` for changes that must be kept.
+        let completion: (@Sendable (Result<Void, TransferJournalError>) -> Void)?
     }
 
     private struct Inbox {
         var waiting: [Job] = []
-        /// Whether the thread will look into the inbox again by itself.
+        /// Whether the queue will check the inbox again by itself.
         var isAwake = false
         var isClosed = false
-        /// Why nothing may be written any more.
+        /// The failure after which nothing is written.
         var fault: SQLiteFailure?
+        /// Changes that must be kept and could not be written yet; they precede all waiting jobs.
+        var backlog = TransferBacklog()
+        var retry = CommitRetry()
+        /// Whether a retry of the backlog is scheduled.
+        var isRetryDue = false
+        /// Whether the observer has been told of a failure.
+        var isFailing = false
     }
 
     private let path: String
-    private let queue: DatabaseQueue
+    private let queue = DispatchQueue(label: "bghost.transfers")
+    /// `nil` once it is closed.
+    private let tables: Mutex<TransferTables?>
     private let inbox = Mutex(Inbox())
+    private let observer = Mutex<(@Sendable (TransferJournalError?) -> Void)?>(nil)
 
-    /// Opens the file, or makes it.
+    /// Opens the file or creates it.
     ///
-    /// - Parameter path: its folder must exist. `-wal` lies beside it.
+    /// - Parameter path: the file; its folder must exist. `-wal` is created beside it.
     package init(path: String) throws(TransferJournalError) {
         self.path = path
-        do {
-            try Self.create(path)
-            var configuration = Configuration()
-            configuration.foreignKeysEnabled = false
-            configuration.busyMode = .immediateError
-            configuration.label = "bghost.transfers"
-            configuration.prepareDatabase { database in
-                // Nobody else may have it, so that no memory has to be shared either.
-                try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-                let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
-                guard mode == "wal" else {
-                    throw SQLiteFailure(code: SQLITE_ERROR, text: "it cannot have a -wal beside it")
-                }
-                try database.execute(
-                    sql: """
-                        PRAGMA synchronous = FULL;
-                        PRAGMA cell_size_check = ON;
-                        PRAGMA trusted_schema = OFF;
-                        PRAGMA journal_size_limit = 67108864;
-                        """
-                )
-                try Self.check(database)
-            }
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            try TransferSchema.migrate(queue)
-            try Folder.sync(of: path)
+        do throws(SQLiteFailure) {
+            tables = Mutex(try TransferTables(path: path))
         } catch {
             throw Self.error(error, "open the journal of transfers", path)
-        }
-    }
-
-    /// Others must not read it: headers may hold secrets.
-    private static func create(_ path: String) throws(SQLiteFailure) {
-        let fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard fd >= 0 else {
-            throw SQLiteFailure(
-                code: SQLITE_CANTOPEN,
-                systemError: errno,
-                text: "it cannot be made"
-            )
-        }
-        // No connection is open yet, whose locks this would drop.
-        _ = Glibc.close(fd)
-    }
-
-    private static func check(_ database: Database) throws {
-        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard id == TransferSchema.applicationID || id == 0 && version == 0 else {
-            throw SQLiteFailure(code: SQLITE_NOTADB, text: "it is the database of another program")
-        }
-        guard version <= TransferSchema.version else {
-            throw SQLiteFailure(
-                code: SQLITE_ERROR,
-                text: "it was written by a newer bghost (format \(version), this one knows"
-                    + " \(TransferSchema.version)); start that one"
-            )
         }
     }
 
@@ -102,60 +61,68 @@ package final class SQLiteTransferJournal: TransferJournal {
         _ changes: [TransferChange],
         completion: @escaping @Sendable (Result<Void, TransferJournalError>) -> Void
     ) {
-        let (isClosed, mustWake) = inbox.withLock { inbox in
-            guard !inbox.isClosed else { return (true, false) }
-            inbox.waiting.append(Job(changes: changes, completion: completion))
-            defer { inbox.isAwake = true }
-            return (false, !inbox.isAwake)
-        }
-        if isClosed {
+        if !enqueue(Job(changes: changes, completion: completion)) {
             completion(.failure(TransferJournalError("the journal \(path) is closed")))
-        } else if mustWake {
-            queue.asyncWriteWithoutTransaction { self.work($0) }
         }
     }
 
+    package func keep(_ changes: [TransferChange]) {
+        let isTaken = enqueue(Job(changes: changes, completion: nil))
+        if !isTaken { tell(TransferJournalError("the journal \(path) is closed")) }
+    }
+
+    /// - Returns: whether the journal is open.
+    private func enqueue(_ job: Job) -> Bool {
+        let (isClosed, mustWake) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (true, false) }
+            inbox.waiting.append(job)
+            defer { inbox.isAwake = true }
+            return (false, !inbox.isAwake)
+        }
+        if mustWake { queue.async { self.work() } }
+        return !isClosed
+    }
+
+    package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {
+        observer.withLock { $0 = body }
+    }
+
+    private func tell(_ error: TransferJournalError?) { observer.withLock { $0 }?(error) }
+
+    package func settle(until deadline: UInt64) -> Int {
+        while true {
+            work()
+            let (left, isOver) = inbox.withLock { inbox in
+                (inbox.backlog.count, inbox.fault != nil || inbox.isClosed)
+            }
+            let now = Self.now
+            guard left > 0, !isOver, now < deadline else { return left }
+            // Poll, since the caller has nothing else to do, and no event reports that there is
+            // room.
+            let pause = min(CommitRetry.closingPauseMax, deadline - now)
+            usleep(UInt32(clamping: pause / 1000))
+        }
+    }
+
+    private static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
-        do {
-            return try queue.writeWithoutTransaction { database in
-                // What was committed before is read too, whether it was its turn or not.
-                self.work(database)
-                return try Self.records(database)
+        do throws(SQLiteFailure) {
+            return try tables.withLock { tables throws(SQLiteFailure) in
+                guard let tables else {
+                    throw SQLiteFailure(code: SQLITE_MISUSE, text: "it is closed")
+                }
+                // Write the waiting changes first, so that this reads them too.
+                work(tables)
+                return try tables.records()
             }
         } catch {
             throw Self.error(error, "read the transfers", path)
         }
-    }
-
-    private static func records(_ database: Database) throws -> [TransferRecord] {
-        var points: [RunID: TransferPoint] = [:]
-        var statuses: [RunID: TransferStatus] = [:]
-        var rows = try GRDB.Row.fetchCursor(database, sql: "SELECT * FROM transfer_point")
-        while let row = try rows.next() {
-            let (id, point) = try TransferPoint.read(row)
-            points[id] = point
-        }
-        rows = try GRDB.Row.fetchCursor(database, sql: "SELECT * FROM transfer_status")
-        while let row = try rows.next() {
-            let (id, status) = try TransferStatus.read(row)
-            statuses[id] = status
-        }
-        var records: [TransferRecord] = []
-        rows = try GRDB.Row.fetchCursor(database, sql: "SELECT * FROM transfer ORDER BY id")
-        while let row = try rows.next() {
-            let (request, key) = try TransferRequest.read(row)
-            guard let point = points[request.id], let status = statuses[request.id] else {
-                throw SQLiteFailure.damaged("a part of the transfer \(request.id) is missing")
-            }
-            records.append(
-                TransferRecord(request: request, key: key, point: point, status: status)
-            )
-        }
-        // A row that vanished with a damaged page has left its parts in other tables.
-        guard records.count == points.count, records.count == statuses.count else {
-            throw SQLiteFailure.damaged("a transfer is missing")
-        }
-        return records
     }
 
     package func close() {
@@ -164,114 +131,139 @@ package final class SQLiteTransferJournal: TransferJournal {
             return inbox.isClosed
         }
         guard !wasClosed else { return }
-        queue.writeWithoutTransaction { self.work($0) }
-        try? queue.close()
+        tables.withLock { tables in
+            if let tables { work(tables) }
+            let connection = tables?.connection
+            // Statements must be released before their connection is closed.
+            tables = nil
+            // Everything kept is synced; the end of the process closes the rest.
+            try? connection?.close()
+        }
     }
 
-    // MARK: The thread
+    // MARK: Queue
 
-    /// Keeps all that has arrived, until nothing more does.
-    private func work(_ database: Database) {
+    private func work() {
+        tables.withLock { tables in
+            // `close` has written all changes that had arrived.
+            if let tables { work(tables) }
+        }
+    }
+
+    /// Writes all waiting changes and the backlog, until no more changes arrive.
+    private func work(_ tables: TransferTables) {
+        var mustTry = true
         while true {
-            let (jobs, fault) = inbox.withLock { inbox in
+            let (jobs, backlog, fault) = inbox.withLock { inbox in
                 defer { inbox.waiting = [] }
-                if inbox.waiting.isEmpty { inbox.isAwake = false }
-                return (inbox.waiting, inbox.fault)
+                let isIdle = inbox.waiting.isEmpty && (!mustTry || inbox.backlog.isEmpty)
+                if isIdle { inbox.isAwake = false }
+                return (isIdle ? nil : inbox.waiting, inbox.backlog, inbox.fault)
             }
-            guard !jobs.isEmpty else { return }
+            guard let jobs else { return }
+            mustTry = false
             if let fault {
-                for job in jobs { finish(job, fault) }
-                continue
-            }
-            guard let failure = attempt(jobs[...], database) else {
-                for job in jobs { finish(job, nil) }
-                continue
-            }
-            guard jobs.count > 1 else {
-                finish(jobs[0], failure)
-                continue
-            }
-            // One of them may be at fault, or all too big for the room that is left.
-            for index in jobs.indices {
-                finish(jobs[index], attempt(jobs[index...index], database))
+                drop(jobs, fault)
+            } else {
+                keep(jobs, behind: backlog, tables)
             }
         }
     }
 
-    private func finish(_ job: Job, _ failure: SQLiteFailure?) {
-        job.completion(
-            failure.map { .failure(Self.error($0, "keep a transfer", path)) } ?? .success(())
-        )
+    private func keep(_ jobs: [Job], behind backlog: TransferBacklog, _ tables: TransferTables) {
+        let before = backlog.isEmpty ? [] : [backlog.changes]
+        guard var failure = attempt(before + jobs.map(\.changes), tables) else {
+            settled(TransferBacklog(), nil)
+            for job in jobs { job.completion?(.success(())) }
+            return
+        }
+        // One of them may be at fault, or together they may be too large for the room that is left.
+        var left = backlog
+        if !before.isEmpty, jobs.count > 0 {
+            if let still = attempt(before, tables) { failure = still } else { left = .init() }
+        }
+        var last: SQLiteFailure? = failure
+        for job in jobs {
+            // Changes that must be kept are written before all later ones.
+            if left.isEmpty {
+                let isAlone = jobs.count == 1 && before.isEmpty
+                last = isAlone ? failure : attempt([job.changes], tables)
+            }
+            guard let last else {
+                job.completion?(.success(()))
+                continue
+            }
+            if let completion = job.completion {
+                completion(.failure(Self.error(last, "keep a transfer", path)))
+            } else if last.isTransient {
+                left.add(job.changes)
+            } else {
+                tell(Self.error(last, "keep a transfer", path))
+            }
+        }
+        settled(left, last)
     }
 
-    private func attempt(_ jobs: ArraySlice<Job>, _ database: Database) -> SQLiteFailure? {
-        if let fault = inbox.withLock({ $0.fault }) { return fault }
-        do {
-            try database.inTransaction {
-                for job in jobs {
-                    for change in job.changes { try Self.write(change, database) }
-                }
-                return .commit
+    private func drop(_ jobs: [Job], _ fault: SQLiteFailure) {
+        let error = Self.error(fault, "keep a transfer", path)
+        for job in jobs { job.completion?(.failure(error)) }
+        settled(TransferBacklog(), fault)
+    }
+
+    /// Records what could not be written, and schedules a retry.
+    private func settled(_ backlog: TransferBacklog, _ failure: SQLiteFailure?) {
+        let isFailing = !backlog.isEmpty || failure?.isFatal == true
+        let (isNews, pause) = inbox.withLock { inbox -> (Bool, UInt64?) in
+            inbox.backlog = backlog
+            defer { inbox.isFailing = isFailing }
+            guard !backlog.isEmpty else {
+                inbox.retry.succeeded()
+                return (isFailing != inbox.isFailing, nil)
             }
+            inbox.retry.failed(now: 0)
+            defer { inbox.isRetryDue = true }
+            let pause = inbox.isRetryDue || inbox.isClosed ? nil : inbox.retry.due
+            return (isFailing != inbox.isFailing, pause)
+        }
+        if isNews {
+            tell(isFailing ? failure.map { Self.error($0, "keep a transfer", path) } : nil)
+        }
+        guard let pause else { return }
+        // The task ends by itself; after `close` it has nothing to do.
+        Task { [weak self] in
+            // If it wakes early, it only retries early.
+            try? await Task.sleep(nanoseconds: pause)
+            self?.retry()
+        }
+    }
+
+    private func retry() {
+        let mustWake = inbox.withLock { inbox in
+            inbox.isRetryDue = false
+            guard !inbox.isClosed, !inbox.backlog.isEmpty else { return false }
+            defer { inbox.isAwake = true }
+            return !inbox.isAwake
+        }
+        if mustWake { queue.async { self.work() } }
+    }
+
+    private func attempt(_ lists: [[TransferChange]], _ tables: TransferTables) -> SQLiteFailure? {
+        if let fault = inbox.withLock({ $0.fault }) { return fault }
+        guard lists.contains(where: { !$0.isEmpty }) else { return nil }
+        do throws(SQLiteFailure) {
+            try tables.keep(lists)
             return nil
         } catch {
-            let failure = SQLiteFailure(error)
-            if failure.isFatal { inbox.withLock { $0.fault = failure } }
-            return failure
+            if error.isFatal { inbox.withLock { $0.fault = error } }
+            return error
         }
-    }
-
-    private static func write(_ change: TransferChange, _ database: Database) throws {
-        switch change {
-        case .created(let record):
-            let id = record.request.id
-            try insert("transfer", record.request.values(key: record.key), database)
-            try insert("transfer_point", record.point.values(of: id), database)
-            try insert("transfer_status", record.status.values(of: id), database)
-        case .moved(let id, let point):
-            try replace("transfer_point", point.values(of: id), database)
-        case .changed(let id, let status):
-            try replace("transfer_status", status.values(of: id), database)
-        case .removed(let id):
-            var row = TransferRowWriter()
-            row.add(id)
-            for table in ["transfer", "transfer_point", "transfer_status"] {
-                try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?")
-                    .execute(arguments: StatementArguments(row.values))
-            }
-        }
-    }
-
-    private static func insert(
-        _ table: String,
-        _ values: [DatabaseValue],
-        _ database: Database
-    ) throws {
-        let marks = repeatElement("?", count: values.count).joined(separator: ",")
-        try database.cachedStatement(sql: "INSERT INTO \(table) VALUES (\(marks))")
-            .execute(arguments: StatementArguments(values))
-    }
-
-    /// Replaces a row that is there.
-    private static func replace(
-        _ table: String,
-        _ values: [DatabaseValue],
-        _ database: Database
-    ) throws {
-        let marks = repeatElement("?", count: values.count).joined(separator: ",")
-        let sql = """
-            REPLACE INTO \(table) SELECT \(marks)
-            WHERE EXISTS (SELECT 1 FROM \(table) WHERE id = ?)
-            """
-        try database.cachedStatement(sql: sql)
-            .execute(arguments: StatementArguments(values + values.prefix(1)))
     }
 
     private static func error(
-        _ error: any Error,
+        _ failure: SQLiteFailure,
         _ doing: String,
         _ path: String
     ) -> TransferJournalError {
-        TransferJournalError(SQLiteFailure(error).error(doing, in: path).message)
+        TransferJournalError(failure.error(doing, in: path).message)
     }
 }

@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-internal import GRDB
 
-// The order of the columns is that of the tables in `TransferSchema`.
+// The columns are in the order of the tables in `TransferSchema`.
 
 extension TransferRequest {
-    func values(key: String) -> [DatabaseValue] {
-        var row = TransferRowWriter()
-        row.add(id)
-        row.add(plugin)
-        row.add(session)
-        row.add(key)
+    static let columns = 25
+
+    func bind(key: String, to row: inout Arguments) {
+        row.addBytes(id)
+        row.addBytes(plugin)
+        row.addBytes(session)
+        row.addBytes(key)
         switch kind {
-        case .download: row.add("download")
-        case .upload(.whole): row.add("whole")
-        case .upload(.multipart): row.add("multipart")
-        case .upload(.tus): row.add("tus")
-        case .upload(.ietf): row.add("ietf")
-        case .upload(.negotiated): row.add("negotiated")
+        case .download: row.addBytes("download")
+        case .upload(.whole): row.addBytes("whole")
+        case .upload(.multipart): row.addBytes("multipart")
+        case .upload(.tus): row.addBytes("tus")
+        case .upload(.ietf): row.addBytes("ietf")
+        case .upload(.negotiated): row.addBytes("negotiated")
         }
         if case .upload(.multipart(let field, let fileName, let contentType)) = kind {
-            for text in [field, fileName, contentType] { row.add(text) }
+            for text in [field, fileName, contentType] { row.addBytes(text) }
         } else {
-            for _ in 0..<3 { row.add(String?.none) }
+            for _ in 0..<3 { row.addBytes(String?.none) }
         }
-        row.add(url)
-        row.add(method)
-        row.add(headers)
-        row.add(body)
-        row.add(file)
-        row.add(digest)
+        row.addBytes(url)
+        row.addBytes(method)
+        row.addBytes(headers)
+        row.addBytes(body)
+        row.addBytes(file)
+        row.addBytes(digest)
         row.add(bytesMax)
         row.add(idleTimeout)
         row.add(resourceTimeout)
-        row.add(continuation)
+        row.addBytes(continuation)
         row.add(isDiscretionary)
-        row.add(label)
+        row.addBytes(label)
         row.add(notBefore)
         row.add(tellsSession)
         row.add(hasOwnPlace)
         row.add(createdAt)
         row.addSum()
-        return row.values
     }
 
     /// Reads a transfer and its key.
-    static func read(_ row: GRDB.Row) throws -> (TransferRequest, key: String) {
-        var row = try TransferRowReader(row)
+    static func read(_ row: Row) throws(SQLiteFailure) -> (TransferRequest, key: String) {
+        var row = TransferRowReader(row)
         let id = try row.id()
         let plugin = try row.text()
         let session = try row.text()
@@ -78,13 +77,14 @@ extension TransferRequest {
         request.tellsSession = try row.bool()
         request.hasOwnPlace = try row.bool()
         request.createdAt = try row.int()
+        try row.end()
         return (request, key)
     }
 
     private static func kind(
         _ text: String,
         _ form: (String?, String?, String?)
-    ) throws -> TransferKind {
+    ) throws(SQLiteFailure) -> TransferKind {
         switch text {
         case "download": return .download
         case "whole": return .upload(.whole)
@@ -102,26 +102,26 @@ extension TransferRequest {
 }
 
 extension TransferPoint {
-    func values(of id: RunID) -> [DatabaseValue] {
-        var row = TransferRowWriter()
-        row.add(id)
-        row.add(validator?.text)
+    static let columns = 13
+
+    func bind(_ id: RunID, to row: inout Arguments) {
+        row.addBytes(id)
+        row.addBytes(validator?.text)
         row.add(total)
         row.add(bytes)
-        row.add(boot)
-        row.add(digest?.field)
-        row.add(uploadURL)
-        row.add(dialect?.rawValue)
+        row.addBytes(boot)
+        row.addBytes(digest?.field)
+        row.addBytes(uploadURL)
+        row.addBytes(dialect?.rawValue)
         row.add(source?.size)
         row.add(source?.seconds)
         row.add(source?.nanoseconds)
         row.add(source.map { Int64(bitPattern: $0.inode) })
         row.addSum()
-        return row.values
     }
 
-    static func read(_ row: GRDB.Row) throws -> (RunID, TransferPoint) {
-        var row = try TransferRowReader(row)
+    static func read(_ row: Row) throws(SQLiteFailure) -> (RunID, TransferPoint) {
+        var row = TransferRowReader(row)
         let id = try row.id()
         var point = TransferPoint()
         point.validator = try row.optionalText().flatMap(Validator.init(text:))
@@ -144,32 +144,35 @@ extension TransferPoint {
                 inode: UInt64(bitPattern: inode)
             )
         }
+        try row.end()
         return (id, point)
     }
 }
 
 extension TransferStatus {
-    func values(of id: RunID) -> [DatabaseValue] {
-        var row = TransferRowWriter()
-        row.add(id)
-        row.add(state.rawValue)
+    static let columns = 14
+
+    func bind(_ id: RunID, to row: inout Arguments) {
+        row.addBytes(id)
+        row.addBytes(state.rawValue)
         row.add(failures)
         row.add(restarts)
-        row.add(isDetached)
-        row.add(fault?.code.rawValue)
-        row.add(fault?.detail)
+        // Bits of the column that had the first one only: an older bghost takes any for the first, and
+        // tells of a kept end once more.
+        row.add((isDetached ? 1 : 0) | (isKept ? 2 : 0))
+        row.addBytes(fault?.code.rawValue)
+        row.addBytes(fault?.detail)
         row.add(fault?.status)
         row.add(answer?.status)
-        row.add(answer?.headers)
-        row.add(answer?.body)
+        row.addBytes(answer?.headers)
+        row.addBytes(answer?.body)
         row.add(answer?.bytes)
         row.add(endedAt)
         row.addSum()
-        return row.values
     }
 
-    static func read(_ row: GRDB.Row) throws -> (RunID, TransferStatus) {
-        var row = try TransferRowReader(row)
+    static func read(_ row: Row) throws(SQLiteFailure) -> (RunID, TransferStatus) {
+        var row = TransferRowReader(row)
         let id = try row.id()
         guard let state = try row.choice(TransferState.self) else {
             throw TransferRowReader.damaged
@@ -177,7 +180,9 @@ extension TransferStatus {
         var status = TransferStatus(state: state)
         status.failures = Int(clamping: try row.int())
         status.restarts = Int(clamping: try row.int())
-        status.isDetached = try row.bool()
+        let bits = try row.int()
+        status.isDetached = bits & 1 != 0
+        status.isKept = bits & 2 != 0
         let code = try row.choice(TransferFault.Code.self)
         let detail = try row.optionalText()
         let number = try row.optionalInt()
@@ -194,6 +199,7 @@ extension TransferStatus {
             )
         }
         status.endedAt = try row.optionalInt()
+        try row.end()
         return (id, status)
     }
 }

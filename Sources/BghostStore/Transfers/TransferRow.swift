@@ -1,148 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
-// For `Data`, which is what GRDB takes bytes as.
-internal import FoundationEssentials
-internal import GRDB
+internal import CSQLite
 
-/// The values of a row that is being made, each in its column.
-struct TransferRowWriter {
-    private(set) var values: [DatabaseValue] = []
+// Texts and ids of a transfer are stored as bytes: SQLite ends a text at its first zero byte.
 
-    mutating func add(_ value: Int64?) { values.append(value.databaseValue) }
+extension Arguments {
+    mutating func add(_ value: Bool) { add(value ? Int64(1) : 0) }
 
     mutating func add(_ value: Int?) { add(value.map(Int64.init)) }
 
-    /// The same 64 bits as a signed number: SQLite has no other.
-    mutating func add(_ value: UInt64) { add(Int64(bitPattern: value)) }
-
-    mutating func add(_ value: Bool) { add(value ? Int64(1) : 0) }
-
-    mutating func add(_ value: String?) { add(value.map { Array($0.utf8) }) }
-
-    mutating func add(_ value: [UInt8]?) {
-        values.append(value.map { Data($0).databaseValue } ?? .null)
+    mutating func addBytes(_ bytes: [UInt8]?) {
+        guard let bytes else { return addNull() }
+        add(bytes)
     }
 
-    mutating func add(_ id: RunID) { add(id.bytes) }
+    mutating func addBytes(_ text: String?) { addBytes(text.map { Array($0.utf8) }) }
 
-    /// Names hold no colon, and neither they nor values a line break.
-    mutating func add(_ headers: [TransferHeader]?) {
-        add(headers.map { $0.map { "\($0.name):\($0.value)\n" }.joined() })
+    /// Sixteen bytes, the highest first, so that they sort as ids do.
+    mutating func addBytes(_ id: RunID) {
+        addBytes(withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { Array($0) })
     }
 
-    /// The sum of all that was added: the last column.
-    mutating func addSum() { add(Self.sum(values[...])) }
-
-    /// A checksum of values and their types.
-    static func sum(_ values: ArraySlice<DatabaseValue>) -> Int64 {
-        var sum = RowSum()
-        for value in values {
-            switch value.storage {
-            case .null: sum.add(UInt64.max)
-            case .int64(let number): sum.add(UInt64(bitPattern: number))
-            case .double(let number): sum.add(number.bitPattern)
-            case .string(var text): text.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
-            case .blob(let bytes): bytes.withUnsafeBytes { sum.add($0) }
-            }
-        }
-        return Int64(bitPattern: sum.value)
+    /// Header names contain no colon, and neither names nor values contain a line break.
+    mutating func addBytes(_ headers: [TransferHeader]?) {
+        addBytes(headers.map { $0.map { "\($0.name):\($0.value)\n" }.joined() })
     }
 }
 
-/// The values of a row that is being read, from the first on.
+/// Reads the values of a row in the order of its columns.
+///
+/// The checksum does not cover types, so each value must also have the type that was written.
 struct TransferRowReader {
-    private let values: [DatabaseValue]
-    private var index = 0
+    private var row: Row
 
-    /// Fails if the row is not as it was written.
-    init(_ row: GRDB.Row) throws {
-        values = Array(row.databaseValues)
-        guard let last = values.last, case .int64(let sum) = last.storage,
-            sum == TransferRowWriter.sum(values.dropLast())
-        else { throw SQLiteFailure.damaged("a row of a transfer is damaged") }
+    init(_ row: Row) { self.row = row }
+
+    mutating func optionalInt() throws(SQLiteFailure) -> Int64? {
+        guard row.type == SQLITE_NULL || row.type == SQLITE_INTEGER else { throw Self.damaged }
+        return row.optionalInt()
     }
 
-    mutating func optionalInt() throws -> Int64? {
-        let value = next()
-        guard !value.isNull else { return nil }
-        guard case .int64(let number) = value.storage else { throw Self.damaged }
-        return number
-    }
-
-    mutating func int() throws -> Int64 {
+    mutating func int() throws(SQLiteFailure) -> Int64 {
         guard let number = try optionalInt() else { throw Self.damaged }
         return number
     }
 
-    mutating func uint() throws -> UInt64 { UInt64(bitPattern: try int()) }
+    mutating func uint() throws(SQLiteFailure) -> UInt64 { UInt64(bitPattern: try int()) }
 
-    mutating func bool() throws -> Bool { try int() != 0 }
+    mutating func bool() throws(SQLiteFailure) -> Bool { try int() != 0 }
 
-    mutating func optionalText() throws -> String? {
-        try optionalBytes().map { String(decoding: $0, as: UTF8.self) }
+    mutating func optionalText() throws(SQLiteFailure) -> String? {
+        guard let bytes = try optionalBytes() else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    mutating func text() throws -> String {
+    mutating func text() throws(SQLiteFailure) -> String {
         guard let text = try optionalText() else { throw Self.damaged }
         return text
     }
 
-    mutating func optionalBytes() throws -> [UInt8]? {
-        let value = next()
-        guard !value.isNull else { return nil }
-        guard case .blob(let bytes) = value.storage else { throw Self.damaged }
-        return bytes.withUnsafeBytes { Array($0) }
+    mutating func optionalBytes() throws(SQLiteFailure) -> [UInt8]? {
+        guard row.type == SQLITE_NULL || row.type == SQLITE_BLOB else { throw Self.damaged }
+        return row.optionalBytes()
     }
 
-    mutating func bytes() throws -> [UInt8] {
+    mutating func bytes() throws(SQLiteFailure) -> [UInt8] {
         guard let bytes = try optionalBytes() else { throw Self.damaged }
         return bytes
     }
 
-    mutating func id() throws -> RunID {
-        guard let id = RunID(bytes: try bytes()) else { throw Self.damaged }
-        return id
-    }
-
-    mutating func headers() throws -> [TransferHeader] {
-        try (optionalText() ?? "").split(separator: "\n").map { line in
-            guard let colon = line.firstIndex(of: ":") else { throw Self.damaged }
-            return TransferHeader(
-                String(line[..<colon]),
-                String(line[line.index(after: colon)...])
-            )
-        }
-    }
-
-    /// A text that is one of few; `nil` for NULL.
-    mutating func choice<Choice: RawRepresentable<String>>(_: Choice.Type) throws -> Choice? {
-        guard let text = try optionalText() else { return nil }
-        guard let choice = Choice(rawValue: text) else { throw Self.damaged }
-        return choice
-    }
-
-    static let damaged = SQLiteFailure.damaged("a row of a transfer says what cannot be")
-
-    private mutating func next() -> DatabaseValue {
-        defer { index += 1 }
-        return index < values.count - 1 ? values[index] : .null
-    }
-}
-
-extension RunID {
-    /// Sixteen bytes, the highest first, so that they sort as ids do.
-    fileprivate var bytes: [UInt8] {
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
-    }
-
-    fileprivate init?(bytes: [UInt8]) {
-        guard bytes.count == 16 else { return nil }
-        self = bytes.withUnsafeBytes {
+    mutating func id() throws(SQLiteFailure) -> RunID {
+        let bytes = try bytes()
+        guard bytes.count == 16 else { throw Self.damaged }
+        return bytes.withUnsafeBytes {
             RunID(
                 high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             )
         }
     }
+
+    mutating func headers() throws(SQLiteFailure) -> [TransferHeader] {
+        var headers: [TransferHeader] = []
+        for line in try (optionalText() ?? "").split(separator: "\n") {
+            guard let colon = line.firstIndex(of: ":") else { throw Self.damaged }
+            headers.append(
+                TransferHeader(
+                    String(line[..<colon]),
+                    String(line[line.index(after: colon)...])
+                )
+            )
+        }
+        return headers
+    }
+
+    /// A text that is one of few; `nil` for NULL.
+    mutating func choice<Choice: RawRepresentable<String>>(
+        _: Choice.Type
+    ) throws(SQLiteFailure) -> Choice? {
+        guard let text = try optionalText() else { return nil }
+        guard let choice = Choice(rawValue: text) else { throw Self.damaged }
+        return choice
+    }
+
+    /// Compares the checksum of all values with the last column.
+    mutating func end() throws(SQLiteFailure) { try row.checkSum("a transfer") }
+
+    static let damaged = SQLiteFailure.damaged("a row of a transfer has an impossible value")
 }

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import GRDB
-
 /// The tables of the transfers' journal, and how older ones become them.
 enum TransferSchema {
     /// In the header of the file: the letters `bght`.
-    static let applicationID: Int32 = 0x6267_6874
-    /// The number of the last migration, `user_version` in the header of the file.
-    ///
-    /// A file with a higher one is refused.
-    static let version: Int32 = 1
+    static let format = DatabaseFormat(applicationID: 0x6267_6874, migrations: [first])
 
-    static func migrate(_ queue: DatabaseQueue) throws {
-        var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
-        migrator.registerMigration("1") { try $0.execute(sql: first) }
-        try migrator.migrate(queue)
-    }
-
-    // What a transfer is never changes and may be large, how far it is changes every second and is
-    // small: so they are rows of tables of their own. Texts are bytes, since some are a plugin's, and
-    // SQLite ends a text at the first zero in it.
+    // A transfer's request never changes and may be large; its progress changes every second and is
+    // small: so they have separate tables. Texts are stored as bytes, since some come from a
+    // plugin, and SQLite ends a text at the first zero byte.
     private static let first = """
         CREATE TABLE transfer (
             id BLOB PRIMARY KEY NOT NULL,
@@ -81,8 +69,5 @@ enum TransferSchema {
             ended_at INTEGER,
             sum INTEGER NOT NULL
         ) STRICT;
-
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = 1;
         """
 }

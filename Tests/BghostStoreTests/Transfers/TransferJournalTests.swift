@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What every journal of transfers does, and what the one on the disk does besides.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct TransferJournalTests {
     enum Kind: CaseIterable, Sendable {
         case memory, sqlite
@@ -92,6 +92,7 @@ struct TransferJournalTests {
             state: TransferState.allCases.randomElement(using: &random) ?? .queued,
             isDetached: .random(using: &random)
         )
+        status.isKept = .random(using: &random)
         status.failures = .random(in: 0...100, using: &random)
         status.restarts = .random(in: 0...3, using: &random)
         if let code = TransferFault.Code.allCases.randomElement(using: &random),
@@ -226,6 +227,34 @@ struct TransferJournalTests {
         #expect(throws: Never.self) { try SQLiteStore(path: folder.file("store")).close() }
     }
 
+    @Test func `The database of another program is left as it is`() throws {
+        let made = try Command.run(["sqlite3", path, "CREATE TABLE theirs (a)"])
+        try #require(made.exitCode == 0, "\(made)")
+        let bytes = try File.read(path)
+        let error = #expect(throws: TransferJournalError.self) {
+            try SQLiteTransferJournal(path: path)
+        }
+        #expect(error?.description.contains("another program") ?? false)
+        #expect(try File.read(path) == bytes)
+    }
+
+    /// The file is a dump of one that a daemon with GRDB wrote, its table of migrations among it.
+    @Test func `A journal of a daemon with GRDB opens and goes on`() throws {
+        let dump = PackageRoot.path + "/Tests/Fixtures/Store/transfers-1-grdb.sql"
+        let made = try Command.run(["sqlite3", path, ".read \(dump)"])
+        try #require(made.exitCode == 0, "\(made)")
+        let journal = try SQLiteTransferJournal(path: path)
+        let old = try journal.recover()
+        #expect(old.map(\.request.url) == ["http://127.0.0.1:9/x"])
+        #expect(old.map(\.status.fault?.code) == [.connection])
+        let id = try #require(old.first?.request.id)
+        let answers = Answers()
+        journal.commit([.changed(id, TransferStatus(state: .cancelled))]) { answers.add(0, $0) }
+        journal.close()
+        #expect(answers.kept == [0])
+        #expect(try records().map(\.status.state) == [.cancelled])
+    }
+
     @Test func aJournalOfTheFutureIsRefused() throws {
         try fill()
         var bytes = try File.read(path)
@@ -253,7 +282,7 @@ struct TransferJournalTests {
             try File.write(bytes, to: path)
             do {
                 let found = try records()
-                // Free space, and what GRDB writes of its migrations, hold nothing of ours.
+                // Free space holds nothing of ours.
                 #expect(found == expected, "byte \(place)")
             } catch is TransferJournalError {
                 noticed += 1

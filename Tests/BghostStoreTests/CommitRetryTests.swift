@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostStore
+import Testing
+
+/// When a commit that failed is tried again.
+@Suite struct CommitRetryTests {
+    @Test func pausesGrowToABound() {
+        var retry = CommitRetry()
+        var now: UInt64 = 1 << 40
+        var pauses: [UInt64] = []
+        for _ in 0..<10 {
+            retry.failed(now: now)
+            pauses.append(retry.due - now)
+            now = retry.due
+        }
+        #expect(pauses.first == CommitRetry.pauseMin)
+        #expect(
+            zip(pauses, pauses.dropFirst()).allSatisfy { $1 == min(2 * $0, CommitRetry.pauseMax) }
+        )
+        #expect(pauses.last == CommitRetry.pauseMax)
+        retry.succeeded()
+        retry.failed(now: now)
+        #expect(retry.due - now == CommitRetry.pauseMin)
+    }
+
+    @Test func aHintBringsItForwardAndALoopOfHintsNotFurther() {
+        var retry = CommitRetry()
+        let now: UInt64 = 1 << 40
+        for _ in 0..<10 { retry.failed(now: now) }
+        for _ in 0..<1000 { retry.hint() }
+        #expect(retry.due == now + CommitRetry.hintPause)
+    }
+
+    @Test func whoeverWaitsForTheEndNeverWaitsForLong() {
+        var retry = CommitRetry()
+        let now: UInt64 = 1 << 40
+        for _ in 0..<10 { retry.failed(now: now) }
+        retry.isClosing = true
+        #expect(retry.due <= now + CommitRetry.closingPauseMax)
+        retry.failed(now: now)
+        #expect(retry.due <= now + CommitRetry.closingPauseMax)
+    }
+}
