@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The version of this bghost, after semantic versioning.
+/// The version of this bghost, in the form of semantic versioning.
 package enum BghostVersion {
-    /// As printed by `bghost version`.
+    /// The text that `bghost version` prints.
     package static let text = "0.1.0"
 
-    /// What must be equal for a client and a daemon to understand each other: the major version,
-    /// and before 1.0 the minor version too.
+    /// The part of a version that must be equal for a client and a daemon: the major version, and before 1.0
+    /// also the minor version.
     package static func series(of version: some StringProtocol) -> String {
         let parts = version.split(separator: ".", omittingEmptySubsequences: false)
         return parts.prefix(parts.first == "0" ? 2 : 1).joined(separator: ".")

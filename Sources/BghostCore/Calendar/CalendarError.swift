@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no calendar: what was found where, and what would be right.
+/// The error for an invalid calendar: what was found where, and what is valid.
 package struct CalendarError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong with it, for programs.
+    /// The kind of the error, for programs.
     package enum Kind: Equatable, Sendable {
-        /// It has more bytes than any calendar needs.
+        /// The text is longer than any calendar needs.
         case tooLong
-        /// It has neither five nor six fields.
+        /// The number of fields is neither five nor six.
         case fieldCount(Int)
-        /// It begins with `@` and is no macro.
+        /// The text starts with `@` but is not a known macro.
         case unknownMacro
-        /// It is not written as a field is.
+        /// A field has an invalid form.
         case malformed
         /// A number or step is outside the range of its field.
         case outOfRange
-        /// A range ends before it begins.
+        /// The end of a range is before its start.
         case backwardRange
-        /// All of it can be read, but there is no such day.
+        /// The calendar is valid, but there is no such day.
         case neverComes
     }
 
     package var kind: Kind
-    /// Where the wrong part begins: bytes of UTF-8 before it.
+    /// The offset of the invalid part, UTF-8 bytes.
     package var offset: Int
-    /// How many bytes the wrong part has; 0 where something is missing.
+    /// The length of the invalid part, bytes; 0 if something is missing.
     package var length: Int
-    /// What was found: a clause without a full stop.
+    /// What was found, as a clause without a full stop.
     package var message: String
-    /// What would be right: a clause without a full stop.
+    /// What is valid, as a clause without a full stop.
     package var help: String
 
     package var description: String { "byte \(offset): \(message); \(help)" }

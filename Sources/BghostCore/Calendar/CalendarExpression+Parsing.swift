@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CalendarExpression {
-    /// The most bytes that a calendar may have: enough for a list of all seconds and all minutes.
+    /// The maximum length of a calendar, bytes: enough for a list of all seconds and all minutes.
     package static let bytesMax = 1024
 
-    /// Reads cron's notation: minute, hour, day of the month, month and day of the week, with an
-    /// optional second before them, or a macro such as `@daily`.
+    /// Parses cron's notation: minute, hour, day of the month, month and day of the week, with an optional
+    /// second before them, or a macro such as `@daily`.
     ///
-    /// The two fields for days combine as POSIX has it: if both are restricted, that is, have no
-    /// star, days that either names are meant, else days that both name.
+    /// The two fields for days combine as in POSIX: if both are restricted (neither is a star), a day must
+    /// match one of them, otherwise both.
     package init(_ text: String) throws(CalendarError) {
         guard text.utf8.count <= Self.bytesMax else {
             throw CalendarError(
@@ -34,7 +34,7 @@ extension CalendarExpression {
     }
 }
 
-/// Reads the fields of one calendar from left to right.
+/// Parses the fields of a calendar from left to right.
 private struct CalendarReader {
     private let bytes: [UInt8]
     private(set) var seconds: UInt64 = 1
@@ -155,7 +155,7 @@ private struct CalendarReader {
         return byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") && field.takesQuestionMark
     }
 
-    /// What stands before a step, and the step.
+    /// The part before a step, and the step.
     private func stepParts(
         _ field: CalendarField,
         _ element: Range<Int>
@@ -203,7 +203,7 @@ private struct CalendarReader {
         }
         let low = try value(field, body.lowerBound..<dash)
         var high = try value(field, dash + 1..<body.upperBound)
-        // A week that ends on Sunday: sat-sun.
+        // A week that ends on Sunday, such as `sat-sun`.
         if field == .dayOfWeek, high == 0, low > 0 { high = 7 }
         guard low <= high else {
             let (first, last) = (field.range.lowerBound, field.range.upperBound)
@@ -240,7 +240,9 @@ private struct CalendarReader {
 
     // MARK: - Days that depend on the month
 
-    /// Reads an element that only a field for days has; `false` if it is none.
+    /// Parses an element that only a field for days can have.
+    ///
+    /// - Returns: `false` if it is another element.
     private mutating func readSpecial(
         _ field: CalendarField,
         _ element: Range<Int>
@@ -283,7 +285,7 @@ private struct CalendarReader {
 
     // MARK: - Bytes
 
-    /// A number of up to nine digits, which no field comes near.
+    /// Parses a number of up to nine digits, more than any field needs.
     private func number(_ part: Range<Int>) -> Int? {
         guard !part.isEmpty, part.count <= 9 else { return nil }
         var number = 0

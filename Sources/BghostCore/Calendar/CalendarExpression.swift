@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When something is to happen, in cron's words: which local times of which days.
+/// The local times of a calendar in cron's notation.
 ///
-/// It knows nothing of zones. Local times are counted in seconds as if they were UTC: from
-/// 1970-01-01 00:00:00 on the same clock. Every search takes at most a few hundred nanoseconds for
-/// each year that it passes, and no memory.
+/// It does not depend on a zone. Local times are seconds since 1970-01-01 00:00:00 on the same clock, as if
+/// they were UTC. Each search takes at most a few hundred nanoseconds per year, and no memory.
 package struct CalendarExpression: Equatable, Sendable {
-    /// As it was written.
+    /// The text as written.
     package let text: String
     /// Whether the hour is a star or has a step.
     ///
-    /// Such an entry means "each so many hours" rather than a time of day, so it follows absolute
-    /// time where clocks are put forward or back.
+    /// Such an entry means an interval of hours, not a time of day, so it follows absolute time when clocks
+    /// are put forward or back.
     package let hasWildcardHour: Bool
-    /// The shortest time between two of its local times, in seconds; `nil` if there is none, as
-    /// between two 29ths of February.
+    /// The shortest time between two local times, seconds; `nil` if no two of them are on the same or
+    /// successive days, such as for 29 February.
     ///
-    /// Only what lies in one day and over one midnight is looked at: nothing else is shorter than a
+    /// It considers only times within one day and across one midnight: all other distances are longer than a
     /// day.
     package let leastSpacing: Int64?
     let days: DaySet
@@ -78,13 +77,13 @@ package struct CalendarExpression: Equatable, Sendable {
         return notBelow(low, (month.base + rest.highest) * 86_400 + times.last)
     }
 
-    /// How many local times lie in a range: by whole days, so that the cost is one of months.
+    /// The number of local times in a range; the cost depends on the number of months.
     package func count(from low: Int64, before high: Int64) -> Int {
         guard low < high else { return 0 }
         return count(before: high, since: low) - countOfDay(before: low)
     }
 
-    /// From the midnight before `low` on.
+    /// The number of local times from the midnight before `low`.
     private func count(before high: Int64, since low: Int64) -> Int {
         let first = Timestamp.floorDivide(low, 86_400)
         let last = Timestamp.floorDivide(high, 86_400)
@@ -103,7 +102,7 @@ package struct CalendarExpression: Equatable, Sendable {
         return days * times.perDay + countOfDay(before: high)
     }
 
-    /// How many of the same day lie before a local time.
+    /// The number of local times on the same day before a local time.
     private func countOfDay(before local: Int64) -> Int {
         let day = Timestamp.floorDivide(local, 86_400)
         let month = Month(of: day)
@@ -115,10 +114,10 @@ package struct CalendarExpression: Equatable, Sendable {
 
     private func notBelow(_ low: Int64, _ local: Int64) -> Int64? { local >= low ? local : nil }
 
-    /// Whether two days in a row are ever meant; `nil` if no day ever is.
+    /// Whether the calendar ever has two successive days; `nil` if it has no day at all.
     ///
-    /// The 28 years from 2000 hold every kind of year, leap or not, beginning on each weekday, and
-    /// every order of a kind and the next.
+    /// The 28 years from 2000 contain each kind of year, leap or not, with each first weekday, and each
+    /// sequence of two kinds.
     private static func hasDaysInSuccession(_ days: DaySet) -> Bool? {
         var month = Month(of: Timestamp.day(year: 2000, month: 1, day: 1))
         var comes = false

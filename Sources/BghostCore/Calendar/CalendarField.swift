@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the six places of a calendar.
+/// One of the six fields of a calendar.
 enum CalendarField: CaseIterable, Sendable {
     case second, minute, hour, dayOfMonth, month, dayOfWeek
 
-    /// As messages call it.
+    /// The name in messages.
     var title: String {
         switch self {
         case .second: "second"
@@ -16,7 +16,7 @@ enum CalendarField: CaseIterable, Sendable {
         }
     }
 
-    /// The numbers that it takes.
+    /// The valid numbers.
     var range: ClosedRange<Int> {
         switch self {
         case .second, .minute: 0...59
@@ -28,7 +28,7 @@ enum CalendarField: CaseIterable, Sendable {
         }
     }
 
-    /// The words that stand for numbers, from the least number on.
+    /// The words for numbers, from the smallest number on.
     var names: [String] {
         switch self {
         case .month:
@@ -40,10 +40,10 @@ enum CalendarField: CaseIterable, Sendable {
         }
     }
 
-    /// Whether `?` may stand for the star.
+    /// Whether `?` is permitted in place of the star.
     var takesQuestionMark: Bool { self == .dayOfMonth || self == .dayOfWeek }
 
-    /// What may stand in it.
+    /// The valid contents, for messages.
     var help: String {
         let numbers = "\(range.lowerBound)-\(range.upperBound)"
         let words =

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a calendar does with local times over which the clock is put forward.
+/// The handling of local times that are skipped when the clock is put forward.
 package enum GapPolicy: String, Sendable, CaseIterable {
-    /// They come together at the first instant after the gap.
+    /// They all occur at the first instant after the gap.
     case shift
-    /// They do not come.
+    /// They do not occur.
     case skip
 }
 
-/// What a calendar does with local times over which the clock is put back.
+/// The handling of local times that are repeated when the clock is put back.
 package enum FoldPolicy: String, Sendable, CaseIterable {
-    /// They come the first time that the clock shows them.
+    /// They occur the first time that the clock shows them.
     case first
-    /// They come the second time that the clock shows them.
+    /// They occur the second time that the clock shows them.
     case second
     case both
 }
 
-/// A calendar on the clock of a zone: the Unix seconds at which it comes.
+/// A calendar on the clock of a zone: its occurrences in Unix seconds.
 ///
-/// The zone's spans of one offset are gone through in order. Within a span local times and instants
-/// run side by side, so that what comes out is in order and without doubles, whatever the zone does.
+/// It processes the zone's spans of constant offset in order. Within a span, local times and instants
+/// correspond, so the occurrences are in order and without duplicates for every zone.
 struct CalendarSchedule: Equatable, Sendable {
     let expression: CalendarExpression
     let zone: ZoneTable
     let gap: GapPolicy
     let fold: FoldPolicy
 
-    /// What of a span belongs to the calendar.
+    /// The part of a span that belongs to the calendar.
     private struct Span {
         /// The first Unix second.
         var start: Int64
         var offset: Int64
-        /// The local times that count, all of them shown within the span.
+        /// The first of the local times that count, all of them within the span.
         var low: Int64
         var high: Int64
-        /// The local times that the change to this span passed over, and that it makes up for.
+        /// The skipped local times that occur at the start of this span.
         var gap: Range<Int64>?
     }
 
@@ -80,7 +80,7 @@ struct CalendarSchedule: Equatable, Sendable {
                 before: min(span.high, to + span.offset + 1)
             )
             guard span.start >= from, makesUp(span) else { continue }
-            // A regular slot at the same instant is counted already.
+            // A regular occurrence at the same instant is already counted.
             let arrival = span.start + span.offset
             let isRegular =
                 span.low <= arrival && expression.first(from: arrival, before: arrival + 1) != nil
@@ -89,7 +89,7 @@ struct CalendarSchedule: Equatable, Sendable {
         return count
     }
 
-    /// Whether a slot stands for local times that the clock passed over.
+    /// Whether an occurrence replaces local times that the clock skipped.
     func isShifted(_ instant: Int64) -> Bool {
         let span = span(zone.index(at: instant))
         return span.start == instant && makesUp(span)
@@ -120,7 +120,7 @@ struct CalendarSchedule: Equatable, Sendable {
             }
         }
         if fold == .second, index + 1 < zone.segments.count {
-            // What the next span shows again counts there.
+            // Times that the next span repeats count there.
             span.high = min(span.high, end + zone.segments[index + 1].offset)
         }
         return span

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The days that a calendar names, as a set of bits for each month.
+/// The days of a calendar, as a set of bits for each month.
 struct DaySet: Equatable, Sendable {
     /// Bits 1 to 12.
     var months: UInt64 = 0x1FFE
@@ -32,7 +32,7 @@ struct DaySet: Equatable, Sendable {
         let existing = (UInt64(1) &<< UInt64(month.length + 1)) &- 2
         let byDay = daysByNumber(month)
         let byWeekday = daysByWeekday(month)
-        // POSIX: if both are given, a day that either names is meant.
+        // POSIX: if both fields are restricted, a day must match one of them.
         let both = anyDay || anyWeekday ? byDay & byWeekday : byDay | byWeekday
         return both & existing
     }
@@ -82,11 +82,11 @@ struct DaySet: Equatable, Sendable {
 struct Month {
     private(set) var year: Int64
     private(set) var month: Int64
-    /// The day before the first one, counted from 1970-01-01: add the day of the month.
+    /// The number of the day before the first one, counted from 1970-01-01; add the day of the month.
     private(set) var base: Int64
     private(set) var length: Int64
 
-    /// The month that a day lies in, counted from 1970-01-01.
+    /// The month that contains a day, counted from 1970-01-01.
     init(of day: Int64) {
         let date = Timestamp.date(ofDay: day)
         year = date.year
@@ -95,9 +95,10 @@ struct Month {
         length = Timestamp.daysOf(month: month, year: year)
     }
 
-    /// Of the first day; Sunday is 0.
+    /// The weekday of the first day; Sunday is 0.
     var firstWeekday: Int64 {
-        // 1970-01-01 was a Thursday. The sum is made positive: 7 × 10⁸ days are past all years here.
+        // 1970-01-01 was a Thursday. The addend keeps the sum positive: 7 × 10⁸ days are longer than all
+        // years here.
         (base + 5 + 700_000_000) % 7
     }
 
@@ -113,7 +114,7 @@ struct Month {
         base -= length
     }
 
-    /// The day from Monday to Friday that is nearest to a day, without leaving the month.
+    /// The day from Monday to Friday that is nearest to a day, within the month.
     func workday(near day: Int64) -> Int64 {
         switch (firstWeekday + day - 1) % 7 {
         case 6: day == 1 ? 3 : day - 1

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to do with slots that have come: which to submit now, and which is the next.
+/// The misfire plan of a schedule: which past slots to submit now, and which slot is next.
 ///
-/// Worked out whenever a schedule is looked at: at its timer, after a start, after a jump of the
-/// clock, after an edit. Slots that come due are counted and not gone through, so that the cost does
-/// not grow with the downtime but by the months of it: ten years of a slot each second take a few
-/// microseconds.
+/// The scheduler computes it at the schedule's timer, after a start, after a clock step and after an edit. It
+/// counts past slots instead of enumerating them, so the cost depends on the months of downtime and not on
+/// the slots: ten years of a slot per second take a few microseconds.
 package struct MisfirePlan: Equatable, Sendable {
-    /// What becomes of slots that came while nobody could start them.
+    /// The handling of slots that passed while nothing could start.
     package enum Policy: Equatable, Sendable {
-        /// The last of them runs, and stands for all.
+        /// The last slot runs, and makes up for all others.
         case once
-        /// None of them runs.
+        /// No slot runs.
         case skip
-        /// The last so many of them run; not more than `slotsMax`.
+        /// The last slots run, up to this number and `slotsMax`.
         case all(max: Int)
     }
 
-    /// What is known of a schedule, as instants in Unix nanoseconds.
+    /// The history of a schedule; instants are Unix nanoseconds.
     package struct History: Equatable, Sendable {
-        /// The instant up to which slots were dealt with: submitted or let go.
-        ///
-        /// `nil` before the first.
+        /// The instant up to which all slots were submitted or skipped; `nil` before the first slot.
         package var lastSlot: Int64?
-        /// When the schedule was made or last changed; no slot from before comes due.
+        /// When the schedule was created or last changed; slots before this instant are never due.
         package var editedAt: Int64?
 
         package init(lastSlot: Int64?, editedAt: Int64?) {
@@ -32,92 +29,86 @@ package struct MisfirePlan: Equatable, Sendable {
         }
     }
 
-    /// How late slots are treated, in nanoseconds.
+    /// The rules for late slots; durations are nanoseconds.
     package struct Rules: Equatable, Sendable {
         package var policy: Policy
-        /// A slot that is later than this is missed, whatever the policy; `nil` for no limit.
+        /// A slot that is later than this is missed with every policy; `nil` means no limit.
         package var startDeadline: Int64?
-        /// A slot that is not later than this is on time, which is what `skip` lets run.
+        /// A slot that is not later than this is on time, so it runs even with `skip`.
         package var onTime: Int64
-        /// A last slot that is further ahead than this was set by a wrong clock.
-        package var clockBackMax: Int64
         package var offset: StableOffset
 
         package init(
             policy: Policy = .once,
             startDeadline: Int64? = nil,
             onTime: Int64 = 60_000_000_000,
-            clockBackMax: Int64 = 26 * 3_600_000_000_000,
             offset: StableOffset = .none
         ) {
             self.policy = policy
             self.startDeadline = startDeadline
             self.onTime = onTime
-            self.clockBackMax = clockBackMax
             self.offset = offset
         }
     }
 
-    /// The most slots that are submitted at once.
+    /// The most slots to submit at once.
     package static let slotsMax = 1000
 
     /// The slots to submit now, in order; their starts are `offset.start(of:)`.
     package private(set) var slots: [Int64] = []
-    /// How many slots have come and are not among `slots`, but for those already taken.
+    /// The number of past slots that are neither in `slots` nor taken before.
     package private(set) var missedCount = 0
-    /// The first of those.
+    /// The first missed slot.
     package private(set) var missedFrom: Int64?
-    /// The slot to wait for; `nil` if none will ever come.
+    /// The next slot; `nil` if there is none.
     package private(set) var next: Int64?
-    /// What to remember as `History.lastSlot`, in the transaction that submits `slots`.
+    /// The new `History.lastSlot`, to store in the transaction that submits `slots`.
     package private(set) var lastSlot: Int64?
-    /// Whether the clock was behind what is remembered.
+    /// Whether the clock is behind the history.
     package private(set) var sawClockBack = false
 
-    /// Works out what is due.
+    /// Computes the plan.
     ///
-    /// After the clock was put back by up to `clockBackMax`, the next slot is the first that was not
-    /// yet dealt with. If it was put back further, the clock had been wrong: slots count from now on
-    /// again, but for those of which `isTaken` says that they were submitted under the wrong clock.
+    /// After the clock was set back, slots count again from now on, except those for which `isTaken` is true.
+    /// So no slot runs twice, and slots that were skipped while the clock was ahead run at their time.
     ///
     /// - Parameters:
-    ///   - now: the wall clock, in Unix nanoseconds.
-    ///   - isTaken: whether a slot was submitted before: the unique key of the store. It is asked at
-    ///     most twice `slotsMax` times.
+    ///   - now: the wall clock, Unix nanoseconds.
+    ///   - isTaken: whether a slot was submitted before, according to the unique key in the store. It is
+    ///     called at most `slotsMax` times, and once for each range of taken slots.
+    ///   - takenThrough: the last taken slot of the range that contains a slot; the search continues after
+    ///     it. The default is the slot itself.
     package init(
         _ recurrence: Recurrence,
         history: History,
         now: Int64,
         rules: Rules = Rules(),
-        isTaken: (Int64) -> Bool = { _ in false }
+        isTaken: (Int64) -> Bool = { _ in false },
+        takenThrough: (Int64) -> Int64 = { $0 }
     ) {
         let now = rules.offset.slotTime(now)
         lastSlot = history.lastSlot
         if let last = history.lastSlot, last > now {
             sawClockBack = true
-            if Self.distance(from: now, to: last) <= rules.clockBackMax {
-                next = Self.untaken(recurrence, after: last, isTaken)
-                return
-            }
             lastSlot = now
-            next = Self.untaken(recurrence, after: now, isTaken)
+            next = Self.untaken(recurrence, after: now, isTaken, takenThrough)
             return
         }
         let edited = history.editedAt.map(rules.offset.slotTime) ?? history.lastSlot ?? now
         sawClockBack = edited > now
-        // An edit from the future of this clock would hold the schedule back until then.
+        // Limit an edit in the future of this clock; otherwise it would block the schedule until then.
         let base = min(max(edited, history.lastSlot ?? Int64.min), now)
-        next = Self.untaken(recurrence, after: now, isTaken)
+        next = Self.untaken(recurrence, after: now, isTaken, takenThrough)
         let count = recurrence.count(after: base, through: now)
         guard count > 0, let latest = recurrence.latest(atOrBefore: now) else { return }
         lastSlot = latest
         let due = Due(count: count, after: base, latest: latest, now: now)
         missedCount = count - choose(recurrence, due, rules, isTaken) - slots.count
-        // What is submitted are the last ones, so the first that came is missed if any is.
+        // The last slots are submitted, so if any slot is missed, the first one is.
         if missedCount > 0 { missedFrom = recurrence.next(after: base) }
     }
 
-    /// The slots that have come.
+    /// The past slots.
     private struct Due {
         var count: Int
         var after: Int64
@@ -125,7 +116,9 @@ package struct MisfirePlan: Equatable, Sendable {
         var now: Int64
     }
 
-    /// Fills `slots`, and returns how many were passed over as taken.
+    /// Fills `slots`.
+    ///
+    /// - Returns: the number of slots that were omitted because they are taken.
     private mutating func choose(
         _ recurrence: Recurrence,
         _ due: Due,
@@ -154,12 +147,13 @@ package struct MisfirePlan: Equatable, Sendable {
     private static func untaken(
         _ recurrence: Recurrence,
         after instant: Int64,
-        _ isTaken: (Int64) -> Bool
+        _ isTaken: (Int64) -> Bool,
+        _ takenThrough: (Int64) -> Int64
     ) -> Int64? {
         var slot = recurrence.next(after: instant)
         for _ in 0..<slotsMax {
             guard let candidate = slot, isTaken(candidate) else { return slot }
-            slot = recurrence.next(after: candidate)
+            slot = recurrence.next(after: max(candidate, takenThrough(candidate)))
         }
         return slot
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When something comes again and again: its slots, as Unix nanoseconds.
+/// A recurrence: its slots, as Unix nanoseconds.
 ///
-/// Slots are strictly increasing, and each is named by its instant. They reach as far as 64 bits do,
-/// from 1677 to 2262; beyond there are none. Looking for one takes no memory, and counting takes
-/// time for the months that pass, not for the slots.
+/// Slots are strictly increasing, and each is identified by its instant. They are within the range of 64
+/// bits, from 1677 to 2262. A search takes no memory, and the cost of counting depends on the months and not
+/// on the slots.
 package struct Recurrence: Equatable, Sendable {
     private enum Kind: Equatable, Sendable {
         case calendar(CalendarSchedule)
         case every(interval: Int64, anchor: Int64)
     }
 
-    /// The least time between two slots that was asked for, in nanoseconds.
+    /// The minimum time between two slots, nanoseconds.
     package let minInterval: Int64
     private let kind: Kind
 
-    /// Each time that a calendar comes on the clock of a zone.
+    /// The occurrences of a calendar on the clock of a zone.
     ///
-    /// `gap` and `fold` are for entries with fixed hours. Those whose hour is a star or has a step run
-    /// on absolute time: whenever the clock shows one of their times, be it twice, and else not.
+    /// `gap` and `fold` apply to entries with fixed hours. Entries whose hour is a star or has a step follow
+    /// absolute time: they occur whenever the clock shows one of their times, even twice.
     package static func calendar(
         _ expression: CalendarExpression,
         zone: ZoneTable,
@@ -26,7 +26,7 @@ package struct Recurrence: Equatable, Sendable {
         fold: FoldPolicy = .first,
         minInterval: Int64 = 1_000_000_000
     ) throws(RecurrenceError) -> Recurrence {
-        // Whole seconds: a calendar of each second has 1 s, which no product here overflows.
+        // The spacing is in whole seconds; the product does not overflow.
         if let spacing = expression.leastSpacing, spacing * 1_000_000_000 < minInterval {
             throw .tooOften(interval: spacing * 1_000_000_000, minInterval: minInterval)
         }
@@ -34,8 +34,11 @@ package struct Recurrence: Equatable, Sendable {
         return Recurrence(minInterval: minInterval, kind: .calendar(schedule))
     }
 
-    /// Each `interval` nanoseconds, before the anchor as well as after it: the anchor, Unix
-    /// nanoseconds, is one of the slots.
+    /// A recurrence with a fixed interval, before and after its anchor.
+    ///
+    /// - Parameters:
+    ///   - interval: nanoseconds.
+    ///   - anchor: one of the slots, Unix nanoseconds.
     package static func every(
         _ interval: Int64,
         anchor: Int64,
@@ -51,7 +54,7 @@ package struct Recurrence: Equatable, Sendable {
         )
     }
 
-    /// The first slot after an instant; `nil` if there is none that 64 bits can say.
+    /// The first slot after an instant; `nil` if there is none within 64 bits.
     package func next(after instant: Int64) -> Int64? {
         switch kind {
         case .calendar(let schedule):
@@ -62,7 +65,7 @@ package struct Recurrence: Equatable, Sendable {
         }
     }
 
-    /// The last slot that is not after an instant.
+    /// The last slot at or before an instant.
     package func latest(atOrBefore instant: Int64) -> Int64? {
         switch kind {
         case .calendar(let schedule):
@@ -78,8 +81,8 @@ package struct Recurrence: Equatable, Sendable {
         instant == Int64.min ? nil : latest(atOrBefore: instant - 1)
     }
 
-    /// How many slots come after one instant and not after another; 0 if they are the wrong way
-    /// round.
+    /// The number of slots after one instant up to another, inclusive; 0 if the instants are in the wrong
+    /// order.
     package func count(after low: Int64, through high: Int64) -> Int {
         guard low < high else { return 0 }
         switch kind {
@@ -92,24 +95,14 @@ package struct Recurrence: Equatable, Sendable {
         }
     }
 
-    /// Whether a slot follows another one too soon.
-    ///
-    /// The pattern itself is checked when the recurrence is made. What remains is a change of the
-    /// clock that brings two slots together, and a fault of this program: stop a schedule for which
-    /// this holds again and again.
-    package func floods(_ slot: Int64, after previous: Int64) -> Bool {
-        let (distance, overflow) = slot.subtractingReportingOverflow(previous)
-        return slot <= previous || !overflow && distance < minInterval
-    }
-
-    /// Whether a slot stands for local times over which the clock was put forward.
+    /// Whether a slot replaces local times that the clock skipped.
     package func isShifted(_ slot: Int64) -> Bool {
         guard case .calendar(let schedule) = kind else { return false }
         return slot % 1_000_000_000 == 0 && schedule.isShifted(slot / 1_000_000_000)
     }
 
-    /// The second that an instant lies in: slots are whole seconds, so the first one after the
-    /// instant is the first one after it, too.
+    /// The second that contains an instant: slots are whole seconds, so the first slot after the second is
+    /// also the first one after the instant.
     private static func second(of instant: Int64) -> Int64 {
         Timestamp.floorDivide(instant, 1_000_000_000)
     }
@@ -120,11 +113,11 @@ package struct Recurrence: Equatable, Sendable {
     }
 }
 
-/// Why there is no such recurrence.
+/// The error for an invalid recurrence.
 package enum RecurrenceError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The interval, in nanoseconds, is zero or less.
     case notPositive(Int64)
-    /// Two slots would be less than the least interval apart; both in nanoseconds.
+    /// Two slots would be closer than the minimum interval; both are nanoseconds.
     case tooOften(interval: Int64, minInterval: Int64)
 
     package var description: String {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The coming starts of all schedules of a manifest, in order.
+/// The future starts of all schedules of a manifest, in order.
 ///
-/// It says what the schedules ask for; what else a request may have to wait for is not known ahead.
+/// It contains the times of the schedules; other conditions of requests cannot be predicted.
 package struct SchedulePlan: Equatable, Sendable {
     /// One start.
     package struct Start: Equatable, Sendable {
         package var task: String
-        /// Not before this, Unix nanoseconds.
+        /// The start is not before this time, Unix nanoseconds.
         package var start: Int64
-        /// Seconds that the schedule's zone is ahead of UTC then.
+        /// The offset of the schedule's zone from UTC at that time, seconds.
         package var zoneOffset: Int64
         package var zone: String
-        /// What is unusual about it, for people; "" if nothing is.
+        /// A note for people on an unusual start; "" if there is none.
         package var note: String
     }
 
     package private(set) var starts: [Start] = []
-    /// Whether there are more starts than were asked for.
+    /// Whether there are more starts than `countMax`.
     package private(set) var isCutOff = false
 
     private struct Line {
@@ -30,11 +30,11 @@ package struct SchedulePlan: Equatable, Sendable {
         var start: Int64
     }
 
-    /// Works out the starts from one moment up to another, Unix nanoseconds.
+    /// Computes the starts between two times, Unix nanoseconds.
     ///
     /// - Parameters:
-    ///   - machine: a name of this machine that stays, which decides on offsets.
-    ///   - countMax: how many starts are listed at most.
+    ///   - machine: a permanent id of this machine, which determines offsets.
+    ///   - countMax: the most starts in the plan.
     package init(
         _ manifest: Manifest,
         from: Int64,
@@ -44,7 +44,7 @@ package struct SchedulePlan: Equatable, Sendable {
     ) {
         var lines = manifest.tasks.compactMap { Self.line($0, from: from, machine: machine) }
         while true {
-            // A manifest has tens of schedules: looking at each is no cost.
+            // A manifest has tens of schedules, so a linear search is fast enough.
             let next = lines.indices.min {
                 (lines[$0].start, lines[$0].task.identifier.description)
                     < (lines[$1].start, lines[$1].task.identifier.description)

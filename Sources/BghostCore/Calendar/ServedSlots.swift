@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The times of a schedule that have been served, so that none is served again after the clock was
-/// set back.
+/// The served times of a schedule, so that no time is served again after the clock was set back.
 ///
-/// Times that follow one another make one range, so a schedule that is served without a gap needs
-/// one. The oldest ranges are dropped: a clock that was wrong is set right by then.
+/// Successive times form one range, so a schedule that is served without gaps needs one range. The oldest
+/// ranges are dropped: a wrong clock is corrected before they matter.
 package struct ServedSlots: Equatable, Codable, Sendable {
-    /// From one time to another, both of them and all between served; Unix nanoseconds.
+    /// A range of served times, both ends included; Unix nanoseconds.
     package struct Range: Equatable, Codable, Sendable {
         package var from: Int64
         package var through: Int64
@@ -17,24 +16,23 @@ package struct ServedSlots: Equatable, Codable, Sendable {
         }
     }
 
-    /// How many ranges are kept.
+    /// The number of ranges that are kept.
     package static let rangesMax = 32
 
-    /// In the order in which they were begun.
+    /// In the order of their creation.
     package private(set) var ranges: [Range]
 
-    /// - Parameter ranges: the last `rangesMax` of them count.
+    /// - Parameter ranges: only the last `rangesMax` are kept.
     package init(_ ranges: [Range] = []) {
         self.ranges = Array(ranges.suffix(Self.rangesMax))
     }
 
-    /// All of it as text, such as `1795219200000000000/1795305600000000000`, times apart by a
-    /// space.
+    /// The ranges as text, such as `1795219200000000000/1795305600000000000`, separated by spaces.
     package var text: String {
         ranges.map { "\($0.from)/\($0.through)" }.joined(separator: " ")
     }
 
-    /// Reads what `text` wrote; `nil` for anything else.
+    /// Parses the format of `text`; `nil` for any other text.
     package init?(text: String) {
         var ranges: [Range] = []
         for part in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -48,13 +46,18 @@ package struct ServedSlots: Equatable, Codable, Sendable {
         self.init(ranges)
     }
 
+    /// The last time of the range that contains a time; `nil` if the time is not served.
+    package func end(ofRangeWith slot: Int64) -> Int64? {
+        ranges.lazy.filter { $0.from <= slot && slot <= $0.through }.map(\.through).max()
+    }
+
     package func contains(_ slot: Int64) -> Bool {
         ranges.contains { $0.from <= slot && slot <= $0.through }
     }
 
-    /// Takes in a time that is served.
+    /// Adds a served time.
     ///
-    /// - Parameter before: the time of the schedule before that.
+    /// - Parameter before: the previous time of the schedule.
     package mutating func insert(_ slot: Int64, before: Int64?) {
         if let last = ranges.indices.last, let before, ranges[last].through == before {
             ranges[last].through = slot

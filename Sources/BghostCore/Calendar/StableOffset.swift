@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A delay that spreads one schedule over the machines of a fleet, the same at every start.
+/// A constant delay that spreads the starts of a schedule over the machines of a fleet.
 ///
-/// Slots keep their own instants: only the start is later by the offset. So misfires are worked out
-/// among slots, and a restart within the window neither skips nor repeats one.
+/// Slots keep their instants; only the start is later by the offset. Misfires are computed from slots, and a
+/// restart within the window neither skips nor repeats a slot.
 package struct StableOffset: Equatable, Sendable {
     /// Never negative.
     package let nanoseconds: Int64
@@ -15,28 +15,28 @@ package struct StableOffset: Equatable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The offset of an identifier on a machine, below the window in nanoseconds.
+    /// The offset of an identifier on a machine, at least 0 and below the window, nanoseconds.
     ///
-    /// It must be the same in every version of this program, or an update would move the starts of
-    /// the whole fleet: hence a hash that is written out here, and not the one of the standard
-    /// library, which is seeded anew in each process.
+    /// It must be the same in each version of this program; otherwise an update would move the starts of the
+    /// whole fleet. The hash is therefore implemented here: that of the standard library has a different seed
+    /// in each process.
     package init(machine: String, identifier: String, window: Int64) {
         guard window > 0 else {
             self = .none
             return
         }
-        // 0xFF is in no UTF-8 text, so that ("ab", "c") and ("a", "bc") differ.
+        // UTF-8 text never contains 0xFF, so ("ab", "c") and ("a", "bc") differ.
         let hash = sipHash13(Array(machine.utf8) + [0xFF] + Array(identifier.utf8))
         nanoseconds = Int64(hash % UInt64(window))
     }
 
-    /// When a slot is to start; `nil` past what 64 bits can say.
+    /// The start of a slot; `nil` if it is beyond 64 bits.
     package func start(of slot: Int64) -> Int64? {
         let (start, overflow) = slot.addingReportingOverflow(nanoseconds)
         return overflow ? nil : start
     }
 
-    /// An instant as the slots see it: those up to here have started.
+    /// Converts an instant to the time of slots: slots up to the result have started.
     package func slotTime(_ instant: Int64) -> Int64 {
         let (time, overflow) = instant.subtractingReportingOverflow(nanoseconds)
         return overflow ? Int64.min : time

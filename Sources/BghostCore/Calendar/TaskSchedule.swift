@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When requests of a task are submitted by themselves, as the manifest says it.
+/// The schedule of a task in the manifest.
 package struct TaskSchedule: Equatable, Sendable {
     package enum Times: Equatable, Sendable {
         case calendar(CalendarExpression, zone: ZoneTable, gap: GapPolicy, fold: FoldPolicy)
-        /// So much after the daemon first saw the schedule, and again and again.
+        /// An interval, from the time when the daemon first saw the schedule.
         case every(Duration)
     }
 
     package var times: Times
     package var misfire: MisfirePlan.Policy
-    /// A slot that could not begin within this is missed; `nil` is no limit.
+    /// A slot that could not start within this time is missed; `nil` means no limit.
     package var startDeadline: Duration?
-    /// Over how long the machines of a fleet are spread.
+    /// The window over which the starts of a fleet are spread.
     package var window: Duration
 
     package init(
@@ -27,12 +27,12 @@ package struct TaskSchedule: Equatable, Sendable {
         self.window = window
     }
 
-    /// Whether its times are of the wall clock, and not so long after one another.
+    /// Whether its times are wall-clock times and not intervals.
     package var isCalendar: Bool {
         if case .calendar = times { true } else { false }
     }
 
-    /// What decides when it comes, in one line: another text is another schedule.
+    /// The properties that determine its times, in one line: another text means another schedule.
     package var text: String {
         let window = "window \(window.clampedNanoseconds)"
         return switch times {
@@ -42,9 +42,9 @@ package struct TaskSchedule: Equatable, Sendable {
         }
     }
 
-    /// Its slots.
+    /// The recurrence of the schedule.
     ///
-    /// - Parameter since: when the daemon first saw it, Unix nanoseconds.
+    /// - Parameter since: when the daemon first saw the schedule, Unix nanoseconds.
     package func recurrence(since: Int64) throws(RecurrenceError) -> Recurrence {
         switch times {
         case .calendar(let expression, let zone, let gap, let fold):
@@ -54,9 +54,9 @@ package struct TaskSchedule: Equatable, Sendable {
         }
     }
 
-    /// How slots of it that come late are treated.
+    /// The rules for its late slots.
     ///
-    /// - Parameter machine: a name of this machine that stays.
+    /// - Parameter machine: a permanent id of this machine.
     package func rules(identifier: String, machine: String) -> MisfirePlan.Rules {
         MisfirePlan.Rules(
             policy: misfire,

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The times of a day that a calendar names: every combination of its hours, minutes and seconds.
+/// The times of day of a calendar: all combinations of its hours, minutes and seconds.
 ///
-/// Each is a set of bits, so that the next or last of them and how many there are cost a few
-/// instructions. Times are seconds since midnight.
+/// Each set is a bit mask, so a search or a count takes a few instructions. Times are seconds since midnight.
 struct TimeOfDaySet: Equatable, Sendable {
     let hours: UInt64
     let minutes: UInt64
     let seconds: UInt64
-    /// The first and the last of a day.
+    /// The first and last time of a day.
     let first: Int64
     let last: Int64
     let perDay: Int
 
-    /// None of the sets may be empty.
+    /// - Precondition: none of the sets is empty.
     init(hours: UInt64, minutes: UInt64, seconds: UInt64) {
         self.hours = hours
         self.minutes = minutes
@@ -23,7 +22,7 @@ struct TimeOfDaySet: Equatable, Sendable {
         perDay = hours.nonzeroBitCount * minutes.nonzeroBitCount * seconds.nonzeroBitCount
     }
 
-    /// The first that is not before a time of day.
+    /// The first time at or after a time of day.
     func first(from time: Int64) -> Int64? {
         let hour = time / 3600
         let minute = time / 60 % 60
@@ -38,7 +37,7 @@ struct TimeOfDaySet: Equatable, Sendable {
         return later.lowest * 3600 + minutes.lowest * 60 + seconds.lowest
     }
 
-    /// The last that is not after a time of day.
+    /// The last time at or before a time of day.
     func last(through time: Int64) -> Int64? {
         let hour = time / 3600
         let minute = time / 60 % 60
@@ -53,7 +52,7 @@ struct TimeOfDaySet: Equatable, Sendable {
         return earlier.highest * 3600 + minutes.highest * 60 + seconds.highest
     }
 
-    /// How many lie before a time of day.
+    /// The number of times before a time of day.
     func count(before time: Int64) -> Int {
         let hour = time / 3600
         let minute = time / 60 % 60
@@ -66,9 +65,9 @@ struct TimeOfDaySet: Equatable, Sendable {
         return count + seconds.below(time % 60).nonzeroBitCount
     }
 
-    /// The shortest time between two of them.
+    /// The shortest time between two times.
     ///
-    /// - Parameter daysFollow: whether the set may be in force on two days in a row.
+    /// - Parameter daysFollow: whether the set may apply to two successive days.
     func leastSpacing(daysFollow: Bool) -> Int64? {
         let minute = seconds.highest - seconds.lowest
         let hour = (minutes.highest - minutes.lowest) * 60 + minute
@@ -83,21 +82,21 @@ struct TimeOfDaySet: Equatable, Sendable {
 }
 
 extension UInt64 {
-    /// The position of the lowest bit; 64 without one.
+    /// The position of the lowest bit; 64 if there is none.
     var lowest: Int64 { Int64(trailingZeroBitCount) }
 
-    /// The position of the highest bit; -1 without one.
+    /// The position of the highest bit; -1 if there is none.
     var highest: Int64 { 63 - Int64(leadingZeroBitCount) }
 
     func holds(_ position: Int64) -> Bool { (self &>> UInt64(position)) & 1 == 1 }
 
-    /// The bits at a position below 64 and above it.
+    /// The bits from a position on, which is below 64.
     func from(_ position: Int64) -> UInt64 { self & (UInt64.max &<< UInt64(position)) }
 
-    /// The bits below a position below 64.
+    /// The bits below a position, which is below 64.
     func below(_ position: Int64) -> UInt64 { self & ~(UInt64.max &<< UInt64(position)) }
 
-    /// The least distance between two bits; `nil` if there are fewer than two.
+    /// The smallest distance between two bits; `nil` if there are fewer than two.
     fileprivate var leastStep: Int64? {
         var rest = self
         var before: Int64?

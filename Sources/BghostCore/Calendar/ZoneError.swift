@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are no time zone.
+/// The error for an invalid time zone file.
 package enum ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// They do not begin as a compiled zone (TZif) does.
+    /// The file does not start like a compiled zone (TZif).
     case notAZone
-    /// More than any zone needs.
+    /// The file is larger than any zone needs.
     case tooLarge(bytes: Int)
-    /// They end before what their own counts announce.
+    /// The file is shorter than its own counts require.
     case cutOff
-    /// The zone counts leap seconds, as those below `right/` do, which Unix time does not.
+    /// The zone has leap seconds, like those below `right/`, which Unix time does not have.
     case leapSeconds
-    /// A part of them contradicts the format.
+    /// A part of the file is invalid.
     case malformed(String)
-    /// The rule for the future cannot be read.
+    /// The rule for the future is invalid.
     case badRule(String)
 
     package var description: String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule of a zone for the future, as POSIX writes it in TZ: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// A zone's rule for the future, in the notation of POSIX TZ: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct ZoneRule: Equatable {
     struct Daylight: Equatable {
         /// Seconds east of UTC.
@@ -9,23 +9,22 @@ struct ZoneRule: Equatable {
         var end: Point
     }
 
-    /// A day of each year, and a time on it.
+    /// A day of each year, and a time on that day.
     struct Point: Equatable {
         enum Day: Equatable {
-            /// From 1 on, never counting 29 February.
+            /// A day from 1 on that never counts 29 February.
             case julian(Int64)
-            /// From 0 on, counting 29 February.
+            /// A day from 0 on that counts 29 February.
             case ordinal(Int64)
-            /// A weekday, Sunday being 0, of the first to fourth or the last (5) week of a month.
+            /// A weekday (Sunday is 0) in the first to fourth or the last (5) week of a month.
             case weekday(month: Int64, week: Int64, weekday: Int64)
         }
 
         var day: Day
-        /// Seconds after the midnight that begins the day, on the clock before the change; from
-        /// -167 to 167 hours.
+        /// Seconds after the day's midnight, on the clock before the change; from -167 to 167 hours.
         var time: Int64
 
-        /// In seconds from 1970-01-01 00:00:00 on the clock before the change.
+        /// The local time in seconds since 1970-01-01 00:00:00, on the clock before the change.
         func local(year: Int64) -> Int64 { number(year: year) * 86_400 + time }
 
         private func number(year: Int64) -> Int64 {
@@ -71,14 +70,14 @@ struct ZoneRule: Equatable {
     func changes(_ daylight: Daylight) -> [ZoneTable.Segment] {
         var changes: [(segment: ZoneTable.Segment, toDaylight: Bool)] = []
         changes.reserveCapacity(1200)
-        // One year more on each side, as a time of day may be a week away from its day.
+        // Include one more year on each side, because a time may be a week away from its day.
         for year in Int64(1676)...2263 {
             let start = daylight.start.local(year: year) - offset
             let end = daylight.end.local(year: year) - daylight.offset
             changes.append((ZoneTable.Segment(start: start, offset: daylight.offset), true))
             changes.append((ZoneTable.Segment(start: end, offset: offset), false))
         }
-        // Daylight saving time all the year is written as one that ends when it begins again.
+        // Permanent daylight saving time is written as a rule that ends when it starts again.
         changes.sort {
             ($0.segment.start, $0.toDaylight ? 1 : 0) < ($1.segment.start, $1.toDaylight ? 1 : 0)
         }
@@ -86,7 +85,7 @@ struct ZoneRule: Equatable {
     }
 }
 
-/// Reads the parts of a rule.
+/// Parses the parts of a rule.
 private struct ZoneRuleReader {
     let bytes: [UInt8]
     private var index = 0
@@ -103,7 +102,7 @@ private struct ZoneRuleReader {
         return true
     }
 
-    /// Passes over the name of an offset, `CET` or `<+03>`.
+    /// Skips the name of an offset, `CET` or `<+03>`.
     mutating func name() -> Bool {
         let isQuoted = take("<")
         let start = index
@@ -114,7 +113,7 @@ private struct ZoneRuleReader {
         return index - start >= 3 && (!isQuoted || take(">"))
     }
 
-    /// Hours, and if given minutes and seconds, in seconds.
+    /// Parses hours with optional minutes and seconds; returns seconds.
     mutating func time(hoursMax: Int64) -> Int64? {
         let isNegative = take("-")
         if !isNegative { _ = take("+") }
@@ -154,7 +153,7 @@ private struct ZoneRuleReader {
         return .weekday(month: month, week: week, weekday: weekday)
     }
 
-    /// Up to three digits.
+    /// Parses up to three digits.
     private mutating func number() -> Int64? {
         let start = index
         var number: Int64 = 0

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ZoneTable {
-    /// The largest known zone has less than 4 KiB.
+    /// The maximum size of a zone file, bytes; the largest known one has less than 4 KiB.
     package static let bytesMax = 1 << 16
 
-    /// Reads a compiled zone (TZif, versions 1 to 4), as RFC 9636 describes it.
+    /// Parses a compiled zone (TZif, versions 1 to 4, RFC 9636).
     ///
-    /// Names of offsets, such as CEST, are passed over.
+    /// The names of offsets, such as CEST, are ignored.
     package init(name: String, tzif bytes: [UInt8]) throws(ZoneError) {
         guard bytes.count <= Self.bytesMax else { throw .tooLarge(bytes: bytes.count) }
         var block = try ZoneBlock(bytes, at: 0, timeBytes: 4)
         var rule: ZoneRule?
         if block.version >= UInt8(ascii: "2") {
-            // The first block is for readers of version 1; the second says the same in 64 bits.
+            // The first block is for readers of version 1; the second has the same contents in 64 bits.
             block = try ZoneBlock(bytes, at: block.end, timeBytes: 8)
             rule = try Self.footer(bytes[block.end...])
         }
@@ -24,7 +24,7 @@ extension ZoneTable {
             let end = bytes.dropFirst().firstIndex(of: UInt8(ascii: "\n"))
         else { throw .cutOff }
         let text = bytes[(bytes.startIndex + 1)..<end]
-        // Without a rule the last offset stays.
+        // Without a rule, the last offset continues.
         guard !text.isEmpty else { return nil }
         guard let rule = ZoneRule(Array(text)) else {
             throw .badRule(String(decoding: text, as: UTF8.self))
@@ -48,7 +48,7 @@ extension ZoneTable {
         }
         guard let rule else { return builder.segments }
         guard let daylight = rule.daylight else {
-            // The offset that the last change led to is this one.
+            // The offset after the last change is that of the rule.
             if last == nil { builder.change(at: Int64.min, to: rule.offset) }
             return builder.segments
         }
@@ -59,7 +59,7 @@ extension ZoneTable {
     }
 }
 
-/// Puts changes together that come in order, leaving out those that change nothing.
+/// Collects changes in order, and omits those without effect.
 private struct SegmentBuilder {
     private(set) var segments: [ZoneTable.Segment]
 
@@ -71,7 +71,7 @@ private struct SegmentBuilder {
         guard time <= ZoneTable.range.upperBound else { return }
         let last = segments.count - 1
         if time <= segments[last].start {
-            // Before the range, or a second change at one instant, which is the one that counts.
+            // A change before the range, or a second change at the same instant, which takes precedence.
             segments[last].offset = offset
             if last > 0, segments[last - 1].offset == offset { segments.removeLast() }
         } else if segments[last].offset != offset {
@@ -80,16 +80,16 @@ private struct SegmentBuilder {
     }
 }
 
-/// One of the one or two blocks of a compiled zone, whose counts fit into the bytes.
+/// One of the blocks of a compiled zone; its counts have been checked against the size.
 private struct ZoneBlock {
     let version: UInt8
     let timeCount: Int
-    /// The first byte behind it.
+    /// The offset of the first byte after the block.
     let end: Int
     private let bytes: [UInt8]
     private let timeBytes: Int
     private let typeCount: Int
-    /// Of the times; the types of the changes follow, and then the types themselves.
+    /// The offset of the times; the type indices follow, and then the types.
     private let start: Int
 
     init(_ bytes: [UInt8], at offset: Int, timeBytes: Int) throws(ZoneError) {
@@ -101,8 +101,8 @@ private struct ZoneBlock {
         self.bytes = bytes
         self.timeBytes = timeBytes
         version = bytes[offset + 4]
-        // Six counts of 32 bits: of UTC marks, standard time marks, leap seconds, changes, types,
-        // and bytes of names. None of the products below comes near 64 bits.
+        // Six 32-bit counts: UTC marks, standard time marks, leap seconds, changes, types, and bytes of
+        // names. The products below do not overflow 64 bits.
         let counts = (0..<6).map { index in
             bytes[(offset + 20 + 4 * index)..<(offset + 24 + 4 * index)]
                 .reduce(0) { $0 << 8 | Int($1) }
@@ -117,7 +117,7 @@ private struct ZoneBlock {
         guard end <= bytes.count else { throw .cutOff }
     }
 
-    /// Unix seconds of a change.
+    /// The time of a change, Unix seconds.
     func time(_ index: Int) -> Int64 {
         let value = read(at: start + index * timeBytes, count: timeBytes)
         return timeBytes == 8

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time zone: which offset from UTC was and will be in force when.
+/// A time zone: its offsets from UTC, past and future.
 ///
-/// The rules for the future are written out up to 2262, where nanoseconds in 64 bits end, so that
-/// a look is one binary search. A zone with daylight saving time takes about 10 KiB; copies share it.
+/// The rules for the future are expanded until 2262, where nanoseconds in 64 bits end, so that a lookup is
+/// one binary search. A zone with daylight saving time takes about 10 KiB; copies share it.
 package struct ZoneTable: Equatable, Sendable {
-    /// A span of time with one offset; it ends where the next begins.
+    /// A span of time with one offset; it ends where the next one starts.
     struct Segment: Equatable, Sendable {
         /// Unix seconds.
         var start: Int64
@@ -13,17 +13,17 @@ package struct ZoneTable: Equatable, Sendable {
         var offset: Int64
     }
 
-    /// What a local time is on the zone's clock.
+    /// The instants at which the zone's clock shows a local time.
     package enum LocalMatch: Equatable, Sendable {
         /// The usual case, with the Unix seconds.
         case once(Int64)
-        /// The clock was put back over it.
+        /// The clock was put back and shows it twice.
         case twice(Int64, Int64)
-        /// The clock was put forward over it, at an instant and by some seconds.
+        /// The clock was put forward at an instant, by a number of seconds, and skipped it.
         case skipped(at: Int64, gap: Int64)
     }
 
-    /// A point where the offset changes.
+    /// A change of the offset.
     package struct Change: Equatable, Sendable {
         /// The first Unix second with the new offset.
         package var at: Int64
@@ -32,12 +32,12 @@ package struct ZoneTable: Equatable, Sendable {
         package var offsetAfter: Int64
     }
 
-    /// The whole Unix seconds that nanoseconds in 64 bits can say.
+    /// The whole Unix seconds that fit into 64 bits as nanoseconds.
     package static let range: ClosedRange<Int64> = -9_223_372_036...9_223_372_036
 
-    /// Such as `Europe/Berlin`.
+    /// A name such as `Europe/Berlin`.
     package let name: String
-    /// In order, with a different offset in each; the first begins with the range.
+    /// The spans in order, with different offsets; the first one starts with the range.
     let segments: [Segment]
 
     init(name: String, segments: [Segment]) {
@@ -48,7 +48,7 @@ package struct ZoneTable: Equatable, Sendable {
     /// Coordinated universal time, which needs no file.
     package static let utc = ZoneTable(name: "UTC", fixedOffset: 0)
 
-    /// A zone whose offset, in seconds east of UTC, never changes.
+    /// Creates a zone with a constant offset, seconds east of UTC.
     package init(name: String, fixedOffset: Int64) {
         self.init(
             name: name,
@@ -56,10 +56,10 @@ package struct ZoneTable: Equatable, Sendable {
         )
     }
 
-    /// Seconds east of UTC at an instant in Unix seconds.
+    /// The offset at an instant (Unix seconds), seconds east of UTC.
     package func offset(at instant: Int64) -> Int64 { segments[index(at: instant)].offset }
 
-    /// The first change of the offset after an instant; `nil` if there is none before 2262.
+    /// The first change after an instant; `nil` if there is none before 2262.
     package func nextChange(after instant: Int64) -> Change? {
         let index = index(at: instant) + 1
         guard index < segments.count else { return nil }
@@ -70,9 +70,10 @@ package struct ZoneTable: Equatable, Sendable {
         )
     }
 
-    /// Which instants show a local time, given in seconds from 1970-01-01 00:00:00 on that clock.
+    /// Finds the instants at which the clock shows a local time.
     ///
-    /// `nil` outside the range.
+    /// - Parameter local: seconds since 1970-01-01 00:00:00 on that clock.
+    /// - Returns: `nil` outside the range.
     package func match(local: Int64) -> LocalMatch? {
         guard Self.range.contains(local) else { return nil }
         var found: Int64?
@@ -82,7 +83,8 @@ package struct ZoneTable: Equatable, Sendable {
             let segment = segments[index]
             let instant = local - segment.offset
             if instant >= segment.start, instant < end(of: index) {
-                // Three would need two changes within a day, which no zone has had: the outer two.
+                // Three matches would require two changes within a day, which no zone has had; report the
+                // outer two.
                 if let found { return .twice(found, instant) }
                 found = instant
             } else if index > 0, instant < segment.start,
@@ -99,10 +101,10 @@ package struct ZoneTable: Equatable, Sendable {
 
     // MARK: - Segments
 
-    /// No zone is further from UTC, in seconds; files that say so are refused.
+    /// The maximum distance from UTC, seconds; files with a larger one are rejected.
     static let offsetMax: Int64 = 26 * 3600
 
-    /// Of the segment that an instant lies in; the nearest one outside the range.
+    /// The index of the segment that contains an instant; outside the range, that of the nearest one.
     func index(at instant: Int64) -> Int {
         var low = 0
         var high = segments.count
@@ -113,7 +115,7 @@ package struct ZoneTable: Equatable, Sendable {
         return low
     }
 
-    /// The first second that is no longer part of a segment.
+    /// The first second after a segment.
     func end(of index: Int) -> Int64 {
         index + 1 < segments.count ? segments[index + 1].start : Self.range.upperBound + 1
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is wrong with what somebody wrote: what, where, and what would be right.
+/// A problem in a file: what is wrong, where, and what is valid.
 ///
-/// No text in it holds the value of a secret.
+/// No text of it contains the value of a secret.
 package struct Diagnostic: Equatable, Sendable {
-    /// How bad it is.
+    /// The severity of a problem.
     package enum Severity: String, Equatable, Sendable {
-        /// Nothing is started or changed while it stands.
+        /// The daemon does not start, and a reload changes nothing.
         case error
         case warning
     }
 
     /// A part of a file.
     package struct Place: Equatable, Sendable {
-        /// With line 0 it is the file as a whole.
+        /// Line 0 means the whole file.
         package var location: SourceLocation
         package var span: ByteSpan
         package var excerpt: SourceExcerpt?
@@ -24,14 +24,14 @@ package struct Diagnostic: Equatable, Sendable {
             excerpt = SourceExcerpt(of: span, in: source)
         }
 
-        /// A file as a whole.
+        /// Creates the place of a whole file.
         package init(file: String) {
             location = SourceLocation(file: file)
             span = ByteSpan(start: 0, end: 0)
         }
     }
 
-    /// Another place that belongs to the matter.
+    /// A related place.
     package struct Note: Equatable, Sendable {
         package var message: String
         package var place: Place
@@ -49,7 +49,7 @@ package struct Diagnostic: Equatable, Sendable {
     package var place: Place
     /// A few words beside the marked part, such as "did you mean `network`?".
     package var label: String?
-    /// One sentence on what to do.
+    /// One sentence on how to resolve it.
     package var help: String?
     package var notes: [Note]
 
@@ -73,9 +73,9 @@ package struct Diagnostic: Equatable, Sendable {
         self.notes = notes
     }
 
-    /// For a manifest that cannot be read at all.
+    /// Creates the diagnostic for a file that cannot be read.
     ///
-    /// - Parameter reason: the system's words, such as "No such file or directory".
+    /// - Parameter reason: the message of the system, such as "No such file or directory".
     package static func unreadable(file: String, reason: String) -> Diagnostic {
         Diagnostic(
             .unreadable,
@@ -87,8 +87,7 @@ package struct Diagnostic: Equatable, Sendable {
 }
 
 extension String {
-    /// The text as a message shows it: in backticks, on one line, cut if it is long, and without
-    /// anything that steers a terminal.
+    /// The text for messages: in backticks, on one line, shortened if it is long, without control characters.
     var quoted: String {
         let scalars = unicodeScalars.prefix(80)
         let isCut = scalars.endIndex < unicodeScalars.endIndex

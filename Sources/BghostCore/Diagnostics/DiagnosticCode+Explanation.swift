@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DiagnosticCode {
-    /// Of the codes about a file as a whole.
+    /// The explanation of a code about a whole file.
     var fileExplanation: String? {
         switch self {
         case .unreadable:
@@ -57,7 +57,7 @@ extension DiagnosticCode {
         }
     }
 
-    /// Of the codes about keys and values.
+    /// The explanation of a code about keys and values.
     var valueExplanation: String? {
         switch self {
         case .duplicateKey:
@@ -108,7 +108,7 @@ extension DiagnosticCode {
         }
     }
 
-    /// Of the codes about names, references and warnings.
+    /// The explanation of a code about names, references and warnings.
     var nameExplanation: String {
         switch self {
         case .badIdentifier:
@@ -131,8 +131,8 @@ extension DiagnosticCode {
         case .notDefined: "A task or a session names a plugin or a function that no file defines."
         case .pluginOrFunction:
             """
-            A task is carried out either by a handler of a plugin or by a function, so it names \
-            exactly one of `plugin` and `function`. `handler` belongs to `plugin`.
+            A task runs either a handler of a plugin or a function, so it names exactly one of \
+            `plugin` and `function`. `handler` belongs to `plugin`.
             """
         case .nameCollision:
             """
@@ -143,6 +143,13 @@ extension DiagnosticCode {
             """
             The signature of a function cannot be read. A signature is the type of the result and \
             the types of the arguments, such as ulong(ulong, bytes, uint).
+            """
+        case .badFunctionParameters:
+            """
+            The `parameters` of a task that calls a function name its arguments, or list them as \
+            `arguments`, with values that fit the types of the signature. A task that submits itself \
+            (`every`, `calendar`, `submitAtStart`) gives every argument without a preset; for others \
+            a request may give the rest.
             """
         case .badNetworkGrant:
             """
@@ -163,7 +170,8 @@ extension DiagnosticCode {
             """
             The path cannot be used: it is empty, holds a NUL, begins with `~` (which only shells \
             expand), or is too long. Relative paths count from the folder of the manifest. The path \
-            of a Unix socket may have 107 bytes.
+            of the control socket may have \(SocketPath.bytesMax) bytes, and that of its folder \
+            \(SocketPath.folderBytesMax).
             """
         case .badName:
             """
@@ -183,8 +191,8 @@ extension DiagnosticCode {
             """
         case .notInDropIn:
             """
-            A drop-in adds plugins, functions and tasks. What concerns the daemon as a whole stands \
-            in the main file only.
+            A drop-in adds definitions, such as plugins and tasks. `host`, which concerns the daemon as a \
+            whole, stands in the main file only.
             """
         case .needsExactIdentifier:
             """
@@ -201,8 +209,8 @@ extension DiagnosticCode {
         case .badTimeZone:
             """
             Time zones have the names of the IANA database, such as Europe/Berlin or UTC, and come \
-            from the system's package tzdata. An abbreviation such as CET or PST names no zone with \
-            certainty.
+            from the system's package tzdata. An abbreviation such as PST or CEST names no zone; the \
+            few that the database has, such as CET and EST, are zones of their own with their own rules.
             """
         case .sharedInProcess:
             """
@@ -213,8 +221,14 @@ extension DiagnosticCode {
         case .unenforcedInProcess:
             """
             The kernel limits processes, not parts of one. An in-process plugin shares the daemon's \
-            process, so a limit on memory, processor time, processes or descriptors cannot be \
-            enforced for it alone. Use "isolation": "worker" for code that needs the limit.
+            process, so a limit on memory, processor time, processes, descriptors or stored data \
+            cannot be enforced for it alone. Use "isolation": "worker" for code that needs the limit.
+            """
+        case .runtimeExceedsInterval:
+            """
+            A run may take longer than the time to the next one. Runs of one task do not overlap, so \
+            a run that uses its `runtime` makes the next ones late or skips them. Shorten `runtime`, \
+            lengthen `every`, or allow runs to overlap.
             """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."
@@ -222,7 +236,8 @@ extension DiagnosticCode {
             """
             The manifest takes a value from outside that is not there: a variable that is not set, \
             a file that cannot be read, a credential that the service manager did not hand over. \
-            `bghost check` warns about it; the daemon does not start with it.
+            The daemon does not start with it, and `bghost check` fails; with --no-env, for another \
+            machine than the daemon's, `bghost check` does not look.
             """
         default: ""
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of a kind of problem; none is ever used for another kind.
+/// The code of a kind of problem; a code is never reused for another kind.
 package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable {
     // The file.
     case unreadable = "BG1001"
@@ -45,10 +45,12 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badTimeZone = "BG1047"
     case badPublicKey = "BG1052"
     case badShare = "BG1053"
+    case badFunctionParameters = "BG1054"
 
     // Warnings.
     case sharedInProcess = "BG1060"
     case unenforcedInProcess = "BG1061"
+    case runtimeExceedsInterval = "BG1062"
     case tooManyProblems = "BG1099"
 
     // The surroundings.
@@ -57,7 +59,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     /// Every code, in the order of their numbers.
     package static var all: [DiagnosticCode] { allCases }
 
-    /// What went wrong in general, and what to do about it; for `bghost help CODE`.
+    /// A general explanation, and how to resolve the problem; for `bghost help CODE`.
     package var explanation: String {
         fileExplanation ?? valueExplanation ?? nameExplanation
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gathers what is wrong with the files of one manifest.
+/// Collects the diagnostics of one manifest's files.
 final class DiagnosticCollector {
-    /// How many are kept: a file full of faults must not take a minute and a gigabyte to refuse.
+    /// The most diagnostics that are kept: the refusal of a very bad file must not take long or much memory.
     static let countMax = 100
 
     private var entries: [(file: Int, offset: UInt32, diagnostic: Diagnostic)] = []
     private var omitted = 0
     private(set) var hasErrors = false
 
-    /// Adds one, whose texts are made only if it is kept.
+    /// Adds a diagnostic; its texts are created only if it is kept.
     func report(
         _ code: DiagnosticCode,
         severity: Diagnostic.Severity = .error,
@@ -37,7 +37,7 @@ final class DiagnosticCollector {
         entries.append((source.index, span.start, diagnostic))
     }
 
-    /// In the order of the files and of the places in them.
+    /// Returns the diagnostics, in the order of the files and of the places in them.
     func finish() -> [Diagnostic] {
         let sorted = entries.enumerated().sorted {
             ($0.element.file, $0.element.offset, $0.offset)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Diagnostic {
-    /// The diagnostic as lines for people, in the look of the Rust compiler, with a newline at the
-    /// end.
+    /// The diagnostic as text for people, in the style of the Rust compiler, with a final newline.
     ///
-    /// - Parameter color: whether to use ANSI colours; nothing is said by colour alone.
+    /// - Parameter color: whether to use ANSI colours; they carry no additional information.
     package func rendered(color: Bool) -> String {
         let paint = Paint(isOn: color)
         let tint = severity == .error ? Paint.red : Paint.yellow
@@ -58,7 +57,7 @@ extension Diagnostic.Place {
     }
 }
 
-/// ANSI colours, or none.
+/// Applies ANSI colours, if enabled.
 private struct Paint {
     static let red = "1;31"
     static let yellow = "1;33"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line of a source text, made safe for a terminal, and the part of it that is meant.
+/// A line of a source text, made safe for a terminal, with a marked part.
 package struct SourceExcerpt: Equatable, Sendable {
-    /// Printable: tabs are four spaces, other control characters U+FFFD, a long line is cut.
+    /// The printable text: a tab is four spaces, other control characters are U+FFFD, a long line is
+    /// shortened.
     package var text: String
-    /// Terminal cells before the part.
+    /// The number of terminal cells before the part.
     package var indent: Int
-    /// Terminal cells of the part, at least 1.
+    /// The number of terminal cells of the part, at least 1.
     package var width: Int
 
     private static let charactersBefore = 60
     private static let charactersMax = 120
 
-    /// The line on which the span begins.
+    /// Creates the excerpt of the line on which a span starts.
     package init(of span: ByteSpan, in source: SourceText) {
         let line = source.lineRange(at: Int(span.start))
         let start = max(line.lowerBound, min(Int(span.start), line.upperBound))
@@ -36,7 +37,7 @@ package struct SourceExcerpt: Equatable, Sendable {
         width = max(1, Self.cells(middle))
     }
 
-    /// Cut to what can be shown, so that a line of a mebibyte is not decoded for 120 characters.
+    /// The scalars that can be shown; a line of a mebibyte is not decoded for 120 characters.
     private static func scalars(_ bytes: ArraySlice<UInt8>) -> [Unicode.Scalar] {
         let most = 4 * charactersMax
         guard bytes.count > 2 * most else {
@@ -62,7 +63,7 @@ package struct SourceExcerpt: Equatable, Sendable {
         text.unicodeScalars.reduce(0) { $0 + cells($1) }
     }
 
-    /// 0 for marks that combine, 2 for the scripts and symbols that terminals draw wide.
+    /// The width of a scalar: 0 for combining marks, 2 for wide scripts and symbols.
     private static func cells(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0

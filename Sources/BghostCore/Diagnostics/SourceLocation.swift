@@ -8,7 +8,7 @@ package struct SourceLocation: Equatable, Hashable, Sendable {
     package var line: Int
     package var column: Int
 
-    /// The default stands for "no place", as for a definition made in code.
+    /// Creates a location; the default means "no place", as for a definition in code.
     package init(file: String = "", line: Int = 0, column: Int = 0) {
         self.file = file
         self.line = line

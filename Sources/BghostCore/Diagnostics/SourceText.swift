@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that people wrote, kept so that diagnostics can point into it.
+/// A source text, kept so that diagnostics can refer to it.
 package struct SourceText: Sendable {
     package let file: String
     package let bytes: [UInt8]
     private let lineStarts: [Int]
-    /// How many characters stand before each block of bytes: a column then costs the same in a
-    /// file of one long line as anywhere.
+    /// The number of characters before each block of bytes, so that the cost of a column does not depend on
+    /// the length of the line.
     private let charactersBefore: [Int]
 
     private static let blockBytes = 1024
@@ -28,7 +28,7 @@ package struct SourceText: Sendable {
         self.charactersBefore = charactersBefore
     }
 
-    /// The place of a byte; columns count Unicode scalars.
+    /// The location of a byte; columns count Unicode scalars.
     package func location(at offset: Int) -> SourceLocation {
         let offset = max(0, min(offset, bytes.count))
         let line = lineIndex(at: offset)
@@ -36,7 +36,7 @@ package struct SourceText: Sendable {
         return SourceLocation(file: file, line: line + 1, column: column + 1)
     }
 
-    /// The bytes of the line that holds a byte, without its end.
+    /// The bytes of the line that contains a byte, without its line break.
     package func lineRange(at offset: Int) -> Range<Int> {
         let line = lineIndex(at: max(0, min(offset, bytes.count)))
         let start = lineStarts[line]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request has not begun: every gate, open or not, and what follows from them.
+/// Explains why a request has not started: all gates, and the resulting start time.
 package struct Explanation: Equatable, Sendable {
     package var request: PendingRequest
-    /// In the order of `Gate.Kind`; requirements one by one.
+    /// In the order of `Gate.Kind`, with one gate for each requirement.
     package var gates: [Gate]
-    /// The moment of it, Unix nanoseconds.
+    /// The time of the explanation, Unix nanoseconds.
     package var at: Int64
 
     package init(request: PendingRequest, gates: [Gate], at: Int64) {
@@ -16,21 +16,18 @@ package struct Explanation: Equatable, Sendable {
 
     package var closed: [Gate] { gates.filter { !$0.isOpen } }
 
-    /// When it may begin at the earliest, Unix nanoseconds; `nil` if it cannot begin any more.
-    package var earliestStart: Int64? {
-        guard closed.allSatisfy({ !$0.condition.isEmpty }) else { return nil }
-        let start = closed.compactMap(\.until).reduce(at, max)
-        if let latest = request.latestBegin, latest < start { return nil }
-        return start
+    /// The earliest start, and whether it is certain.
+    package var outlook: StartOutlook {
+        StartOutlook(gates: gates, latest: request.latestBegin, at: at)
     }
 
-    /// Whether it begins at `earliestStart` as things stand, and not only no earlier: all that keeps
-    /// it back ends by itself, at a time that is known.
-    package var isCertain: Bool {
-        earliestStart != nil && closed.allSatisfy { $0.until != nil }
-    }
+    /// The earliest start, Unix nanoseconds; `nil` if the request can no longer start.
+    package var earliestStart: Int64? { outlook.earliest }
 
-    /// What would have it begin now, as a sentence without a full stop; `nil` if nothing would.
+    /// Whether the request starts at `earliestStart` if nothing else changes.
+    package var isCertain: Bool { outlook.isCertain }
+
+    /// The changes that would start it now, as a sentence without a full stop; `nil` if there are none.
     package var counterfactual: String? {
         let closed = closed
         guard !closed.isEmpty, closed.allSatisfy({ !$0.condition.isEmpty }) else { return nil }
@@ -40,6 +37,6 @@ package struct Explanation: Equatable, Sendable {
             + conditions[closed.count - 1]
     }
 
-    /// What would open what is closed, one sentence for each gate that somebody can open.
+    /// How to unblock the unmet gates, one sentence for each that the operator can unblock.
     package var remedies: [String] { closed.map(\.remedy).filter { !$0.isEmpty } }
 }

@@ -1,62 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that may keep a request from its run, and how it stands.
+/// A condition that may block a request, and its state.
 package struct Gate: Equatable, Sendable {
-    /// What it is about: stable words, in the order in which they are told.
+    /// The kind of a gate: stable words, in the order of the output.
     package enum Kind: String, Equatable, Sendable, CaseIterable {
         case pluginDisabled
         case pluginMissing
         case manifestRemoved
         case notBefore
-        /// It may begin later than its date, to meet others.
+        /// The request may start later than its date, together with others.
         case coalescing
-        /// It may begin later than its date, to be done before a usual use.
+        /// The request may start later than its date, before a usual use.
         case usualUse
         /// Its latest begin date.
         case notAfter
-        /// It serves a time of a calendar, and the clock may be wrong yet.
+        /// The request serves a calendar time, and the clock is not trusted.
         case clockUnsynced
         case throttle
-        /// Its plugin's runs took too long within a day.
+        /// The runtime budget of its plugin is used up.
         case budget
         case requirement
-        /// Another request of its task goes first.
+        /// Another request of its task starts first.
         case predecessor
         case overlap
-        /// Runs of its handler exclude one another.
+        /// Only one run of its handler is permitted at a time.
         case handler
         case slot
-        /// A newer request of its task is about to take its place.
+        /// A newer request of its task is replacing it.
         case replacement
-        /// The daemon is about to end.
+        /// The store cannot write changes.
+        case store
+        /// The daemon is stopping.
         case drain
+
+        /// Whether a healthy task on a healthy daemon never waits for this gate.
+        package var isExceptional: Bool {
+            switch self {
+            case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .clockUnsynced,
+                .throttle, .budget, .store:
+                true
+            case .notBefore, .coalescing, .usualUse, .requirement, .predecessor, .overlap,
+                .handler, .slot, .replacement, .drain:
+                false
+            }
+        }
     }
 
     package var kind: Kind
-    /// Which one, where a request has several of a kind: the requirement's name; else "".
+    /// The name of the requirement; "" for other kinds.
     package var name: String
-    /// Whether it lets the request pass.
+    /// Whether the gate is met.
     package var isOpen: Bool
-    /// What there is now.
+    /// The current state.
     package var now: String
-    /// What there must be.
+    /// The required state.
     package var wanted: String
-    /// Where that is read; "" if it is the daemon's own.
+    /// Where the state is read; "" if it is the daemon's own.
     package var source: String
-    /// Since when it is so, Unix nanoseconds; `nil` if that is not known.
+    /// The time of the last change, Unix nanoseconds; `nil` if it is unknown.
     package var since: Int64?
-    /// When it opens by itself, or did, Unix nanoseconds; `nil` if nobody can tell.
+    /// When the gate unblocks by itself, or did, Unix nanoseconds; `nil` if it cannot be predicted.
     package var until: Int64?
-    /// What would open it, for people; "" if only time does, or nothing.
+    /// How people can unblock it; "" if they cannot.
     package var remedy: String
-    /// How things would be with it open, to follow "if"; "" if nothing opens it any more.
+    /// The met condition as a clause after "if"; "" if it can never be met.
     package var condition: String
-    /// What it was before, the newest first.
+    /// The previous states, the newest first.
     package var changes: [Fact.Change]
-    /// The runs or requests that close it, at most `idsMax`.
+    /// The runs or requests that block it, at most `idsMax`.
     package var ids: [RunID]
 
-    /// How many ids are told.
+    /// The most ids in a gate.
     package static let idsMax = 8
 
     package init(
@@ -87,35 +101,37 @@ package struct Gate: Equatable, Sendable {
         self.ids = ids
     }
 
-    /// Its kind, and which of several: `requirement(network)`.
+    /// The kind, with the name in parentheses: `requirement(network)`.
     package var label: String { kind.rawValue + (name.isEmpty ? "" : "(\(name))") }
 
-    /// What a closed gate waits for, in a few words.
+    /// What an unmet gate waits for, in a few words.
     package var sentence: String {
         switch kind {
         case .notBefore: "its earliest begin date" + (source.isEmpty ? "" : ": \(source)")
         case .coalescing:
-            "others, which it may meet"
+            "other tasks, to start together"
                 + (until.map { " at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .usualUse:
             "its usual use"
-                + (until.map { ", for which it begins at \(Timestamp.text(unixNanoseconds: $0))" }
-                    ?? "")
+                + (until.map { ": starts at \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .clockUnsynced:
-            "a clock that can be believed: \(now)"
-                + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0)) at the most" } ?? "")
+            "a synchronized clock: \(now)"
+                + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0)) at the latest" }
+                    ?? "")
         case .throttle:
-            "what its last runs owe for not stopping in time"
-                + (until.map { ", until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
-        case .predecessor: "another request of its task, which goes first"
+            "throttled"
+                + (until.map { " until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+                + " (\(now))"
+        case .predecessor: "an earlier request of its task"
         case .budget:
-            "its plugin's runtime, since \(now)"
+            "the daily runtime of its plugin: \(now)"
                 + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
-        case .overlap: "the run of it that is under way"
-        case .handler: "a run of its handler, which says that it takes one at a time"
-        case .slot: "a free slot; \(now)"
-        case .requirement: "\(name): \(wanted) is wanted; \(source) says \(now)"
-        case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .replacement, .drain:
+        case .overlap: "the current run of the task"
+        case .handler: "the current run of its handler, which runs one at a time"
+        case .slot: "waiting for a slot (\(now))"
+        case .requirement: "\(name): \(now)" + (source.isEmpty ? "" : " (\(source))")
+        case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .replacement, .store,
+            .drain:
             now
         }
     }

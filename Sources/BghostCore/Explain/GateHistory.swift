@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a gate closed and opened.
+/// The history of a gate's changes.
 struct GateHistory: Sendable {
-    /// As many as are kept of a fact, the newest first.
+    /// The last changes, the newest first; at most `Fact.changesMax`.
     private(set) var changes: [Fact.Change] = []
 
-    /// Since when it is as it is, Unix nanoseconds; `nil` if it has been so since before it was
-    /// watched.
+    /// The time of the last change, Unix nanoseconds; `nil` if there was none since the start.
     var since: Int64? { changes.first?.at }
 
-    /// Takes how it stands now; that it still stands so is no news.
+    /// Records the current state; ignores it if it has not changed.
     mutating func take(isOpen: Bool, reading: String, at unix: Int64) {
         let value: FactValue = isOpen ? .holds : .fails
         guard value != changes.first?.value ?? .holds else { return }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to why a task does not run, or why a request does not.
+/// Explains why a task or a request does not run.
 package struct TaskExplanation: Equatable, Sendable {
     /// The task's identifier, or a family's pattern.
     package var task: String
-    /// The moment of it on the daemon's wall clock, Unix nanoseconds.
+    /// The time of the explanation on the daemon's wall clock, Unix nanoseconds.
     package var at: Int64
-    /// Each request that waits and was asked for, as they would begin.
+    /// The selected waiting requests, in the order in which they would start.
     package var requests: [Explanation]
-    /// How many there are, if not all are told; the same number otherwise.
+    /// The number of waiting requests, including those beyond the limit.
     package var total: Int
-    /// Its runs that are under way.
+    /// Its runs in progress.
     package var running: [RunRecord]
-    /// The run that ended last.
+    /// Its last ended run.
     package var last: RunRecord?
-    /// What its schedule brings; `nil` if it has none.
+    /// The next start of its schedule; `nil` if it has none.
     package var schedule: ScheduleOutlook?
-    /// The newest of its requests that is tried no more.
+    /// Its newest dead letter.
     package var dead: DeadLetter?
     package var simulation: SimulationStatus
 
-    /// How many requests one answer tells of.
+    /// The most requests in one explanation.
     package static let requestsMax = 20
 
     package init(
@@ -45,18 +45,18 @@ package struct TaskExplanation: Equatable, Sendable {
         self.simulation = simulation
     }
 
-    /// What it is about, in one word: `running`, `waiting` or `idle`.
+    /// The state in one word: `running`, `waiting` or `idle`.
     package var state: String {
         if !running.isEmpty { return "running" }
         return requests.isEmpty ? "idle" : "waiting"
     }
 }
 
-/// What a schedule brings.
+/// The next start of a schedule.
 package struct ScheduleOutlook: Equatable, Sendable {
     /// The schedule in words.
     package var text: String
-    /// The start of its next time, Unix nanoseconds; `nil` if it never comes again.
+    /// The next start, Unix nanoseconds; `nil` if there is none.
     package var next: Int64?
 
     package init(text: String, next: Int64?) {
@@ -66,7 +66,7 @@ package struct ScheduleOutlook: Equatable, Sendable {
 }
 
 extension TaskSchedule {
-    /// When it comes, for people.
+    /// The times of the schedule, for people.
     package var summary: String {
         switch times {
         case .calendar(let expression, let zone, _, _): "\(expression.text) (\(zone.name))"
@@ -79,7 +79,7 @@ extension TaskSchedule {
             (86_400_000_000_000, "d"), (3_600_000_000_000, "h"), (60_000_000_000, "m"),
             (1_000_000_000, "s"),
         ]
-        // In the largest unit that says it in a whole number.
+        // Use the largest unit that gives a whole number.
         for (length, unit) in units where nanoseconds >= length && nanoseconds % length == 0 {
             return "\(nanoseconds / length)\(unit)"
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of one requirement, from where, and since when.
+/// The state of one requirement: its value, its source, and the time of its last change.
 package struct Fact: Equatable, Codable, Sendable {
-    /// A value that a fact took.
+    /// A former or current value of a fact.
     package struct Change: Equatable, Codable, Sendable {
         package var value: FactValue
-        /// What was read when it changed.
+        /// The reading at the time of the change.
         package var reading: String
         /// Unix nanoseconds.
         package var at: Int64
@@ -17,22 +17,24 @@ package struct Fact: Equatable, Codable, Sendable {
         }
     }
 
-    /// How many changes are kept.
+    /// The number of changes that are kept.
     package static let changesMax = 3
 
     package private(set) var value: FactValue = .unknown
-    /// What was read last, such as `online=0`.
+    /// The last reading, such as `online=0`.
     package private(set) var reading = "nothing watches it"
-    /// Where that was read, such as `/sys/class/power_supply/AC/online`.
+    /// The source of the reading, such as `/sys/class/power_supply/AC/online`.
     package private(set) var source = ""
-    /// Since when the value is this one, Unix nanoseconds; `nil` if nothing has been read yet.
+    /// The time of the last change of the value, Unix nanoseconds; `nil` before the first reading.
     package private(set) var since: Int64?
-    /// The last values that it took, the newest first.
+    /// The last values, the newest first.
     package private(set) var changes: [Change] = []
 
     package init() {}
 
-    /// Takes what was read, and answers whether the value is another one.
+    /// Records a reading.
+    ///
+    /// - Returns: whether the value has changed.
     mutating func take(_ value: FactValue, reading: String, source: String, at unix: Int64) -> Bool
     {
         self.reading = reading

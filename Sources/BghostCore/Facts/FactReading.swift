@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a source has read of the machine.
+/// A measure of the machine, as read by a source.
 package struct FactReading: Equatable, Sendable {
-    /// Who reads, where two may speak of the same requirement.
+    /// The reader, where two may measure the same requirement.
     ///
-    /// They do not overrule one another: a requirement holds if it holds for all of them.
+    /// A requirement is met if it is met according to all origins.
     package enum Origin: Int, Sendable, CaseIterable {
         case machine
         case ups
     }
 
-    /// What it is about.
+    /// The measured requirements.
     package var requirement: RequirementSet
     package var origin: Origin
     package var measure: FactMeasure
-    /// What was read as short text, such as `online=0`.
+    /// The reading as short text, such as `online=0`.
     package private(set) var text: String
-    /// Where it was read.
+    /// The source of the reading.
     package private(set) var source: String
 
-    /// The texts may be anybody's: they are cut, and what could move a terminal's cursor is taken out.
+    /// Creates a reading; the texts are untrusted, so they are shortened, and control characters are
+    /// replaced.
     package init(
         _ requirement: RequirementSet,
         _ measure: FactMeasure,
@@ -56,16 +57,16 @@ package struct FactReading: Equatable, Sendable {
 
 /// A measure of the machine, before any rule is applied.
 package enum FactMeasure: Equatable, Sendable {
-    /// It cannot be told.
+    /// It cannot be measured.
     case unknown
-    /// It is so or not.
+    /// Whether the condition is met.
     case state(Bool)
-    /// How full the battery is, 0 ... 100.
+    /// The charge of the battery, 0 to 100 per cent.
     case charge(percent: Double)
-    /// The share of the last ten seconds in which something waited for a resource, 0 ... 100.
+    /// The share of the last ten seconds in which tasks waited for a resource, 0 to 100 per cent.
     case pressure(cpu: Double, io: Double)
-    /// The processes that want to run, for each processor.
+    /// The number of runnable processes per processor.
     case load(perProcessor: Double)
-    /// What is free of a file system.
+    /// The free space of a file system.
     case space(percent: Double, bytes: UInt64)
 }

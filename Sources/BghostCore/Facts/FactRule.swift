@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a measure makes a requirement hold and when it makes it fail: every threshold and every time
-/// in one place.
+/// The thresholds and delays that decide whether a measure meets a requirement.
 package struct FactRule: Equatable, Sendable {
-    /// How long all must be good until it holds, nanoseconds.
+    /// How long all measures must be good before the requirement is met, nanoseconds.
     package var risesAfter: UInt64 = 0
-    /// How long all must be bad until it fails, nanoseconds.
+    /// How long all measures must be bad before the requirement is unmet, nanoseconds.
     package var fallsAfter: UInt64 = 0
-    /// What it is if the first measure is neither good nor bad.
+    /// The value if the first measure is neither good nor bad.
     package var between = FactValue.fails
 
-    /// Below it on every resource the machine is idle, in per cent.
+    /// Below this pressure on each resource the machine is idle, per cent.
     package static let idlePressure = 10.0
-    /// From there on it is not, in per cent.
+    /// From this pressure on the machine is busy, per cent.
     package static let busyPressure = 25.0
-    /// Below it the machine is idle, where the kernel measures no pressure.
+    /// Below this load the machine is idle, if the kernel measures no pressure.
     package static let idleLoad = 0.5
-    /// From there on it is not.
+    /// From this load on the machine is busy.
     package static let busyLoad = 1.0
-    /// Below it the battery is low, in per cent.
+    /// Below this charge the battery is low, per cent.
     package static let lowCharge = 20.0
-    /// From there on a battery that was low is so no more, in per cent.
+    /// From this charge on a low battery is no longer low, per cent.
     package static let recoveredCharge = 25.0
-    /// What must be free of a file system, in per cent.
+    /// The free space that a file system must have, per cent.
     package static let freeShare = 5.0
-    /// What must be free of a file system.
+    /// The free space that a file system must have, bytes.
     package static let freeBytes: UInt64 = 1 << 30
 
     private static let second: UInt64 = 1_000_000_000
@@ -39,13 +38,10 @@ package struct FactRule: Equatable, Sendable {
         }
     }
 
-    /// That the machine is not under pressure, which keeps back more than what asks for an idle one.
-    static let noPressure = FactRule(fallsAfter: 10 * second, between: .holds)
-
-    /// What a measure says.
+    /// The assessment of a measure.
     enum Signal: Equatable, Sendable {
         case good
-        /// Good enough to stay as it is.
+        /// Neither good nor bad: the value does not change.
         case between
         case bad
         case unknown
@@ -87,9 +83,9 @@ extension FactMeasure {
         }
     }
 
-    /// Good up to `good`, bad above `bad`.
+    /// Assesses a value: good up to `good`, bad above `bad`.
     ///
-    /// What is not a number is not valid, as no range contains it.
+    /// NaN is not valid, because no range contains it.
     private static func signal(
         of value: Double,
         good: Double,

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that is known of the machine: one fact for each requirement.
+/// The facts of the machine: one for each requirement.
 ///
-/// It is a value: the same readings at the same moments give the same facts.
+/// It is a value: the same readings at the same times give the same facts.
 package struct FactSheet: Equatable, Sendable {
-    /// What a simulated fact has as its source.
+    /// The source of simulated facts.
     package static let simulationSource = "simulate fact"
-    /// How many probes a manifest may name.
+    /// The most probes of a manifest.
     package static let probesMax = 8
 
     /// The names of the probes, in the order of their bits.
     package let probes: [String]
     private var facts = [Fact](repeating: Fact(), count: UInt16.bitWidth)
-    /// What each origin says, by bit and origin.
+    /// The last reading of each origin, by bit and origin.
     private var tracks = [Track?](
         repeating: nil,
         count: UInt16.bitWidth * FactReading.Origin.allCases.count
     )
     private var simulated = [FactValue?](repeating: nil, count: UInt16.bitWidth)
-    private var noPressure = Hysteresis(.noPressure)
 
     private struct Track: Equatable, Sendable {
         var hysteresis: Hysteresis
@@ -26,12 +25,12 @@ package struct FactSheet: Equatable, Sendable {
         var source: String
     }
 
-    /// - Parameter probes: those after the eighth are left out, as they have no bit.
+    /// - Parameter probes: probes after the eighth are omitted, because they have no bit.
     package init(probes: [String] = []) {
         self.probes = Array(probes.prefix(Self.probesMax))
     }
 
-    /// Facts as they are, with no source behind them.
+    /// Creates a sheet with given facts and no readings.
     ///
     /// - Parameter facts: in the order of their bits.
     package init(probes: [String], facts: [Fact]) {
@@ -42,18 +41,16 @@ package struct FactSheet: Equatable, Sendable {
     /// All facts, in the order of their bits.
     package var all: [Fact] { facts }
 
-    /// The fact of one requirement; of several, that of the first.
+    /// The fact of a requirement; for several requirements, that of the first.
     package subscript(requirement: RequirementSet) -> Fact {
         requirement.isEmpty ? Fact() : facts[requirement.rawValue.trailingZeroBitCount]
     }
 
-    /// Whether something has waited for the processor or the disk for so much of the time that what
-    /// can wait should.
-    package var isUnderPressure: Bool { noPressure.value == .fails }
+    // MARK: Changes
 
-    // MARK: What changes it
-
-    /// Takes a reading and answers which requirements have another value now.
+    /// Applies a reading.
+    ///
+    /// - Returns: the requirements whose value has changed.
     package mutating func update(_ reading: FactReading, now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
         for requirement in reading.requirement.each {
@@ -65,17 +62,15 @@ package struct FactSheet: Equatable, Sendable {
                 text: reading.text,
                 source: reading.source
             )
-            if requirement == .idle {
-                noPressure.take(reading.measure.signal, now: now.monotonic)
-            }
             if settle(requirement, now: now) { changed.insert(requirement) }
         }
         return changed
     }
 
-    /// Lets time pass up to now and answers which requirements have another value.
+    /// Applies the passing of time.
+    ///
+    /// - Returns: the requirements whose value has changed.
     package mutating func advance(now: Moment) -> RequirementSet {
-        noPressure.advance(now: now.monotonic)
         var changed: RequirementSet = []
         for requirement in due(at: now.monotonic).each {
             for origin in FactReading.Origin.allCases {
@@ -86,7 +81,9 @@ package struct FactSheet: Equatable, Sendable {
         return changed
     }
 
-    /// Has a requirement be what somebody says, whatever the sources read; `nil` ends that.
+    /// Sets a simulated value, which overrides all readings; `nil` ends the simulation.
+    ///
+    /// - Returns: the requirements whose value has changed.
     package mutating func simulate(
         _ requirement: RequirementSet,
         as value: FactValue?,
@@ -100,16 +97,17 @@ package struct FactSheet: Equatable, Sendable {
         return changed
     }
 
-    /// The requirements that are what somebody says, in the order of their bits.
+    /// The simulated requirements, in the order of their bits.
     package var simulations: [SimulatedFact] {
         simulated.enumerated().compactMap { bit, value in
             value.map { SimulatedFact(requirement: RequirementSet(rawValue: 1 << bit), value: $0) }
         }
     }
 
-    /// The same facts under other probes, each by its name, and without what a UPS has said that is asked
-    /// no more.
+    /// The same facts with other probes, matched by name.
     ///
+    /// - Parameter keepsUPS: whether to keep the readings of the UPS.
+    /// - Returns: the new sheet, and the requirements whose value has changed.
     /// - Returns: those, and the requirements that have another value now.
     package func renewed(
         probes names: [String],
@@ -133,7 +131,6 @@ package struct FactSheet: Equatable, Sendable {
                     tracks[bit * origins.count + origin.rawValue]
             }
         }
-        renewed.noPressure = noPressure
         guard !keepsUPS else { return (renewed, []) }
         let ups = RequirementSet([.externalPower, .batteryNotLow])
         var changed: RequirementSet = []
@@ -145,21 +142,38 @@ package struct FactSheet: Equatable, Sendable {
 
     // MARK: Time
 
-    /// When `advance` is to be called next, monotonic nanoseconds; `nil` if nothing is on its way.
+    /// When to call `advance` next, monotonic nanoseconds; `nil` if no change is pending.
     package var nextDeadline: UInt64? {
-        var next = noPressure.deadline
+        var next: UInt64?
         for case let deadline? in tracks.lazy.map({ $0?.hysteresis.deadline }) {
             next = min(next ?? .max, deadline)
         }
         return next
     }
 
-    /// The requirements whose value changes by then if nothing else is read.
+    /// When an unmet requirement is met if its readings stay as good as they are, monotonic
+    /// nanoseconds; `nil` if one is bad, unknown or simulated.
+    package func settles(_ requirement: RequirementSet) -> UInt64? {
+        let index = requirement.rawValue.trailingZeroBitCount
+        guard facts[index].value == .fails, simulated[index] == nil else { return nil }
+        var latest: UInt64?
+        for origin in FactReading.Origin.allCases {
+            guard let track = tracks[place(of: requirement, origin)],
+                track.hysteresis.value != .holds
+            else { continue }
+            guard track.hysteresis.value == .fails, let deadline = track.hysteresis.deadline else {
+                return nil
+            }
+            latest = max(latest ?? 0, deadline)
+        }
+        return latest
+    }
+
+    /// The requirements whose value changes until then without a further reading.
     ///
-    /// Whoever can take a fresh look does so before `advance`: the last one may be old.
+    /// The last readings may be old: a caller that can read again does so before `advance`.
     package func due(at monotonic: UInt64) -> RequirementSet {
         var due: RequirementSet = []
-        if let deadline = noPressure.deadline, deadline <= monotonic { due.insert(.idle) }
         for (index, track) in tracks.enumerated() {
             guard let deadline = track?.hysteresis.deadline, deadline <= monotonic else { continue }
             due.insert(RequirementSet(rawValue: 1 << (index / FactReading.Origin.allCases.count)))
@@ -174,13 +188,14 @@ package struct FactSheet: Equatable, Sendable {
             + origin.rawValue
     }
 
-    /// Makes one fact of what all origins say: the worst decides, and then the more special one.
+    /// Updates a fact from the readings of all origins: the worst value wins, and for equal values the last
+    /// origin.
     private mutating func settle(_ requirement: RequirementSet, now: Moment) -> Bool {
         let index = requirement.rawValue.trailingZeroBitCount
         if let value = simulated[index] {
             return facts[index].take(
                 value,
-                reading: "simulated \(value.rawValue)",
+                reading: "simulated \(value.word)",
                 source: Self.simulationSource,
                 at: now.unix
             )
@@ -195,7 +210,7 @@ package struct FactSheet: Equatable, Sendable {
                 at: now.unix
             )
         }
-        // Simulated until now, and watched by nobody.
+        // The requirement was simulated until now, and has no source.
         return facts[index].take(.unknown, reading: Fact().reading, source: "", at: now.unix)
     }
 }

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether something holds of the machine, as far as that can be told.
+/// Whether a condition of the machine is met, or unknown.
 ///
-/// Not to know is an answer of its own: what follows from it is the policy's to say.
+/// A policy decides what follows from `unknown`.
 package enum FactValue: String, Equatable, Codable, Sendable, CaseIterable {
     case holds
     case fails
     case unknown
+}
+
+extension FactValue {
+    /// The value as a word for people.
+    package var word: String {
+        switch self {
+        case .holds: "met"
+        case .fails: "unmet"
+        case .unknown: "unknown"
+        }
+    }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a fact from flickering.
+/// Delays the changes of a fact, so that it does not alternate quickly.
 ///
 /// ```
 ///                 good for risesAfter
@@ -11,18 +11,18 @@
 ///          └────────── unknown ◄──────────┘
 /// ```
 ///
-/// It is a value, and time is passed in: monotonic nanoseconds.
+/// It is a value; times are monotonic nanoseconds.
 struct Hysteresis: Equatable, Sendable {
     let rule: FactRule
     private(set) var value: FactValue = .unknown
-    /// Since when all has spoken for the other value.
+    /// Since when all measures indicate the other value.
     private var streakSince: UInt64?
 
     init(_ rule: FactRule) {
         self.rule = rule
     }
 
-    /// When the value changes if nothing else is measured until then.
+    /// When the value changes without a further measure.
     var deadline: UInt64? {
         guard let streakSince else { return nil }
         let (sum, overflow) = streakSince.addingReportingOverflow(
@@ -31,7 +31,7 @@ struct Hysteresis: Equatable, Sendable {
         return overflow ? .max : sum
     }
 
-    /// Takes a measure.
+    /// Applies a measure.
     mutating func take(_ signal: FactRule.Signal, now: UInt64) {
         switch (value, signal) {
         case (_, .unknown):
@@ -40,7 +40,7 @@ struct Hysteresis: Equatable, Sendable {
         case (.unknown, .between):
             value = rule.between
         case (.unknown, .good):
-            // Not yet: until it has held for long enough it does not hold.
+            // The value is `fails` until the measures have been good for `risesAfter`.
             value = .fails
             streakSince = now
         case (.unknown, .bad):
@@ -54,7 +54,7 @@ struct Hysteresis: Equatable, Sendable {
         advance(now: now)
     }
 
-    /// Lets time pass.
+    /// Applies the passing of time.
     mutating func advance(now: UInt64) {
         guard let deadline, now >= deadline else { return }
         value = value == .holds ? .fails : .holds

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program of the operator's that says whether something holds.
+/// A probe: a program of the operator that checks a condition.
 ///
-/// It exits with 0 if so and with 1 if not; anything else says that it could not tell. The first line
-/// of its output is shown as the reading.
+/// Exit status 0 means met, 1 means unmet, any other end means unknown. The first line of the output is shown
+/// as the reading.
 package struct ProbeDefinition: Equatable, Sendable {
     package var name: String
     /// The program's absolute path and its arguments.
     package var arguments: [String]
-    /// From one look to the next, at least a second; a look that takes longer delays the next.
+    /// The time from one start to the next, at least 1 s; a run that takes longer delays the next one.
     package var interval: Duration
-    /// How long a look may take.
+    /// The time limit of a run.
     package var timeout: Duration
 
     package init(

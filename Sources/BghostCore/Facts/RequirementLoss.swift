@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a run that loses a requirement while it is under way.
+/// The policy for a run whose requirement is no longer met.
 package struct RequirementLoss: Equatable, Sendable {
-    /// What to do with the run.
+    /// The action for the run.
     package enum Action: String, Equatable, Sendable, CaseIterable {
-        /// Ask it to stop, as at the end of its runtime.
+        /// Cancel the run, as at the end of its runtime.
         case expire
         case `continue`
     }
 
-    /// The requirements without which the run does not go on.
+    /// The requirements whose loss cancels a run.
     package private(set) var expiring: RequirementSet
 
-    /// Power and idleness are the machine's owner's to take back, so losing them ends a run; a
-    /// network comes and goes, and what uses it waits or fails by itself.
+    /// Creates the default policy.
+    ///
+    /// The loss of power or idleness cancels a run, because the owner of the machine needs it. The loss of
+    /// the network does not, because it may be short, and its users wait or fail by themselves.
     package init() {
         expiring = [.externalPower, .batteryNotLow, .idle]
     }
@@ -28,11 +30,11 @@ package struct RequirementLoss: Equatable, Sendable {
         }
     }
 
-    /// The lost requirements for which a run has to stop; empty if it goes on.
+    /// The lost requirements for which a run must be cancelled; empty if it continues.
     ///
     /// - Parameters:
-    ///   - wanted: what the run requires.
-    ///   - facts: what is known now.
+    ///   - wanted: the requirements of the run.
+    ///   - facts: the current facts.
     package func stopping(_ wanted: RequirementSet, given facts: FactSheet) -> RequirementSet {
         facts.failing(of: wanted.intersection(expiring))
     }

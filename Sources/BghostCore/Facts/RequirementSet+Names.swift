@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RequirementSet {
-    /// The requirements that need no probe, with their names in the manifest.
+    /// The requirements other than probes, with their names in the manifest.
     package static let named: [(name: String, requirement: RequirementSet)] = [
         ("externalPower", .externalPower),
         ("network", .network),
@@ -11,10 +11,10 @@ extension RequirementSet {
         ("storage", .storage),
     ]
 
-    /// All bits that probes have.
+    /// The bits of all probes.
     package static let anyProbe = RequirementSet(rawValue: 0xFF00)
 
-    /// The requirement of this name; `nil` if there is none.
+    /// The requirement with a name; `nil` if there is none.
     ///
     /// - Parameter probes: the names of the manifest's probes, in the order of their bits.
     package init?(name: some StringProtocol, probes: [String]) {
@@ -27,7 +27,7 @@ extension RequirementSet {
         }
     }
 
-    /// The names of the requirements in it, with commas.
+    /// The names of the requirements in this set, separated by commas.
     package func name(probes: [String]) -> String {
         each.map { requirement in
             if let known = Self.named.first(where: { $0.requirement == requirement }) {
@@ -38,7 +38,7 @@ extension RequirementSet {
         }.joined(separator: ", ")
     }
 
-    /// What one requirement asks for, in words.
+    /// The condition of one requirement, in words.
     package var wanted: String {
         switch self {
         case .externalPower: "power from the mains"
@@ -48,6 +48,21 @@ extension RequirementSet {
         case .batteryNotLow: "charge of at least 20 %, once below at least 25 %"
         case .storage: "at least 5 % and 1 GiB free"
         default: "exit 0"
+        }
+    }
+
+    /// How the operator can meet one requirement, in the imperative.
+    ///
+    /// - Parameter name: its name in the manifest.
+    package func remedy(name: String) -> String {
+        switch self {
+        case .externalPower: "connect external power"
+        case .network: "bring up a default route; it counts after 2 s"
+        case .unmetered: "connect to a network that does not cost by the byte"
+        case .idle: "reduce the load: cpu and io pressure below 10 % for 60 s"
+        case .batteryNotLow: "charge the battery to at least 25 %"
+        case .storage: "free at least 5 % and 1 GiB of the disk"
+        default: "make the probe `\(name)` exit 0"
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RequirementSet {
-    /// Reads `BG_NEEDS_*`; `nil` if there is a bit that this host does not know.
+    /// Parses `BG_NEEDS_*`; `nil` if a bit is unknown.
     package init?(needs: UInt32) {
         self = []
         var rest = needs
@@ -11,5 +11,11 @@ extension RequirementSet {
             rest &= ~bit
         }
         guard rest == 0 else { return nil }
+    }
+
+    /// The value of `BG_NEEDS_*`; requirements without a bit in the ABI are omitted.
+    package var needs: UInt32 {
+        (contains(.network) ? 1 : 0) | (contains(.externalPower) ? 2 : 0)
+            | (contains(.unmetered) ? 4 : 0)
     }
 }

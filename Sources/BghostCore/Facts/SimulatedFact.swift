@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody wants a requirement to be, as in `network=off` or `power=battery`.
+/// A simulated value of a requirement, such as `network=off` or `power=battery`.
 package struct SimulatedFact: Equatable, Sendable {
     package var requirement: RequirementSet
-    /// `nil`: what the machine says, again.
+    /// `nil` ends the simulation.
     package var value: FactValue?
 
-    /// Why a text is not one.
+    /// The error for an invalid text.
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         case noValue
         case unknownName(String, known: [String])
@@ -29,7 +29,7 @@ package struct SimulatedFact: Equatable, Sendable {
         self.value = value
     }
 
-    /// Reads `NAME=VALUE`.
+    /// Parses `NAME=VALUE`.
     ///
     /// - Parameter probes: the names of the manifest's probes, in the order of their bits.
     package init(_ text: some StringProtocol, probes: [String]) throws(Failure) {

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A requirement that keeps a run from starting, with all that `bghost why` says of it.
+/// An unmet requirement, with the data that `bghost why` prints.
 package struct UnmetRequirement: Equatable, Sendable {
     package var requirement: RequirementSet
-    /// As in the manifest; a probe by its own name.
+    /// The name in the manifest; for a probe, its own name.
     package var name: String
-    /// `fails`, or `unknown` where that is not enough.
+    /// `fails`, or `unknown` if the policy counts that as unmet.
     package var value: FactValue
-    /// What it is now, such as `AC online=0`.
+    /// The current reading, such as `AC online=0`.
     package var reading: String
-    /// What it must be, such as `online=1 of a mains supply`.
+    /// The wanted reading, such as `online=1 of a mains supply`.
     package var wanted: String
-    /// Since when, Unix nanoseconds; `nil` if nothing has been read yet.
+    /// The time of the last change, Unix nanoseconds; `nil` before the first reading.
     package var since: Int64?
-    /// Where that is read.
+    /// The source of the reading.
     package var source: String
-    /// The last values that it took, the newest first.
+    /// The last values, the newest first.
     package var changes: [Fact.Change]
 }
 
-/// What follows from a requirement of which nothing is known.
+/// The policy for requirements with an unknown value.
 package struct UnknownPolicy: Equatable, Sendable {
-    /// The requirements that are taken as met; the others wait.
+    /// The requirements that count as met; the others count as unmet.
     package var takesAsMet: RequirementSet
 
     package init(takesAsMet: RequirementSet) {
         self.takesAsMet = takesAsMet
     }
 
-    /// A server's: hardly any knows whether its network costs by the byte, and hardly any does.
+    /// The policy for servers: they rarely know whether their network is metered, and it rarely is.
     package static let server = UnknownPolicy(takesAsMet: .unmetered)
-    /// Waits until all is known.
+    /// All unknown requirements count as unmet.
     package static let strict = UnknownPolicy(takesAsMet: [])
 }
 
 extension FactSheet {
-    /// Those of the wanted requirements that are not met, in the order of their bits; none means that
-    /// a run may start.
+    /// The unmet requirements among those of a run, in the order of their bits; the run may start if there
+    /// are none.
     package func unmet(
         _ wanted: RequirementSet,
         onUnknown policy: UnknownPolicy = .server
@@ -61,9 +61,9 @@ extension FactSheet {
         }
     }
 
-    /// Those of a run's requirements that are known to be met no longer.
+    /// The requirements of a run that are known to be unmet.
     ///
-    /// One of which nothing is known any more is not lost.
+    /// A requirement whose value has become unknown is not lost.
     package func failing(of wanted: RequirementSet) -> RequirementSet {
         wanted.each.reduce(into: []) { failing, requirement in
             if self[requirement].value == .fails { failing.insert(requirement) }

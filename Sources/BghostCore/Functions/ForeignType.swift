@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A C type that has a value of its own: what a result, a field or a plain argument can be.
+/// A C type with a value: the type of a result, a field or a plain argument.
 package indirect enum ForeignType: Equatable, Sendable {
     case scalar(ScalarType)
-    /// `void *` that nobody looks behind: null, or a handle that an earlier call answered.
+    /// An opaque `void *`: null, or a handle that an earlier call returned.
     case pointer
-    /// `const char *`, NUL-terminated, or null. An owned one is given to `free` once it is read.
+    /// `const char *`, NUL-terminated, or null. The host passes an owned one to `free` after reading it.
     case string(owned: Bool)
     /// A struct by value.
     case structure([StructureField])
 
-    /// The integer type that this is, if it is one.
+    /// The integer type, if it is one.
     package var integer: ScalarType? {
         guard case .scalar(let scalar) = self, scalar.isInteger else { return nil }
         return scalar
     }
 }
 
-/// One member of a struct, of which either all members have names or none has.
+/// A member of a struct; either all members have names or none has.
 package struct StructureField: Equatable, Sendable {
     package var name: String?
     package var type: ForeignType

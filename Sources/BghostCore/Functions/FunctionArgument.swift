@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One argument of a C function, and how the host comes by its value.
+/// An argument of a C function, and the source of its value.
 package struct FunctionArgument: Equatable, Sendable {
     package var name: String?
     package var passing: Passing
-    /// What is passed where the parameters of the run do not name it.
+    /// The value if the parameters of the run do not contain the argument.
     package var preset: Preset?
 
     package init(name: String? = nil, passing: Passing, preset: Preset? = nil) {
@@ -13,38 +13,38 @@ package struct FunctionArgument: Equatable, Sendable {
         self.preset = preset
     }
 
-    /// What the C function is handed.
+    /// The form in which the C function receives the argument.
     package enum Passing: Equatable, Sendable {
         /// The value itself.
         case value(ForeignType)
         /// A pointer to bytes that the function may read.
         case bytes
-        /// A pointer to one value: to zeros, or, if `given`, to a value from the parameters. What
-        /// stands there after the call is part of the result.
+        /// A pointer to one value, which is zero or, if `given`, from the parameters. The value after the
+        /// call is part of the result.
         case reference(ForeignType, given: Bool)
         /// A pointer to memory that the function writes to.
         case buffer(OutputBuffer)
-        /// `void (*)(int status)`, or with text `void (*)(int status, const char *text)`: ends the
-        /// run, from any thread.
+        /// `void (*)(int status)`, or with text `void (*)(int status, const char *text)`: ends the run; may
+        /// be called on any thread.
         case done(text: Bool)
-        /// `int (*)(void)`: not 0 once the run is asked to stop.
+        /// `int (*)(void)`: returns a value other than 0 after the run was cancelled.
         case cancelled
     }
 
-    /// A value that stands in the signature.
+    /// A value in the signature.
     package enum Preset: Equatable, Sendable {
         case null
         case boolean(Bool)
         case integer(Int128)
         case number(Double)
         case text(String)
-        /// The number of bytes given for another argument.
+        /// The length of another argument, bytes.
         case lengthOf(String)
-        /// The number of bytes that another argument has room for.
+        /// The capacity of another argument, bytes.
         case capacityOf(String)
     }
 
-    /// Whether the parameters of a run can give it a value.
+    /// Whether the parameters of a run can contain its value.
     package var isGiven: Bool {
         switch passing {
         case .value, .bytes: true
@@ -54,7 +54,7 @@ package struct FunctionArgument: Equatable, Sendable {
         }
     }
 
-    /// Whether what the function leaves in it is part of the result.
+    /// Whether its contents after the call are part of the result.
     package var isAnswered: Bool {
         switch passing {
         case .reference, .buffer: true
@@ -63,13 +63,13 @@ package struct FunctionArgument: Equatable, Sendable {
     }
 }
 
-/// Memory of a fixed size for a function to write to.
+/// A buffer of fixed size that a function writes to.
 package struct OutputBuffer: Equatable, Sendable {
-    /// How much the function may write, bytes.
+    /// The capacity, bytes.
     package var capacity: Int
-    /// Whether it holds NUL-terminated text.
+    /// Whether it contains NUL-terminated text.
     package var text: Bool
-    /// Whether it starts with bytes from the parameters; else it starts with zeros.
+    /// Whether its initial contents are from the parameters; otherwise they are zeros.
     package var given: Bool
     package var filled: Filled
 
@@ -80,13 +80,13 @@ package struct OutputBuffer: Equatable, Sendable {
         self.filled = filled
     }
 
-    /// How much of it is the answer.
+    /// The part of the buffer that is the result.
     package enum Filled: Equatable, Sendable {
-        /// All of it, or, of text, what stands before the NUL.
+        /// The whole buffer; for text, the part before the NUL.
         case whole
-        /// As many bytes as the function's result says; none if that is negative.
+        /// The number of bytes that the function returns; none if it is negative.
         case result
-        /// As many bytes as an `out` or `inout` argument says.
+        /// The number of bytes in an `out` or `inout` argument.
         case argument(String)
     }
 }

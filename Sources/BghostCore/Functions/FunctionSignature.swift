@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a C function is called, read from text such as `ulong(ulong, bytes, uint)`.
+/// The signature of a C function, parsed from text such as `ulong(ulong, bytes, uint)`.
 ///
-/// The language is described in `docs/FUNCTIONS.md`. A value made by `init(parsing:)` is consistent:
-/// names are unique, what refers to an argument finds one that fits, and every limit is kept.
+/// `docs/FUNCTIONS.md` describes the language. A value that was created by `init(parsing:)` is consistent:
+/// names are unique, references to arguments are valid, and all limits are met.
 package struct FunctionSignature: Equatable, Sendable {
     /// `nil` is `void`.
     package var result: ForeignType?
     package var arguments: [FunctionArgument]
-    /// How many arguments stand before `...`; `nil` if the function is not variadic.
+    /// The number of arguments before `...`; `nil` if the function is not variadic.
     package var fixedArguments: Int?
-    /// What the result must be for the run to have succeeded; `nil` takes any.
+    /// The condition that the result of a successful run meets; `nil` accepts any result.
     package var success: SuccessCondition?
 
     init(
@@ -25,14 +25,14 @@ package struct FunctionSignature: Equatable, Sendable {
         self.success = success
     }
 
-    /// Reads a signature.
-    /// - Throws: What is wrong, in which column, and what would be right.
+    /// Parses a signature.
+    /// - Throws: the error with its column, and what is valid.
     package init(parsing text: String) throws(SignatureError) {
         var parser = try SignatureParser(text)
         self = try parser.signature()
     }
 
-    /// What is wrong with a signature, in one line for people; `nil` if nothing is.
+    /// The error in a signature, in one line for people; `nil` if it is valid.
     package static func problem(in text: String) -> String? {
         do throws(SignatureError) {
             _ = try FunctionSignature(parsing: text)
@@ -49,25 +49,25 @@ package struct FunctionSignature: Equatable, Sendable {
         }
     }
 
-    /// Where an argument of that name stands.
+    /// The index of the argument with a name.
     package func index(ofArgument name: String) -> Int? {
         arguments.firstIndex { $0.name == name }
     }
 }
 
-/// What a signature may not exceed.
+/// The limits of a signature.
 package enum SignatureLimits {
     package static let textLength = 4096
     package static let arguments = 64
     package static let structureFields = 64
     package static let structureDepth = 8
-    /// The capacity of an output buffer that names none, bytes.
+    /// The capacity of an output buffer without one in the signature, bytes.
     package static let bufferBytesDefault = 64 << 10
-    /// What the output buffers of one call may take together, and any one input, bytes.
+    /// The maximum total size of a call's output buffers, and the maximum size of an input, bytes.
     package static let bufferBytesMax = 16 << 20
 }
 
-/// A comparison of the result, as in `int(string, int) >= 0` or `pointer(size) != null`.
+/// A condition on the result, as in `int(string, int) >= 0` or `pointer(size) != null`.
 package struct SuccessCondition: Equatable, Sendable {
     package enum Comparison: String, CaseIterable, Equatable, Sendable {
         case equal = "=="
@@ -92,13 +92,14 @@ package struct SuccessCondition: Equatable, Sendable {
         self.operand = operand
     }
 
-    /// Whether a result fulfils it: the whole number, or of a `bool` 0 or 1, of a pointer its
-    /// address.
+    /// Whether a result meets the condition.
+    ///
+    /// - Parameter value: the integer; 0 or 1 for a `bool`; the address for a pointer.
     package func holds(for value: Int128) -> Bool {
         let (value, operand): (Int128, Int128) =
             switch operand {
             case .null: (value, 0)
-            // C promises 0 or 1, but a wrong signature may show anything.
+            // C guarantees 0 or 1, but with a wrong signature the value may be different.
             case .boolean(let flag): (value == 0 ? 0 : 1, flag ? 1 : 0)
             case .integer(let operand): (value, operand)
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A C scalar as the signature language spells it, with the sizes of LP64 Linux.
+/// A C scalar type in the signature language, with the sizes of LP64 Linux.
 package enum ScalarType: String, CaseIterable, Equatable, Sendable {
     case bool, char, schar, uchar, short, ushort, int, uint
     case long, ulong, longlong, ulonglong
@@ -8,7 +8,7 @@ package enum ScalarType: String, CaseIterable, Equatable, Sendable {
     case size, ssize, intptr, uintptr
     case float, double
 
-    /// How many bytes it takes, which is also its alignment.
+    /// The size, which is also the alignment, bytes.
     package var byteCount: Int {
         switch self {
         case .bool, .char, .schar, .uchar, .int8, .uint8: 1
@@ -19,13 +19,13 @@ package enum ScalarType: String, CaseIterable, Equatable, Sendable {
         }
     }
 
-    /// Whether it has a fraction.
+    /// Whether it is a floating-point type.
     package var isFloatingPoint: Bool { self == .float || self == .double }
 
-    /// Whether it counts in whole numbers; `bool` does not.
+    /// Whether it is an integer type; `bool` is not.
     package var isInteger: Bool { !isFloatingPoint && self != .bool }
 
-    /// Whether negative values exist.
+    /// Whether it has negative values.
     package var isSigned: Bool {
         switch self {
         case .schar, .short, .int, .long, .longlong, .int8, .int16, .int32, .int64: true
@@ -35,7 +35,7 @@ package enum ScalarType: String, CaseIterable, Equatable, Sendable {
         }
     }
 
-    /// The integers that it holds; `nil` for `bool` and the floating-point types.
+    /// The range of its integers; `nil` for `bool` and the floating-point types.
     package var integerRange: ClosedRange<Int128>? {
         guard isInteger else { return nil }
         let bits = Int128(byteCount * 8)
@@ -43,10 +43,10 @@ package enum ScalarType: String, CaseIterable, Equatable, Sendable {
         return isSigned ? -(one << (bits - 1))...(one << (bits - 1)) - 1 : 0...(one << bits) - 1
     }
 
-    /// Whether C passes it unchanged after `...`; smaller types arrive as `int`, `float` as `double`.
+    /// Whether C passes it unchanged after `...`; smaller integers become `int`, `float` becomes `double`.
     package var survivesPromotion: Bool { byteCount >= 4 && self != .float }
 
-    // The ABIs of the two architectures differ here.
+    // The ABIs of the two architectures differ in the sign of `char`.
     #if arch(arm64)
         private static let charIsSigned = false
     #else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be said about a signature only once all of it has been read.
+/// Checks of a signature that require all of it.
 struct SignatureCheck {
     var signature: FunctionSignature
-    /// Where each argument begins.
+    /// The start column of each argument.
     var columns: [Int]
 
     func run() throws(SignatureError) {
@@ -108,7 +108,7 @@ struct SignatureCheck {
         throw SignatureError(column, "no argument is named `\(name)`" + hint)
     }
 
-    /// C widens small types after `...`, so a callee never finds one there.
+    /// C promotes small types after `...`, so a callee never receives one there.
     private func checkVariadic() throws(SignatureError) {
         guard let fixed = signature.fixedArguments else { return }
         for (argument, column) in zip(signature.arguments, columns).dropFirst(fixed) {

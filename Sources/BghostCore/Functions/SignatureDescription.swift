@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The canonical spelling: parsing it again gives an equal value.
+// The canonical form: parsing it again gives an equal value.
 
 extension FunctionSignature: CustomStringConvertible {
     package var description: String {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no signature.
+/// The error for an invalid signature.
 package struct SignatureError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The Unicode scalar at which it is wrong; the first is 1.
+    /// The position of the error, in Unicode scalars; the first is 1.
     package var column: Int
-    /// What is wrong, and what would be right.
+    /// The error, and what is valid.
     package var message: String
 
-    /// The message may quote the signature, which is anybody's: what steers a terminal is escaped.
+    /// The message may quote the signature, which is untrusted input, so control characters are escaped.
     init(_ column: Int, _ message: String) {
         self.column = column
         self.message = PrintableText.escaped(message)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SignatureParser {
-    /// A type that has a value of its own.
+    /// Parses a type with a value.
     mutating func type(depth: Int) throws(SignatureError) -> ForeignType {
         if next.isMark("{") { return try structure(depth: depth + 1) }
         guard case .word(let word) = next.kind else {
@@ -93,7 +93,7 @@ extension SignatureParser {
             "void", "pointer", "string", "bytes", "out", "inout", "owned", "done", "cancelled",
         ]
 
-    /// How C and other languages name what is named otherwise here.
+    /// Names of C and other languages for types with another name here.
     private static let foreignNames: [String: String] = [
         "size_t": "size", "ssize_t": "ssize", "intptr_t": "intptr", "uintptr_t": "uintptr",
         "int8_t": "int8", "uint8_t": "uint8", "int16_t": "int16", "uint16_t": "uint16",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SignatureParser {
-    /// The value after `=`.
+    /// Parses the value after `=`.
     ///
-    /// That the argument it names exists is checked once all are known.
+    /// Whether the named argument exists is checked after all arguments are known.
     mutating func preset(
         for passing: FunctionArgument.Passing
     ) throws(SignatureError) -> FunctionArgument.Preset {
@@ -75,9 +75,9 @@ extension SignatureParser {
         return .integer(integer)
     }
 
-    /// Reads decimal, and with `0x` hexadecimal digits.
+    /// Parses decimal digits, or hexadecimal digits after `0x`.
     ///
-    /// A leading zero is refused, since C reads it as octal.
+    /// A leading zero is refused, since C interprets it as octal.
     static func integer(_ text: String) -> Int128? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -89,12 +89,12 @@ extension SignatureParser {
         } else {
             magnitude = Int128(digits)
         }
-        // A second sign would be taken by the initializer.
+        // The initializer would accept a second sign.
         guard let magnitude, magnitude >= 0, magnitude <= Int128(UInt64.max) else { return nil }
         return isNegative ? -magnitude : magnitude
     }
 
-    /// What the result must be.
+    /// Parses the condition on the result.
     mutating func condition(
         on result: ForeignType?
     ) throws(SignatureError) -> SuccessCondition {
@@ -135,14 +135,14 @@ extension SignatureParser {
 
     // MARK: - Tokens
 
-    /// Passes a mark, if it is next.
+    /// Consumes a mark, if it is next.
     mutating func take(_ mark: String) -> Bool {
         guard next.isMark(mark) else { return false }
         position += 1
         return true
     }
 
-    /// Passes a word, if it is next.
+    /// Consumes a word, if it is next.
     mutating func take(word: String) -> Bool {
         guard next.isWord(word) else { return false }
         position += 1

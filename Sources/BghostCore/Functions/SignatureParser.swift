@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a signature by recursive descent; only structs recurse, and their depth is limited.
+/// Parses a signature by recursive descent; only structs recurse, and their depth is limited.
 ///
 ///     signature  = result "(" [ "void" | argument { "," argument } ] ")" [ condition ]
 ///     argument   = "..." | "cancelled" | "done" [ "(" "string" ")" ]
 ///                | [ name ":" ] [ "out" | "inout" ] type [ "(" extent ")" ] [ "=" preset ]
 struct SignatureParser {
     var tokens: [SignatureToken]
-    /// Why the tokens end where they end, if that is not the end of the text.
+    /// The error at the end of the tokens, if that is not the end of the text.
     let fault: SignatureError?
     var position = 0
-    /// Where each argument read so far begins, for the checks that need all of them.
+    /// The start column of each argument so far, for later checks.
     var columns: [Int] = []
 
     init(_ text: String) throws(SignatureError) {
@@ -18,7 +18,7 @@ struct SignatureParser {
         (tokens, fault) = scanner.tokens()
     }
 
-    /// The next token, which stays; there is one always, since nobody passes the end.
+    /// The next token, which is not consumed; there is always one, since the end is never consumed.
     var next: SignatureToken { tokens[position] }
 
     mutating func signature() throws(SignatureError) -> FunctionSignature {

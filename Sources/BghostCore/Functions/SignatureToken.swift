@@ -13,7 +13,7 @@ struct SignatureToken: Equatable {
     var kind: Kind
     var column: Int
 
-    /// How messages name it.
+    /// The token in messages.
     var shown: String {
         switch kind {
         case .word(let text), .number(let text), .mark(let text): "`\(text)`"
@@ -38,7 +38,7 @@ struct SignatureToken: Equatable {
     static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 }
 
-/// Cuts a signature into tokens.
+/// Splits a signature into tokens.
 struct SignatureScanner {
     private let scalars: [Unicode.Scalar]
     private var position = 0
@@ -53,9 +53,9 @@ struct SignatureScanner {
         }
     }
 
-    /// The tokens, of which the last is `.end`, up to the first text that is none.
+    /// Returns the tokens up to the first invalid text; the last one is `.end`.
     ///
-    /// What is wrong there is told, not thrown: the parser may find a fault further left.
+    /// The error is returned and not thrown, because the parser may find one further left.
     mutating func tokens() -> ([SignatureToken], fault: SignatureError?) {
         var tokens: [SignatureToken] = []
         while true {
@@ -94,7 +94,7 @@ struct SignatureScanner {
         return .mark(String(first))
     }
 
-    /// The marks of the language, and those of C that people will try, with what to write instead.
+    /// The marks of the language, and marks of C with the replacement that a message suggests.
     private static let marks: [Unicode.Scalar: String] = [
         "(": "", ")": "", "{": "", "}": "", ",": "", ":": "", "=": "", "<": "", ">": "",
         "*": "pointers have words here: `string`, `bytes`, `out int`, or `pointer` for a handle",
@@ -103,7 +103,7 @@ struct SignatureScanner {
         ";": "a signature ends without `;`",
     ]
 
-    /// A sign, digits, and what belongs to them: `0x1F`, `1.5`, `2e-3`.
+    /// Reads a number: a sign, digits, and parts such as in `0x1F`, `1.5`, `2e-3`.
     private mutating func number() -> String {
         let start = position
         position += 1
@@ -112,7 +112,7 @@ struct SignatureScanner {
             let isHexadecimal = scalars[start..<position].contains { $0 == "x" || $0 == "X" }
             let isSign =
                 isExponent && !isHexadecimal && "+-".unicodeScalars.contains(scalars[position])
-            // A unit such as KiB is a word of its own.
+            // A unit such as KiB is a separate word.
             let isUnit = "KMGkmgBi".unicodeScalars.contains(scalars[position]) && !isHexadecimal
             let isPart =
                 SignatureToken.isLetter(scalars[position]) && !isUnit

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is not JSON, and where.
+/// The error for a text that is not JSON, with its place.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of the error.
     package enum Kind: Equatable, Sendable {
-        /// Nothing but white space.
+        /// The text contains only white space.
         case empty
         case byteOrderMark
         case notUTF8
-        /// The text is cut off, inside the value that was opened at this place if there is one.
+        /// The text ends too early, inside the value that was opened at this place, if there is one.
         case unexpectedEnd(opened: ByteSpan?)
         case unexpected(found: String, expected: String)
         case controlCharacterInString(UInt8)
@@ -21,7 +21,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case trailingCommaInStrictText
         case textAfterValue
         case tooLarge
-        /// Well-formed, but an object is needed.
+        /// The text is valid but not an object.
         case notAnObject
     }
 
@@ -33,10 +33,10 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         self.span = span
     }
 
-    /// Where it begins, in bytes.
+    /// The start of the error, bytes.
     package var offset: Int { Int(span.start) }
 
-    /// One sentence that says what is wrong, without the place.
+    /// One sentence with the error, without its place.
     package var message: String {
         switch kind {
         case .empty: "the text is empty where a JSON value is needed"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONNode {
-    /// The value as JSON for people: two spaces for each level, short arrays of scalars on one line.
+    /// The value as JSON for people: two spaces per level, short arrays of scalars on one line.
     package var indentedText: String {
         var text = ""
         write(into: &text, indent: "")

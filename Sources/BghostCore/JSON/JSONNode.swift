@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run of bytes in a source text.
+/// A range of bytes in a source text.
 ///
-/// 32 bits are enough: `JSONReader` refuses larger texts.
+/// 32 bits suffice: `JSONReader` rejects larger texts.
 package struct ByteSpan: Equatable, Hashable, Sendable {
     package var start: UInt32
     package var end: UInt32
@@ -12,7 +12,7 @@ package struct ByteSpan: Equatable, Hashable, Sendable {
         self.end = end
     }
 
-    /// A span of a text that has been checked to be shorter than 4 GiB.
+    /// Creates a span; the text must be shorter than 4 GiB.
     init(_ range: Range<Int>) {
         self.init(
             start: UInt32(clamping: range.lowerBound),
@@ -23,12 +23,12 @@ package struct ByteSpan: Equatable, Hashable, Sendable {
     package var range: Range<Int> { Int(start)..<max(Int(start), Int(end)) }
 }
 
-/// A JSON value and where it stands in its text.
+/// A JSON value with its place in the text.
 ///
-/// Two nodes are equal if they say the same; their places do not count.
+/// Two nodes are equal if their values are equal, independently of their places.
 package struct JSONNode: Sendable {
     package var value: JSONValue
-    /// Empty at 0 for a node that was made in code.
+    /// Empty at 0 for a node that was created in code.
     package var span: ByteSpan
 
     package init(_ value: JSONValue, span: ByteSpan = ByteSpan(start: 0, end: 0)) {
@@ -37,11 +37,11 @@ package struct JSONNode: Sendable {
     }
 }
 
-/// What a JSON text can say.
+/// A JSON value.
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// As written, since neither 64 bits nor a `Double` can hold every number.
+    /// The number as written, since neither 64 bits nor a `Double` can represent all numbers.
     case number(String)
     case string(String)
     case array([JSONNode])
@@ -49,10 +49,10 @@ package enum JSONValue: Sendable {
     case object([JSONMember])
 }
 
-/// One key of an object with its value.
+/// A member of an object: a key with its value.
 package struct JSONMember: Sendable {
     package var key: String
-    /// Quotation marks included.
+    /// The span includes the quotation marks.
     package var keySpan: ByteSpan
     package var value: JSONNode
 
@@ -92,15 +92,15 @@ extension JSONValue: Equatable {
 }
 
 extension String {
-    /// Equality as RFC 8259 has it, by code units.
+    /// Compares texts by code units, as in RFC 8259.
     ///
-    /// `==` would take two keys for one that differ only in how an accent is composed, and let one
+    /// `==` would treat two keys as equal if only the composition of an accent differs, so that one could
     /// hide the other.
     func isSameText(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension JSONNode {
-    /// The string; `nil` if this is something else.
+    /// The string; `nil` for other values.
     package var string: String? {
         if case .string(let text) = value { text } else { nil }
     }
@@ -119,12 +119,12 @@ extension JSONNode {
         if case .object(let members) = value { members } else { nil }
     }
 
-    /// The value of the first member with this key; `nil` also if this is no object.
+    /// The value of the first member with a key; `nil` if there is none or this is not an object.
     package subscript(key: String) -> JSONNode? {
         object?.first { $0.key.isSameText(as: key) }?.value
     }
 
-    /// What this is, with its article, for messages: "a string".
+    /// The type with its article, for messages: "a string".
     package var typeName: String {
         switch value {
         case .null: "null"
@@ -136,9 +136,9 @@ extension JSONNode {
         }
     }
 
-    /// Follows a JSON pointer (RFC 6901): "" is this node, `/a/0` the first element of its `a`.
+    /// Finds a value by a JSON pointer (RFC 6901): "" is this node, `/a/0` the first element of its `a`.
     ///
-    /// - Returns: `nil` if there is nothing at that place or the pointer is malformed.
+    /// - Returns: `nil` if there is no such value or the pointer is malformed.
     package func find(pointer: String) -> JSONNode? {
         guard !pointer.isEmpty else { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }

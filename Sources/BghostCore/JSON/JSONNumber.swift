@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONNode {
-    /// The number, if it is a whole one that 64 bits hold exactly, however it is written: `1e3`
-    /// and `10.0` are whole.
+    /// The number, if it is whole and fits exactly into 64 bits, in any notation: `1e3` and `10.0` are whole.
     package var int64: Int64? {
         guard let whole = wholeNumber else { return nil }
         if !whole.isNegative { return Int64(exactly: whole.magnitude) }
@@ -10,13 +9,13 @@ extension JSONNode {
         return whole.magnitude <= 1 << 63 ? negated : nil
     }
 
-    /// The number, if it is a whole one from 0 that 64 bits hold exactly.
+    /// The number, if it is whole, not negative, and fits exactly into 64 bits.
     package var uint64: UInt64? {
         guard let whole = wholeNumber, !whole.isNegative || whole.magnitude == 0 else { return nil }
         return whole.magnitude
     }
 
-    /// The nearest `Double`; `nil` if the number is too large for one.
+    /// The nearest `Double`; `nil` if the number is too large.
     package var double: Double? {
         guard case .number(let text) = value, let number = Double(text), number.isFinite else {
             return nil
@@ -27,7 +26,7 @@ extension JSONNode {
     private var wholeNumber: (isNegative: Bool, magnitude: UInt64)? {
         guard case .number(let text) = value else { return nil }
         var magnitude: UInt64 = 0
-        // Zeros wait until a later digit needs them, so that those of `10.00` cost nothing.
+        // Count zeros until a later digit needs them, so that those of `10.00` do not matter.
         var zeros = 0
         var fractionDigits = 0
         var isFraction = false
@@ -38,7 +37,7 @@ extension JSONNode {
             case UInt8(ascii: "-"): break
             case UInt8(ascii: "."): isFraction = true
             case UInt8(ascii: "e"), UInt8(ascii: "E"):
-                // Beyond a machine word there is no exponent whose number could fit, but zero's.
+                // With an exponent beyond a machine word, only zero fits.
                 exponent = Int(Substring(bytes)) ?? (bytes.first == UInt8(ascii: "-") ? .min : .max)
                 bytes = bytes[bytes.endIndex...]
             case UInt8(ascii: "0"):

@@ -3,7 +3,7 @@
 extension JSONReader {
     // MARK: - Space
 
-    /// Skips white space, and comments where the dialect has them.
+    /// Skips white space, and comments if the dialect permits them.
     mutating func skipSpace() throws(JSONError) {
         while let byte = peek() {
             switch byte {
@@ -47,12 +47,12 @@ extension JSONReader {
     mutating func parseWord(expected: String) throws(JSONError) -> JSONValue {
         for (word, value) in Self.words where bytes[index...].starts(with: word) {
             let end = index + word.count
-            // `nullify` is not `null` followed by something.
+            // `nullify` is not `null` followed by other text.
             guard end == bytes.count || !Self.isWordByte(bytes[end]) else { break }
             index = end
             return value
         }
-        // A text that ends inside `tru` is cut off and not misspelt.
+        // A text that ends inside `tru` is truncated, not misspelled.
         let rest = bytes[index...]
         let isCutOff = Self.words.contains { $0.0.count > rest.count && $0.0.starts(with: rest) }
         throw isCutOff ? unexpectedEnd() : unexpected(expected)
@@ -120,7 +120,7 @@ extension JSONReader {
 
     // MARK: - Strings
 
-    /// Reads a string from its opening quotation mark.
+    /// Parses a string from its opening quotation mark.
     mutating func parseString() throws(JSONError) -> String {
         let start = index
         index += 1
@@ -168,13 +168,13 @@ extension JSONReader {
             let scalar = try parseScalar(from: start)
             decoded += Array(String(scalar).utf8)
         default:
-            // The whole character after the backslash, not only its first byte.
+            // Include the whole character after the backslash, not only its first byte.
             while let byte = peek(), byte & 0xC0 == 0x80 { index += 1 }
             throw JSONError(.badEscape, at: ByteSpan(start..<index))
         }
     }
 
-    /// Reads the digits after `\u`, and the second half if they are the first of a pair.
+    /// Parses the digits after `\u`, and the second half of a surrogate pair.
     private mutating func parseScalar(from start: Int) throws(JSONError) -> Unicode.Scalar {
         let first = try parseHex(from: start)
         if let scalar = Unicode.Scalar(first) { return scalar }
@@ -182,7 +182,7 @@ extension JSONReader {
             first < 0xDC00 && index + 1 < bytes.count && bytes[index] == UInt8(ascii: "\\")
             && bytes[index + 1] == UInt8(ascii: "u")
         guard isPair else {
-            // A text that ends where the other half may follow is cut off.
+            // A text that ends where the second half may follow is truncated.
             let isCutOff =
                 first < 0xDC00
                 && (index == bytes.count
@@ -217,7 +217,7 @@ extension JSONReader {
 }
 
 extension String {
-    /// The text with everything that could steer a terminal or break a line written out.
+    /// The text with control characters and line breaks escaped.
     var escapedForMessage: String {
         var result = ""
         for scalar in unicodeScalars {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON and remembers where each value stands.
+/// A JSON parser that records the place of each value.
 ///
-/// No input traps, and the time is linear in its length.
+/// No input causes a trap, and the time is linear in the length of the input.
 package struct JSONReader {
-    /// What is accepted.
+    /// The accepted syntax.
     package enum Dialect: Equatable, Sendable {
-        /// RFC 8259, and no key twice in one object.
+        /// RFC 8259, without duplicate keys in an object.
         case strict
-        /// The same with `//` and `/* */` comments and a comma after the last element.
+        /// The same, with `//` and `/* */` comments and a comma after the last element.
         case commented
     }
 
-    /// How deep arrays and objects may be nested.
+    /// The maximum nesting depth of arrays and objects.
     package static let depthMax = 64
 
     let bytes: [UInt8]
@@ -27,10 +27,10 @@ package struct JSONReader {
         self.keepsDuplicateKeys = keepsDuplicateKeys
     }
 
-    /// Reads one value that fills the whole text.
+    /// Parses a text that contains one value.
     ///
-    /// - Parameter keepsDuplicateKeys: leaves it to the caller to complain about them, each in its
-    ///   place, instead of throwing at the first.
+    /// - Parameter keepsDuplicateKeys: whether to accept duplicate keys, so that the caller can report each
+    ///   of them, instead of throwing at the first.
     package static func parse(
         _ bytes: [UInt8],
         dialect: Dialect = .strict,
@@ -44,8 +44,9 @@ package struct JSONReader {
         return try reader.parseText()
     }
 
-    /// Reads one value that fills the whole text, which is copied once; for buffers and strings'
-    /// `utf8`.
+    /// Parses a text that contains one value; for buffers and the `utf8` of strings.
+    ///
+    /// The text is copied once.
     package static func parse(
         _ bytes: some Collection<UInt8>,
         dialect: Dialect = .strict
@@ -53,7 +54,9 @@ package struct JSONReader {
         try parse(Array(bytes), dialect: dialect)
     }
 
-    /// Reads one value that fills the whole text, which is copied once.
+    /// Parses a text that contains one value.
+    ///
+    /// The text is copied once.
     package static func parse(
         _ bytes: RawSpan,
         dialect: Dialect = .strict
@@ -61,7 +64,7 @@ package struct JSONReader {
         try parse(bytes.withUnsafeBytes { Array($0) }, dialect: dialect)
     }
 
-    /// Reads one value that fills the whole text.
+    /// Parses a text that contains one value.
     package static func parse(
         _ text: String,
         dialect: Dialect = .strict
@@ -150,7 +153,7 @@ package struct JSONReader {
         return opened[opened.count - 1]
     }
 
-    /// Consumes what stands before the next element, or the closing bracket.
+    /// Consumes the separator before the next element, or the closing bracket.
     private mutating func close(_ bracket: UInt8, isFirst: Bool) throws(JSONError) -> Bool {
         try skipSpace()
         if !isFirst, peek() != bracket {
@@ -174,7 +177,7 @@ package struct JSONReader {
 
     func peek() -> UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// An error about the character at the index.
+    /// Creates an error for the character at the index.
     func error(_ kind: JSONError.Kind) -> JSONError {
         JSONError(kind, at: ByteSpan(index..<min(index + found.utf8.count, bytes.count)))
     }
@@ -200,13 +203,13 @@ package struct JSONReader {
             }
         }
         guard word.isEmpty else { return String(decoding: word, as: UTF8.self) }
-        // The text has been found to be UTF-8, so its next character is within four bytes.
+        // The text was validated as UTF-8, so its next character has at most four bytes.
         let next = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
         return next.unicodeScalars.first.map(String.init) ?? ""
     }
 }
 
-/// The keys of one object, and where each was seen first.
+/// The keys of an object, with the place of their first occurrence.
 private struct KeySet {
     private struct Key: Hashable {
         var text: String
@@ -221,9 +224,11 @@ private struct KeySet {
     private var few: [(key: String, span: ByteSpan)] = []
     private var many: [Key: ByteSpan] = [:]
 
-    /// The span of the same key, if it was there already.
+    /// Adds a key.
+    ///
+    /// - Returns: the span of the same key, if it was already present.
     mutating func insert(_ key: String, at span: ByteSpan) -> ByteSpan? {
-        // Objects are small as a rule, and comparing a few keys is cheaper than hashing them.
+        // Most objects are small, and comparing a few keys is cheaper than hashing them.
         guard few.count == 8 else {
             if let first = few.first(where: { $0.key.isSameText(as: key) }) { return first.span }
             few.append((key, span))

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Work on JSON that is text before and after.
+/// Operations on JSON in text form.
 package enum JSONText {
-    /// Lays one object over another: a key of `over` replaces the same key of `base` whole, and new
-    /// keys follow.
+    /// Merges two objects: a key of `over` replaces the same key of `base` completely, and new keys follow.
     ///
-    /// - Throws: the first thing that is wrong with either text, `notAnObject` included.
+    /// - Throws: the first error in either text, including `notAnObject`.
     package static func overlay(base: String, over: String) throws(JSONError) -> String {
-        // Most submissions bring nothing, and the base was checked when it was stored.
+        // Most submissions have no parameters, and the base was checked when it was stored.
         if over == "{}" { return base }
         let top = try members(of: over)
         var result = try members(of: base)
@@ -23,16 +22,15 @@ package enum JSONText {
         return JSONNode(.object(result)).text
     }
 
-    /// Whether the bytes are one object of strict JSON, at most 64 levels deep and without a key
-    /// that stands twice.
+    /// Whether the bytes are one object of strict JSON, with at most 64 levels and without duplicate keys.
     package static func isObject(_ bytes: [UInt8]) -> Bool {
-        // "{}" is what nearly every request carries.
+        // Fast path: nearly all requests have "{}".
         if bytes.count == 2 { return bytes == [UInt8(ascii: "{"), UInt8(ascii: "}")] }
         guard let node = try? JSONReader.parse(bytes, dialect: .strict) else { return false }
         return node.object != nil
     }
 
-    /// The same for a text.
+    /// Whether a text is one object of strict JSON.
     package static func isObject(_ text: String) -> Bool { isObject(Array(text.utf8)) }
 
     private static func members(of text: String) throws(JSONError) -> [JSONMember] {

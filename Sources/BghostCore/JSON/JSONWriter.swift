@@ -11,9 +11,9 @@
 ///     }
 ///     send(writer.bytes)
 ///
-/// The caller sees to it that each key gets one value; the writer sees to the rest.
+/// The caller must write exactly one value for each key; the writer ensures everything else.
 package struct JSONWriter: Sendable {
-    /// What has been written so far.
+    /// The output so far.
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
@@ -21,19 +21,19 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// What has been written so far.
+    /// The output so far.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: - Containers
 
-    /// Writes an object whose members the closure writes.
+    /// Writes an object; the closure writes its members.
     package mutating func object<E>(_ members: (inout JSONWriter) throws(E) -> Void) throws(E) {
         begin(UInt8(ascii: "{"))
         try members(&self)
         end(UInt8(ascii: "}"))
     }
 
-    /// Writes an array whose elements the closure writes.
+    /// Writes an array; the closure writes its elements.
     package mutating func array<E>(_ elements: (inout JSONWriter) throws(E) -> Void) throws(E) {
         begin(UInt8(ascii: "["))
         try elements(&self)
@@ -48,7 +48,7 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a member whose one value the closure writes.
+    /// Writes a member; the closure writes its value.
     package mutating func member<E>(
         _ key: String,
         _ value: (inout JSONWriter) throws(E) -> Void
@@ -82,7 +82,7 @@ package struct JSONWriter: Sendable {
         self.value(value)
     }
 
-    /// Writes a member whose value is JSON already; see `raw(_:)`.
+    /// Writes a member whose value is already JSON; see `raw(_:)`.
     package mutating func member(_ key: String, raw json: String) {
         self.key(key)
         raw(json)
@@ -98,8 +98,8 @@ package struct JSONWriter: Sendable {
 
     package mutating func value(_ number: some BinaryInteger) { raw(String(number)) }
 
-    /// Writes the shortest text that reads back as the same number; null if it is not finite,
-    /// since JSON has no word for that.
+    /// Writes the shortest text that parses to the same number; null if it is not finite, since JSON cannot
+    /// express that.
     package mutating func value(_ number: Double) {
         raw(number.isFinite ? number.description : "null")
     }
@@ -123,9 +123,9 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Writes a text as it is.
+    /// Writes a text unchanged.
     ///
-    /// It must be one JSON value, for instance one that was checked with `JSONText.isObject`.
+    /// It must be one JSON value, for instance one that `JSONText.isObject` has checked.
     package mutating func raw(_ json: String) {
         separate()
         bytes += json.utf8
@@ -185,7 +185,7 @@ package struct JSONWriter: Sendable {
 }
 
 extension JSONNode {
-    /// The value as JSON without white space, its keys in their order, its numbers as written.
+    /// The value as JSON without white space, with the order of keys and the notation of numbers preserved.
     package var text: String {
         var writer = JSONWriter()
         writer.value(self)

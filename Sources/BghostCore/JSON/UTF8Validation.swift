@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the bytes of a text that are not UTF-8.
+/// Finds invalid UTF-8 in a text.
 enum UTF8Validation {
-    /// What is at fault.
+    /// An invalid range.
     struct Fault: Equatable {
         var range: Range<Int>
-        /// Whether the text ends inside a character that is well-formed so far.
+        /// Whether the text ends inside a character that is valid so far.
         var isCutOff: Bool
     }
 
-    /// The first fault; `nil` if all is well-formed: no overlong form, no surrogate, nothing
-    /// beyond U+10FFFF.
+    /// The first invalid range; `nil` if the text is valid: no overlong form, no surrogate, nothing beyond
+    /// U+10FFFF.
     static func firstFault(in bytes: [UInt8]) -> Fault? {
         var index = 0
         while index < bytes.count {
@@ -37,7 +37,7 @@ enum UTF8Validation {
         return nil
     }
 
-    /// What may follow a lead byte; `nil` if it cannot lead.
+    /// The valid second bytes after a lead byte; `nil` if the byte cannot lead.
     private static func secondByteRange(_ lead: UInt8) -> ClosedRange<UInt8>? {
         switch lead {
         case 0xC2...0xDF, 0xE1...0xEC, 0xEE...0xEF, 0xF1...0xF3: 0x80...0xBF

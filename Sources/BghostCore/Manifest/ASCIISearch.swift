@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StringProtocol {
-    /// Where an ASCII text stands first.
+    /// The first range of an ASCII text.
     ///
-    /// It compares bytes: what follows the text, such as a combining accent, cannot hide it.
+    /// It compares bytes, so a character that combines with the end of the text, such as an accent,
+    /// cannot hide it.
     func firstRange(ofASCII text: String) -> Range<String.Index>? {
         let wanted = text.utf8
         var start = utf8.startIndex
@@ -16,6 +17,6 @@ extension StringProtocol {
         return nil
     }
 
-    /// Whether an ASCII text stands anywhere.
+    /// Whether the string contains an ASCII text.
     func containsASCII(_ text: String) -> Bool { firstRange(ofASCII: text) != nil }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A named definition of some file.
+/// A named definition, and the file that contains it.
 struct ManifestEntry {
     var name: String
     var keySpan: ByteSpan
-    /// An object, or what stands in its place and has been reported.
+    /// An object; any other value here has already been reported.
     var node: JSONNode
     var source: ManifestSource
 
@@ -12,12 +12,14 @@ struct ManifestEntry {
     var location: SourceLocation { source.text.location(at: Int(keySpan.start)) }
 }
 
-/// Lays the definitions of all files over one another, in their order.
+/// Merges the definitions of all files.
+///
+/// A definition with `override` replaces that of an earlier file; any other duplicate is reported.
 struct DefinitionMerge {
     let sources: [ManifestSource]
     let collector: DiagnosticCollector
 
-    /// The definitions that count, of one section of the top level.
+    /// The effective definitions of one top-level section.
     func entries(_ section: String, noun: String) -> [ManifestEntry] {
         var result: [ManifestEntry] = []
         var positions: [[UInt8]: Int] = [:]

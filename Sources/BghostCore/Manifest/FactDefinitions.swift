@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The section `host.facts`: what the machine cannot tell by itself.
+/// The section `host.facts`: facts about the machine that the daemon cannot detect.
 package struct FactDefinitions: Equatable, Sendable {
-    /// The server that knows the UPS; `nil` if there is none.
+    /// The server that reports the state of the UPS; `nil` if there is none.
     package var ups: UPSAddress?
-    /// The names of links that cost by the byte; `nil` if nobody has said.
+    /// The names of metered links; `nil` if the manifest does not list any.
     package var meteredLinks: [String]?
-    /// The operator's probes, in the order of their bits.
+    /// The operator's probes, in the order of their requirement bits.
     package var probes: [ProbeDefinition]
 
     package init(
@@ -20,13 +20,13 @@ package struct FactDefinitions: Equatable, Sendable {
     }
 }
 
-/// Where a server of Network UPS Tools listens, as its own programs write it: `ups@host:port`.
+/// The address of a Network UPS Tools server, in that project's notation: `ups@host:port`.
 package struct UPSAddress: Equatable, Sendable {
-    /// The one supply that feeds this machine; `nil` for all that the server knows.
+    /// The supply that feeds this machine; `nil` means all supplies of the server.
     package var supply: String?
     /// A name or an address, without brackets.
     package var host: String
-    /// `nil` is the usual one.
+    /// `nil` is the default port.
     package var port: UInt16?
 
     package init(supply: String? = nil, host: String, port: UInt16? = nil) {
@@ -35,8 +35,8 @@ package struct UPSAddress: Equatable, Sendable {
         self.port = port
     }
 
-    /// Reads `supply@host:port`, of which the supply and the port may be absent; `nil` for anything
-    /// else.
+    /// Parses `supply@host:port`, where the supply and the port are optional; `nil` for any other
+    /// text.
     package init?(_ text: String) {
         var rest = text[...]
         if let at = rest.firstIndex(of: "@") {
@@ -63,7 +63,7 @@ package struct UPSAddress: Equatable, Sendable {
         port = number
     }
 
-    /// What both supplies and hosts are called.
+    /// Whether a text is a valid name of a supply or a host.
     private static func isName(_ text: Substring) -> Bool {
         (1...253).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -2,10 +2,10 @@
 
 /// An IPv6 address without a zone.
 package struct IPv6Address: Equatable, Hashable, Sendable, CustomStringConvertible {
-    /// Eight, the first part first.
+    /// The eight groups, the most significant first.
     private let groups: [UInt16]
 
-    /// Reads every form of RFC 4291, section 2.2; `nil` for anything else.
+    /// Parses every form of RFC 4291, section 2.2; `nil` for any other text.
     package init?(_ text: String) {
         // The longest form has 45 characters.
         guard (2...45).contains(text.utf8.count), text.utf8.allSatisfy({ $0 < 0x80 }) else {
@@ -25,7 +25,7 @@ package struct IPv6Address: Equatable, Hashable, Sendable, CustomStringConvertib
         groups = first + Array(repeating: 0, count: 8 - first.count - second.count) + second
     }
 
-    /// As RFC 5952 has it: lower case, no leading zeros, the first longest run of zeros as `::`.
+    /// The form of RFC 5952: lower case, no leading zeros, the first longest run of zeros as `::`.
     package var description: String {
         var gap = 0..<0
         var start = 0

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A task identifier of the manifest: exact, or a family written with a trailing `.*`.
+/// A task identifier of the manifest: an exact one, or a family with a trailing `.*`.
 package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringConvertible {
-    /// The most UTF-8 bytes that an identifier may have.
+    /// The maximum length of an identifier, UTF-8 bytes.
     package static let bytesMax = 128
 
-    /// Without the trailing `*` if this is a family, so that it ends in a dot.
+    /// The text; for a family without the trailing `*`, so that it ends in a dot.
     private let stem: String
-    /// Whether this stands for every identifier that begins with the stem.
+    /// Whether the pattern matches every identifier that starts with the stem.
     package let isFamily: Bool
 
-    /// Reads a pattern; `nil` if it is not a valid one.
+    /// Parses a pattern; `nil` if it is invalid.
     package init?(_ text: String) {
         let isFamily = text.hasSuffix(".*")
         let stem = isFamily ? String(text.dropLast()) : text
@@ -19,8 +19,10 @@ package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringCon
         self.isFamily = isFamily
     }
 
-    /// Whether the text can be the identifier of a task: 1 to 128 of `A-Z a-z 0-9 . _ -`, beginning
-    /// with a letter or a digit and without an empty part.
+    /// Whether a text is a valid task identifier.
+    ///
+    /// It has 1 to 128 of the characters `A-Z a-z 0-9 . _ -`, starts with a letter or a digit, and has no
+    /// empty part.
     package static func isValid(_ text: String) -> Bool {
         let bytes = text.utf8
         guard (1...bytesMax).contains(bytes.count) else { return false }
@@ -39,10 +41,10 @@ package struct IdentifierPattern: Equatable, Hashable, Sendable, CustomStringCon
         return previous != UInt8(ascii: ".")
     }
 
-    /// Whether an identifier is this one or of this family.
+    /// Whether an identifier equals this pattern or belongs to its family.
     ///
-    /// Case matters. What is no identifier at all is of no family: members are made up by whoever
-    /// submits them.
+    /// The comparison is case-sensitive. A family matches only valid identifiers, because the
+    /// submitter chooses its members freely.
     package func matches(_ identifier: String) -> Bool {
         guard isFamily else { return identifier == stem }
         return identifier.utf8.count > stem.utf8.count && identifier.utf8.starts(with: stem.utf8)

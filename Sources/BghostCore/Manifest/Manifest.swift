@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The whole of a checked `tasks.json`: what may run, where, and within which limits.
+/// The contents of a checked `tasks.json`: which tasks may run, where, and within which limits.
 ///
-/// A value of this type has passed every check that needs no file but the manifest itself, so its
-/// users need not check again. `ManifestReader` makes it.
+/// `ManifestReader` makes it only after every check that needs no other file has passed, so code
+/// that uses it need not check again.
 package struct Manifest: Equatable, Sendable {
     package var host: HostSettings
     package var plugins: [PluginDefinition]
@@ -11,8 +11,11 @@ package struct Manifest: Equatable, Sendable {
     package var signers: [SignerDefinition]
     package var tasks: [TaskDefinition]
     package var sessions: [SessionDefinition]
-    /// Who delivers what plugins post; `nil` if nobody does.
+    /// How the daemon delivers notifications that plugins post; `nil` if it does not deliver them.
     package var notifications: NotificationSettings?
+    /// The SHA-256 of the text of its files, in the order in which they were read, as hexadecimal
+    /// digits; "" if the manifest was not read from files.
+    package var digest = ""
 
     package init(
         host: HostSettings = HostSettings(),
@@ -35,21 +38,23 @@ package struct Manifest: Equatable, Sendable {
 
 /// The section `host`.
 package struct HostSettings: Equatable, Sendable {
-    /// Where the daemon keeps its state, absolute; `nil` leaves the choice to the daemon.
+    /// The absolute path of the state directory; `nil` lets the daemon choose.
     package var stateDirectory: String?
-    /// The path of the control socket, absolute; `nil` puts it into the state directory.
+    /// The absolute path of the control socket; `nil` puts the socket into the state directory.
     package var controlSocket: String?
-    /// A group whose members may use it; `nil` is nobody else.
+    /// The group whose members may use the control socket; `nil` permits no other users.
     package var controlGroup: String?
-    /// What they may do.
+    /// The role of the group's members.
     package var controlRole: ControlRole
-    /// How many runs may be under way at once; `nil` is the number of processors.
+    /// The maximum number of concurrent runs; `nil` is the number of processors.
     package var slots: Int?
-    /// The zone of calendars that name none.
+    /// The time zone of calendars that do not name one.
     package var timeZone: ZoneTable
-    /// What the machine cannot tell by itself.
+    /// Facts about the machine that the daemon cannot detect.
     package var facts: FactDefinitions
-    /// Walls without which no worker may run.
+    /// Which tasks the daemon holds back on a low battery.
+    package var powerPolicy: PowerPolicy
+    /// The sandbox layers without which no worker may run.
     package var require: Set<SandboxLayer>
 
     package init(
@@ -60,6 +65,7 @@ package struct HostSettings: Equatable, Sendable {
         slots: Int? = nil,
         timeZone: ZoneTable = .utc,
         facts: FactDefinitions = FactDefinitions(),
+        powerPolicy: PowerPolicy = .none,
         require: Set<SandboxLayer> = []
     ) {
         self.stateDirectory = stateDirectory
@@ -69,43 +75,58 @@ package struct HostSettings: Equatable, Sendable {
         self.slots = slots
         self.timeZone = timeZone
         self.facts = facts
+        self.powerPolicy = powerPolicy
         self.require = require
     }
 }
 
-/// Where a plugin's code runs.
+/// Where the code of a plugin runs.
 package enum Isolation: String, Equatable, Sendable, CaseIterable {
-    /// In a process of its own, which can be killed. The default.
+    /// In a process of its own, which the daemon can kill; the default.
     case worker
-    /// In the daemon, for trusted code only: its runs can be cancelled or abandoned, never killed.
+    /// In the daemon, for trusted code only: the daemon can cancel or abandon its runs, but not
+    /// kill them.
     case inProcess = "in-process"
+}
+
+/// How the daemon handles a changed file of a plugin's library.
+package enum LibraryChange: String, Equatable, Sendable, CaseIterable {
+    /// The daemon inspects the new library, loads it for a test, and uses it for all runs that
+    /// start afterwards.
+    case reload
+    /// The daemon keeps the inspected library until the operator reloads the manifest.
+    case ask
 }
 
 /// One entry of `plugins`.
 package struct PluginDefinition: Equatable, Sendable {
     package var name: String
-    /// As written: absolute, relative to the manifest's folder, or a bare name to look up.
+    /// The path as written: absolute, relative to the manifest's folder, or a bare name to look up.
     package var library: String
-    /// The SHA-256 that the file must have, 64 lower-case hex digits.
+    /// The SHA-256 that the library must have, 64 lower-case hexadecimal digits.
     package var sha256: String?
-    /// The signer whose signature the file must bear.
+    /// The name of the signer who must have signed the library.
     package var signedBy: String?
+    /// The SHA-256 of each library that it loads, by the name under which it loads it.
+    package var libraries: [String: String]
+    /// How the daemon handles a changed library; `nil` if the manifest does not say.
+    package var writtenOnChange: LibraryChange?
     package var isolation: Isolation
-    /// How many runs may share one worker at a time, 1 or more.
+    /// The maximum number of concurrent runs in one worker, 1 or more.
     package var runsPerWorker: Int
-    /// How many idle workers are kept loaded ahead of their runs.
+    /// The number of idle workers that are kept ready for future runs.
     package var prestart: Int
     package var permissions: Permissions
-    /// Walls without which its workers must not run, besides those that the host requires.
+    /// The sandbox layers without which its workers must not run, in addition to the host's.
     package var require: Set<SandboxLayer>
     package var limits: WorkerLimits
-    /// How many requests may wait for it.
+    /// The maximum number of pending requests.
     package var maxPending: PendingLimits
-    /// How long its runs may take within a day.
+    /// The maximum total runtime of its runs within any 24 hours.
     package var runtimePerDay: RuntimePerDay
-    /// The plugin's own settings, a JSON object as text, secrets already put in.
+    /// The plugin's own settings: a JSON object as text, with all secrets resolved.
     package var config: String
-    /// Where the entry stands in the manifest, for messages about the plugin itself.
+    /// The place of the entry in the manifest, for messages about the plugin.
     package var origin: SourceLocation
 
     package init(
@@ -122,12 +143,16 @@ package struct PluginDefinition: Equatable, Sendable {
         maxPending: PendingLimits = PendingLimits(),
         runtimePerDay: RuntimePerDay = RuntimePerDay(),
         config: String = "{}",
+        libraries: [String: String] = [:],
+        writtenOnChange: LibraryChange? = nil,
         origin: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.library = library
         self.sha256 = sha256
         self.signedBy = signedBy
+        self.libraries = libraries
+        self.writtenOnChange = writtenOnChange
         self.isolation = isolation
         self.runsPerWorker = runsPerWorker
         self.prestart = prestart
@@ -141,10 +166,18 @@ package struct PluginDefinition: Equatable, Sendable {
     }
 }
 
+extension PluginDefinition {
+    /// How the daemon handles a changed library; by default, a pinned or signed one waits for the
+    /// operator.
+    package var onChange: LibraryChange {
+        writtenOnChange ?? (sha256 == nil && signedBy == nil ? .reload : .ask)
+    }
+}
+
 /// One entry of `signers`.
 package struct SignerDefinition: Equatable, Sendable {
     package var name: String
-    /// Ed25519, as a line of minisign.
+    /// The Ed25519 public key, as a line of minisign.
     package var key: String
 
     package init(name: String, key: String) {
@@ -153,12 +186,12 @@ package struct SignerDefinition: Equatable, Sendable {
     }
 }
 
-/// One entry of `functions`: a plain C function that is called through libffi, always in a worker.
+/// One entry of `functions`: a plain C function that a worker calls through libffi.
 package struct FunctionDefinition: Equatable, Sendable {
     package var name: String
     package var library: String
     package var symbol: String
-    /// Such as `ulong(ulong, bytes, uint)`, as written; `FunctionSignature` reads it.
+    /// Such as `ulong(ulong, bytes, uint)`, as written; `FunctionSignature` parses it.
     package var signature: String
     package var limits: WorkerLimits
     package var origin: SourceLocation
@@ -180,20 +213,20 @@ package struct FunctionDefinition: Equatable, Sendable {
     }
 }
 
-/// What a plugin may do beyond computing and writing into its own data directory.
+/// What a plugin may do in addition to computing and writing into its own data directory.
 package struct Permissions: Equatable, Sendable {
-    /// Hosts that the daemon may speak to for it.
+    /// The hosts that the daemon may contact for the plugin.
     package var network: [NetworkGrant]
     /// Whether its worker may open sockets itself.
     package var directNetwork: Bool
-    /// Folders or files that it may read, absolute.
+    /// Absolute paths of the folders and files that it may read.
     package var read: [String]
-    /// Folders or files that it may write, absolute.
+    /// Absolute paths of the folders and files that it may write.
     package var write: [String]
-    /// Tasks for which it may submit requests, besides those that it handles itself.
+    /// The tasks for which it may submit requests, in addition to its own.
     package var submit: [IdentifierPattern]
     package var notify: Bool
-    /// Whether it may make code while it runs.
+    /// Whether it may generate machine code at run time.
     package var jit: Bool
 
     package init(
@@ -218,9 +251,7 @@ package struct Permissions: Equatable, Sendable {
 /// A host and port that a plugin may reach, such as `api.open-meteo.com:443`, `*.example.org:443`
 /// or `[::1]:8080`.
 package struct NetworkGrant: Equatable, Hashable, Sendable {
-    /// In lower case, without brackets.
-    ///
-    /// A leading `*.` stands for one or more labels.
+    /// A name in lower case, or an address without brackets; `*.` stands for one or more labels.
     package var host: String
     package var port: UInt16
 
@@ -229,7 +260,7 @@ package struct NetworkGrant: Equatable, Hashable, Sendable {
         self.port = port
     }
 
-    /// Whether this grant covers a host, in lower case and without brackets, and port.
+    /// Whether it permits this port of a host, which is in lower case and without brackets.
     package func allows(host: String, port: UInt16) -> Bool {
         guard port == self.port else { return false }
         guard self.host.hasPrefix("*.") else { return host == self.host }
@@ -244,59 +275,61 @@ package enum TaskKind: String, Equatable, Codable, Sendable, CaseIterable {
     case refresh
     /// Long: 10 min of runtime and 30 s of grace.
     case processing
-    /// What people did with a notification: 10 s of runtime and 5 s of grace. No manifest names it.
+    /// A person's action on a notification: 10 s of runtime and 5 s of grace; no manifest names it.
     case notificationAction
-    /// Told that the transfers of a session have ended: as short as a refresh. No task of the
-    /// manifest has this kind; its sessions have.
+    /// The notice that a session's transfers have ended, with the limits of a refresh; only the
+    /// task of a session has this kind.
     case urlSession
 
-    /// Those that a manifest may name.
+    /// The kinds that a manifest may name.
     static let named: [TaskKind] = [.refresh, .processing]
 }
 
-/// What becomes of a request whose task already has a run under way.
+/// What happens to a request whose task is already running.
 package enum Overlap: String, Equatable, Sendable, CaseIterable {
-    /// It waits for that run to end. The default.
+    /// The request waits until that run ends; the default.
     case queue
-    /// It is dropped.
+    /// The request is dropped.
     case skip
-    /// The run under way is asked to stop, and then it starts.
+    /// The daemon cancels the present run, and starts the request after it.
     case replace
-    /// Both run.
+    /// Both run at the same time.
     case allow
 }
 
-/// What carries out a task.
+/// The code that handles a task.
 package enum HandlerReference: Equatable, Sendable {
     case plugin(name: String, handler: String)
     case function(name: String)
 }
 
-/// One entry of `tasks`: a permitted identifier, or a family of them, and how it runs.
+/// One entry of `tasks`: a permitted identifier or a family of identifiers, and how it runs.
 package struct TaskDefinition: Equatable, Sendable {
-    /// Its key: exact, or a family with a trailing `.*`.
+    /// Its key: an exact identifier, or a family with a trailing `.*`.
     package var identifier: IdentifierPattern
     package var handler: HandlerReference
     package var kind: TaskKind
     package var limits: RunLimits
     package var overlap: Overlap
-    /// 0 to 1000; the higher goes first.
+    /// 0 to 1000; a higher priority starts first.
     package var priority: Int
-    /// A request is submitted when the daemon starts, unless one is pending.
+    /// Whether the daemon submits a request when it starts, unless one is pending.
     package var submitAtStart: Bool
-    /// When requests are submitted by themselves; `nil` if they are not.
+    /// When the daemon submits requests by itself; `nil` if it does not.
     package var schedule: TaskSchedule?
-    /// How much later than its date it may begin to meet others.
+    /// How much later than its date a run may start to share a wake-up with others.
     package var tolerance: Duration
-    /// Whether it begins, within its tolerance, before what it refreshes is usually used.
+    /// Whether a run starts, within its tolerance, before people usually use its results.
     package var learnsUse: Bool
-    /// What must hold of the machine before it begins.
+    /// The requirements that must be met before a run starts.
     package var requirements: RequirementSet
-    /// What becomes of a run that loses one of them.
+    /// What happens to a run when one of its requirements is no longer met.
     package var loss: RequirementLoss
-    /// What follows a run that did not succeed.
+    /// What happens after a run that did not succeed.
     package var retry: RetryPolicy
-    /// A JSON object as text; a request's own parameters are laid over it, key by key.
+    /// When runs that do not stop in time delay the next ones.
+    package var throttle: ThrottlePolicy
+    /// A JSON object as text; the keys of a request's own parameters override it.
     package var parameters: String
     package var origin: SourceLocation
 
@@ -314,6 +347,7 @@ package struct TaskDefinition: Equatable, Sendable {
         requirements: RequirementSet = [],
         loss: RequirementLoss = RequirementLoss(),
         retry: RetryPolicy? = nil,
+        throttle: ThrottlePolicy = ThrottlePolicy(),
         parameters: String = "{}",
         origin: SourceLocation = SourceLocation()
     ) {
@@ -330,21 +364,21 @@ package struct TaskDefinition: Equatable, Sendable {
         self.requirements = requirements
         self.loss = loss
         self.retry = retry ?? RetryPolicy(kind: kind)
+        self.throttle = throttle
         self.parameters = parameters
         self.origin = origin
     }
 }
 
 extension TaskDefinition {
-    /// Its tolerance in nanoseconds.
     var toleranceNanoseconds: Int64 { Int64(clamping: tolerance.clampedNanoseconds) }
 }
 
 /// How long one run of a task may take, on the monotonic clock.
 package struct RunLimits: Equatable, Codable, Sendable {
-    /// From the start of the handler until it is asked to stop.
+    /// The time from the start of the handler until the daemon cancels the run.
     package var runtime: Duration
-    /// From being asked until it is killed.
+    /// The time from the cancellation until the daemon kills the run.
     package var grace: Duration
 
     package init(runtime: Duration, grace: Duration) {
@@ -352,7 +386,7 @@ package struct RunLimits: Equatable, Codable, Sendable {
         self.grace = grace
     }
 
-    /// The defaults of a kind.
+    /// The default limits of a kind.
     package init(kind: TaskKind) {
         switch kind {
         case .refresh, .urlSession: self.init(runtime: .seconds(25), grace: .seconds(5))

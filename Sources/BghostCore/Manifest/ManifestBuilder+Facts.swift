@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestBuilder {
-    /// What the machine cannot tell by itself.
+    /// Reads the section `host.facts`.
     func facts(_ node: JSONNode?, in source: ManifestSource) -> FactDefinitions {
         guard let node else { return FactDefinitions() }
         var facts = FactDefinitions()
@@ -49,7 +49,7 @@ extension ManifestBuilder {
         return probe
     }
 
-    /// The probes that a task requires.
+    /// Reads the probes that a task requires.
     func probes(_ node: JSONNode?, of entry: ManifestEntry, _ host: HostSettings) -> RequirementSet
     {
         let names = host.facts.probes.map(\.name)
@@ -57,7 +57,7 @@ extension ManifestBuilder {
         for element in node?.array ?? [] {
             guard let name = element.string else { continue }
             if let index = names.firstIndex(of: name) {
-                // More than there are bits for have been reported.
+                // Probes beyond the number of bits have already been reported.
                 if index < FactSheet.probesMax { required.formUnion(.probe(index)) }
                 continue
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestBuilder {
-    /// The section `notifications`; `nil` if there is none.
+    /// Reads the section `notifications`; `nil` if there is none.
     func notifications(_ sources: [ManifestSource]) -> NotificationSettings? {
         let sections = sources.flatMap { source in
             source.members.filter { $0.key == "notifications" }.map { (source, $0) }
@@ -32,7 +32,7 @@ extension ManifestBuilder {
 }
 
 extension ReferenceCheck {
-    /// Checks that the task which delivers is one of the defined.
+    /// Checks that the task that delivers notifications is defined.
     func checkNotifications(_ sources: [ManifestSource]) {
         let known = tasks.map(\.name)
         for source in sources {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestBuilder {
-    /// What must hold of the machine for a task.
+    /// Reads the requirements of a task.
     func requirements(_ node: JSONNode?) -> RequirementSet {
         var required: RequirementSet = []
         for member in node?.object ?? [] where member.value.bool == true {
@@ -10,7 +10,7 @@ extension ManifestBuilder {
         return required
     }
 
-    /// What becomes of a run that loses something that it requires.
+    /// Reads what happens to a run when one of its requirements is no longer met.
     func loss(_ node: JSONNode?) -> RequirementLoss {
         var loss = RequirementLoss()
         for member in node?.object ?? [] {

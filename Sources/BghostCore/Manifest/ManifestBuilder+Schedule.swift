@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestBuilder {
-    /// When requests of a task are submitted by themselves; `nil` if they are not.
+    /// Reads the schedule of a task; `nil` if it has none.
     func schedule(
         _ entry: ManifestEntry,
         _ identifier: IdentifierPattern,
@@ -27,7 +27,7 @@ extension ManifestBuilder {
         )
     }
 
-    /// Whether a task learns when it is used, which is nothing without a window to choose from.
+    /// Whether a task learns usage habits; reports the key if the task has no tolerance.
     func learnsUse(_ entry: ManifestEntry) -> Bool {
         guard entry.node["learnsUse"]?.bool == true else { return false }
         if entry.node["tolerance"] == nil {
@@ -89,8 +89,8 @@ extension ManifestBuilder {
         )
     }
 
-    /// The zone that a key names; `nil` if it names none or there is no such zone, which is
-    /// reported.
+    /// The time zone that a key names; `nil` if the key is absent, or if the zone does not exist,
+    /// which is reported.
     func zone(_ node: JSONNode?, in source: ManifestSource) -> ZoneTable? {
         guard let node, let name = node.string else { return nil }
         do {
@@ -110,11 +110,11 @@ extension ManifestBuilder {
     }
 }
 
-/// Where the reader finds time zones.
+/// Supplies time zones to the reader.
 package struct ZoneSource: Sendable {
-    /// The zone of an IANA name, or why there is none, as a clause.
+    /// Finds a zone by its IANA name; the error's text is a clause that says why there is none.
     package var find: @Sendable (String) throws -> ZoneTable
-    /// All names, for suggestions.
+    /// Lists all names, for suggestions.
     package var names: @Sendable () -> [String]
 
     package init(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the manifest's values from definitions that the checks have passed.
+/// Builds the manifest's values from checked definitions.
 ///
-/// Where a check has failed it takes the default: the manifest is dropped then, and the rest of it
-/// still gets its own diagnostics.
+/// Where a check has failed, it uses the default value. The manifest is discarded in that case, but
+/// the other parts still get their diagnostics.
 struct ManifestBuilder {
     let collector: DiagnosticCollector
     let manifestDirectory: String
@@ -19,6 +19,7 @@ struct ManifestBuilder {
         var host = HostSettings()
         if let zone = zone(node["timeZone"], in: main) { host.timeZone = zone }
         host.facts = facts(node["facts"], in: main)
+        host.powerPolicy = node["powerPolicy"]?.string.flatMap(PowerPolicy.init) ?? .none
         host.require = layers(node["require"])
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
@@ -28,13 +29,14 @@ struct ManifestBuilder {
         }
         host.controlSocket = node["control"].flatMap { node in
             let path = path(node, in: main, dropping: PathCheck.addressScheme.utf8.count)
-            if let path, path.utf8.count > PathCheck.socketBytesMax {
+            if let path, !SocketPath.fits(path) {
                 collector.report(
                     .badPath,
                     at: node.span,
                     in: main,
                     "the path of the control socket has \(path.utf8.count) bytes",
-                    label: "\(PathCheck.socketBytesMax) are the most"
+                    label:
+                        "at most \(SocketPath.bytesMax), and \(SocketPath.folderBytesMax) of its folder"
                 )
             }
             return path
@@ -42,7 +44,8 @@ struct ManifestBuilder {
         return host
     }
 
-    /// An absolute path, which messages show as written, since it may hold a secret.
+    /// Reads an absolute path; messages show it as written, because the resolved path may contain a
+    /// secret.
     private func path(
         _ node: JSONNode,
         in source: ManifestSource,
@@ -72,6 +75,7 @@ struct ManifestBuilder {
         let node = entry.node
         let isolation = node["isolation"]?.string.flatMap(Isolation.init) ?? .worker
         if isolation == .inProcess { warnOfWhatInProcessCannot(entry) }
+        checkPathBytes(entry)
         return PluginDefinition(
             name: entry.name,
             library: node["library"]?.string ?? "",
@@ -89,8 +93,18 @@ struct ManifestBuilder {
                 processing: duration(node["runtimePerDay"]?["processing"])
             ),
             config: settings("config", of: entry),
+            libraries: libraries(node["libraries"]),
+            writtenOnChange: node["onChange"]?.string.flatMap(LibraryChange.init),
             origin: entry.location
         )
+    }
+
+    private func libraries(_ node: JSONNode?) -> [String: String] {
+        var libraries: [String: String] = [:]
+        for member in node?.object ?? [] {
+            libraries[member.key] = member.value["sha256"]?.string
+        }
+        return libraries
     }
 
     func function(_ entry: ManifestEntry) -> FunctionDefinition {
@@ -153,6 +167,25 @@ struct ManifestBuilder {
             jit: node?["jit"]?.bool ?? false
         )
     }
+
+    /// Checks the total length of all paths, which a worker receives in one frame beside its
+    /// settings.
+    private func checkPathBytes(_ entry: ManifestEntry) {
+        guard let node = entry.node["permissions"] else { return }
+        let granted = permissions(node)
+        let bytes = (granted.read + granted.write).reduce(0) { $0 + $1.utf8.count + 5 }
+        guard bytes > Self.pathBytesMax else { return }
+        collector.report(
+            .outOfRange,
+            at: node.span,
+            in: entry.source,
+            "the paths that `permissions` of \(entry.name.quoted) grants have \(bytes) bytes together",
+            label: "32KiB are the most",
+            help: "grant a folder instead of the files in it"
+        )
+    }
+
+    private static let pathBytesMax = 32 << 10
 
     private func layers(_ node: JSONNode?) -> Set<SandboxLayer> {
         Set(node?.array?.compactMap { $0.string.flatMap(SandboxLayer.init) } ?? [])
@@ -217,6 +250,7 @@ struct ManifestBuilder {
             ),
             loss: loss(node["onLost"]),
             retry: retry(node["retry"], kind),
+            throttle: throttle(node["throttle"]),
             parameters: settings("parameters", of: entry),
             origin: entry.location
         )
@@ -259,6 +293,17 @@ struct ManifestBuilder {
         )
     }
 
+    private func throttle(_ node: JSONNode?) -> ThrottlePolicy {
+        guard let node else { return ThrottlePolicy() }
+        if let word = node.string {
+            return ThrottlePolicy(mode: ThrottlePolicy.Mode(rawValue: word) ?? .on)
+        }
+        var policy = ThrottlePolicy(mode: node["dryRun"]?.bool == true ? .dryRun : .on)
+        policy.stopWithin = duration(node["stopWithin"])
+        policy.delayMax = duration(node["delayMax"]) ?? policy.delayMax
+        return policy
+    }
+
     func refuse(_ key: String, of entry: ManifestEntry) {
         let span = entry.node.object?.first { $0.key == key }?.keySpan
         collector.report(
@@ -289,7 +334,7 @@ struct ManifestBuilder {
         return text
     }
 
-    /// It travels in one frame, beside other fields.
+    /// The settings share one frame with other fields.
     private static let settingsBytesMax = 64 << 10
 
     func duration(_ node: JSONNode?) -> Duration? {

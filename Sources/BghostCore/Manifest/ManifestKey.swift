@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key of the manifest: the only description of it, from which the reader's checks and the JSON
-/// Schema are made.
+/// The description of one manifest key, from which both the reader's checks and the JSON Schema are
+/// made.
 struct ManifestKey: Sendable {
     var name: String
     var type: ManifestType
     var isRequired: Bool
-    /// What it is if it is not written, as JSON.
+    /// The default value, as JSON; `nil` if there is none.
     var defaultText: String?
-    /// One sentence without Markdown links, shown by editors.
+    /// One sentence without Markdown links, which editors show.
     var summary: String
 
     init(
@@ -26,9 +26,9 @@ struct ManifestKey: Sendable {
     }
 }
 
-/// What the value of a key may be.
+/// The type of a key's value.
 indirect enum ManifestType: Sendable {
-    /// The number of the format.
+    /// The version of the format.
     case version
     case flag
     case whole(ClosedRange<Int64>)
@@ -38,39 +38,42 @@ indirect enum ManifestType: Sendable {
     case size(ClosedRange<UInt64>)
     /// In hundredths.
     case share(ClosedRange<UInt64>)
-    /// One of the words; reserved ones are part of the format and not honoured yet.
+    /// One of the words; `reserved` words belong to the format but are not supported yet.
     case word([String], reserved: [String])
     case text(TextFormat)
     case list(of: TextFormat)
     case section(ManifestSection)
-    /// Things by name.
+    /// Definitions by name.
     case definitions(of: ManifestSection, names: TextFormat)
-    /// An object of the plugin's own, in which secrets may stand.
+    /// The plugin's own settings, an object that may contain secrets.
     case settings
     /// True, false or a section.
     case flagOrSection(ManifestSection)
-    /// Part of the format, but not honoured yet; the text says what to do instead.
+    /// One of the words, or a section.
+    case wordOrSection([String], ManifestSection)
+    /// The key belongs to the format but is not supported yet; the text says what to use instead.
     case reserved(advice: String)
 }
 
 /// An object with known keys.
 struct ManifestSection: Sendable {
-    /// What one such object is called: "plugin".
+    /// The name of one such object in messages: "plugin".
     var noun: String
     var keys: [ManifestKey]
-    /// Of these keys one object has one and no more.
+    /// An object must have exactly one of these keys; no rule if empty.
     var alternatives: [String] = []
 
     func key(_ name: String) -> ManifestKey? { keys.first { $0.name.isSameText(as: name) } }
 
-    /// Whether anything may stand under a key that is not in the table.
+    /// Whether a key outside the table may have any value.
     ///
-    /// Among definitions no key is free: a task that begins with `x-` must not be passed over in silence.
+    /// This does not apply to the names of definitions: the reader must not silently ignore a task
+    /// that starts with `x-`.
     static func isFree(_ name: String) -> Bool { name == "$schema" || name.hasPrefix("x-") }
 }
 
 extension ManifestType {
-    /// What the key needs, for messages.
+    /// The kind of value that the key needs, for messages.
     var needs: String {
         switch self {
         case .version: return "the number \(ManifestKeys.version)"
@@ -90,6 +93,8 @@ extension ManifestType {
         case .list: return "an array of strings"
         case .section, .definitions, .settings: return "an object"
         case .flagOrSection: return "true, false or an object"
+        case .wordOrSection(let words, _):
+            return ManifestType.word(words, reserved: []).needs + ", or an object"
         case .reserved: return "any value"
         }
     }

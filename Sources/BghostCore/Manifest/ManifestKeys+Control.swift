@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may use the control socket besides the daemon's own user.
+/// The keys for access to the control socket by other users.
 extension ManifestKeys {
     static let controlGroup = ManifestKey(
         "controlGroup",

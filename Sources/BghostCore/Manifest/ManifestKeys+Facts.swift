@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestKeys {
-    /// What the machine cannot tell by itself.
+    /// Facts about the machine that the daemon cannot detect.
     static let facts = ManifestSection(
         noun: "section `facts`",
         keys: [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin's workers may use, and leave on the disk.
+/// The keys for the resources and the disk space of a plugin's workers.
 extension ManifestKeys {
     static let workerLimits = ManifestSection(
         noun: "section `limits`",

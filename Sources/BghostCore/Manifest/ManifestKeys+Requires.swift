@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestKeys {
-    /// The keys of a task that say what must hold of the machine.
+    /// The keys for the requirements of a task.
     static let requirements = [
         ManifestKey(
             "requires",
@@ -18,7 +18,7 @@ extension ManifestKeys {
         ),
     ]
 
-    /// What can be required, with what it means.
+    /// Each requirement with its meaning.
     private static let known: [(name: String, summary: String)] = [
         ("externalPower", "The machine is not on battery; one without batteries never is."),
         ("batteryNotLow", "The battery has 20% at least."),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManifestKeys {
-    /// The keys of a task that say when it comes by itself.
+    /// The keys for the schedule of a task.
     static let schedule = [
         ManifestKey(
             "every",
@@ -38,7 +38,7 @@ extension ManifestKeys {
             .word(["once", "skip", "all"], reserved: []),
             default: "\"once\"",
             """
-            What becomes of times that went by while bghost could not run: one run stands for all, \
+            What happens to starts missed while bghost could not run: one run for all, \
             none, or each gets its run.
             """
         ),

@@ -2,7 +2,7 @@
 
 /// The table of all keys.
 enum ManifestKeys {
-    /// The format that this program reads.
+    /// The version of the format that this program reads.
     static let version: Int64 = 1
 
     static let hour: UInt64 = 3_600_000
@@ -74,7 +74,10 @@ enum ManifestKeys {
             ManifestKey(
                 "slots",
                 .whole(1...4096),
-                "How many runs may be under way at once; the default is the number of processors."
+                """
+                How many runs may be under way at once; the default is the number of processors, at \
+                least 2.
+                """
             ),
             ManifestKey(
                 "dashboard",
@@ -88,6 +91,15 @@ enum ManifestKeys {
                 "The IANA zone of calendars that name none."
             ),
             ManifestKey("facts", .section(facts), "What the machine cannot tell by itself."),
+            ManifestKey(
+                "powerPolicy",
+                .word(PowerPolicy.allCases.map(\.rawValue), reserved: []),
+                default: "\"none\"",
+                """
+                What waits while the battery is low: none, or with lowBattery the tasks of kind refresh, \
+                as under Apple's Low Power Mode.
+                """
+            ),
             require("Walls without which no worker may run; `bghost doctor` shows what holds."),
             ManifestKey(
                 "history",
@@ -159,6 +171,36 @@ enum ManifestKeys {
                 minisign writes it, in FILE.minisig.
                 """
             ),
+            ManifestKey(
+                "libraries",
+                .definitions(of: neededLibrary, names: .library),
+                default: "{}",
+                """
+                Libraries that it needs and that are not the system's, by the names by which it needs \
+                them. With `sha256` each of them must be here, with `signedBy` each that is not signed.
+                """
+            ),
+            ManifestKey(
+                "onChange",
+                .word(LibraryChange.allCases.map(\.rawValue), reserved: []),
+                """
+                What becomes of another file in the place of its library: reload takes it up for the \
+                runs that begin from then on, if it can be loaded; ask goes on with the one before \
+                until `bghost reload`. Without it: ask with `sha256` or `signedBy`, else reload.
+                """
+            ),
+        ]
+    )
+
+    private static let neededLibrary = ManifestSection(
+        noun: "library",
+        keys: [
+            ManifestKey(
+                "sha256",
+                .text(.digest),
+                required: true,
+                "The SHA-256 that the file must have, 64 lower-case hex digits."
+            )
         ]
     )
 
@@ -304,6 +346,7 @@ enum ManifestKeys {
                 "Handed to the handler; a request's own parameters are laid over them by key."
             ),
             ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
+            throttle,
             override,
         ] + schedule + requirements,
         alternatives: ["plugin", "function"]

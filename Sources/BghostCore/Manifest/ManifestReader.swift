@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads `tasks.json` and its drop-ins, and says everything that is wrong with them at once.
+/// Reads `tasks.json` and its drop-ins, and reports all of their errors at once.
 ///
-/// It opens no file and asks no clock: bytes come in, and values from outside through a closure.
+/// It opens no file and reads no clock: the caller passes the bytes, and closures supply secrets
+/// and time zones.
 package struct ManifestReader {
     private let manifestDirectory: String
     private let unresolvedSecrets: Diagnostic.Severity
     private let resolveSecret: (SecretReference) -> Result<String, SecretError>
     private let zones: ZoneSource
     private let signatureProblem: (String) -> String?
+    private let parameterProblem: (String, String, Bool) -> String?
 
-    /// Prepares a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - manifestDirectory: The absolute path of the main file's folder, from which relative paths
-    ///     count.
-    ///   - unresolvedSecrets: Whether a secret without a value is an error, as for the daemon, or a
-    ///     warning, as for a check on another machine. The reference then stays in its place.
-    ///   - resolveSecret: Finds the value of a reference. Paths of files are absolute.
-    ///   - zones: Finds time zones.
-    ///   - signatureProblem: What is wrong with a function's signature; `nil` if nothing is.
+    ///   - manifestDirectory: the absolute path of the main file's folder, the base of relative
+    ///     paths.
+    ///   - unresolvedSecrets: the severity of a secret without a value: an error for the daemon, or
+    ///     a warning for a check on another machine. The reference then stays in the text.
+    ///   - resolveSecret: finds the value of a reference. Paths of files are absolute.
+    ///   - zones: supplies time zones.
+    ///   - signatureProblem: says what is wrong with a function's signature; `nil` if nothing is
+    ///     wrong.
+    ///   - parameterProblem: says what is wrong with a task's parameters, given the signature of
+    ///     its function and whether the parameters must be complete; `nil` if nothing is wrong.
     package init(
         manifestDirectory: String,
         unresolvedSecrets: Diagnostic.Severity = .error,
         resolveSecret: @escaping (SecretReference) -> Result<String, SecretError>,
         zones: ZoneSource,
-        signatureProblem: @escaping (String) -> String? = FunctionSignature.problem(in:)
+        signatureProblem: @escaping (String) -> String? = FunctionSignature.problem(in:),
+        parameterProblem: @escaping (String, String, Bool) -> String? = { _, _, _ in nil }
     ) {
         self.manifestDirectory = manifestDirectory
         self.unresolvedSecrets = unresolvedSecrets
         self.resolveSecret = resolveSecret
         self.zones = zones
         self.signatureProblem = signatureProblem
+        self.parameterProblem = parameterProblem
     }
 
-    /// Reads the main file and lays the drop-ins over it in the bytewise order of their names.
+    /// Reads the main file and merges the drop-ins into it in the bytewise order of their names.
     ///
-    /// - Returns: The manifest, or `nil` if a diagnostic is an error; the diagnostics in the order
-    ///   of the files and of the places in them.
+    /// - Returns: the manifest, or `nil` if a diagnostic is an error; and the diagnostics in the
+    ///   order of the files and of the places in them.
     package func read(
         _ main: ManifestFile,
         dropIns: [ManifestFile] = []
@@ -68,7 +75,8 @@ package struct ManifestReader {
         let signers = merge.entries("signers", noun: "signer")
         let tasks = merge.entries("tasks", noun: "task")
         let sessions = merge.entries("sessions", noun: "session")
-        // What an unreadable file defines is not known, so nothing can be said to be missing.
+        // The definitions of an unreadable file are unknown, so the reader cannot report anything
+        // as missing.
         if sources.allSatisfy(\.isReadable) {
             let references = ReferenceCheck(
                 plugins: plugins,
@@ -96,12 +104,22 @@ package struct ManifestReader {
             }
         )
         let host = builder.host(sources[0])
+        let functionDefinitions = functions.map(builder.function)
+        let check = TaskCheck(
+            collector: collector,
+            functions: Dictionary(functionDefinitions.map { ($0.name, $0) }) { first, _ in first },
+            parameterProblem: parameterProblem
+        )
         return Manifest(
             host: host,
             plugins: plugins.map(builder.plugin),
-            functions: functions.map(builder.function),
+            functions: functionDefinitions,
             signers: signers.map(builder.signer),
-            tasks: tasks.compactMap { builder.task($0, host) },
+            tasks: tasks.compactMap { entry in
+                guard let task = builder.task(entry, host) else { return nil }
+                check.check(task, entry)
+                return task
+            },
             sessions: sessions.map(builder.session),
             notifications: builder.notifications(sources)
         )

@@ -2,8 +2,8 @@
 
 /// The JSON Schema (draft 2020-12) of `tasks.json`, for editors.
 ///
-/// It is made from the table that the reader checks with, and cannot say all that the reader knows:
-/// references between definitions and the formats of hosts and signatures are left to the reader.
+/// It is made from the same table as the reader's checks. It does not check references between
+/// definitions, nor the formats of hosts and signatures; only the reader does.
 package enum ManifestSchema {
     /// The schema as text, indented, with a newline at its end.
     package static func json() -> String {
@@ -80,6 +80,20 @@ package enum ManifestSchema {
                     "anyOf",
                     .array([
                         JSONNode(.object([member("type", .string("boolean"))])),
+                        JSONNode(.object(object(section))),
+                    ])
+                )
+            ]
+        case .wordOrSection(let words, let section):
+            [
+                member(
+                    "anyOf",
+                    .array([
+                        JSONNode(
+                            .object([
+                                member("enum", .array(words.map { JSONNode(.string($0)) }))
+                            ])
+                        ),
                         JSONNode(.object(object(section))),
                     ])
                 )

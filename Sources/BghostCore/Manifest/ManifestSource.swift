@@ -2,7 +2,7 @@
 
 /// A file of the manifest: the main one or a drop-in.
 package struct ManifestFile: Sendable {
-    /// As diagnostics name it.
+    /// The name that diagnostics show.
     package var name: String
     package var bytes: [UInt8]
 
@@ -12,26 +12,26 @@ package struct ManifestFile: Sendable {
     }
 }
 
-/// A file on its way through the reader.
+/// A file that the reader is processing.
 struct ManifestSource {
-    /// The main file is 0.
+    /// The index of the file; the main file has 0.
     var index: Int
     var text: SourceText
-    /// The members at the top level; empty if the file is not an object of JSON.
+    /// The members at the top level; empty if the file is not a JSON object.
     var members: [JSONMember] = []
-    /// Of the object at the top level.
+    /// The span of the object at the top level.
     var span = ByteSpan(0..<0)
     var isReadable = false
 
     var isDropIn: Bool { index > 0 }
 
-    /// The most bytes that a file may have.
+    /// The maximum size of a file, bytes.
     static let bytesMax = 1 << 20
 
-    /// Parses a file, or says what is wrong with it.
+    /// Parses a file, or reports its errors.
     init(_ file: ManifestFile, index: Int, reportingTo collector: DiagnosticCollector) {
         self.index = index
-        // What is refused for its size is not scanned for lines either.
+        // A file that is refused for its size is not scanned for lines either.
         let isTooLarge = file.bytes.count > Self.bytesMax
         text = SourceText(file: file.name, bytes: isTooLarge ? [] : file.bytes)
         guard !isTooLarge else {
@@ -69,11 +69,21 @@ struct ManifestSource {
     }
 
     private func report(_ error: JSONError, to collector: DiagnosticCollector) {
+        if let format = OtherFormat(of: text.bytes) {
+            return collector.report(
+                .malformed,
+                at: error.span,
+                in: self,
+                "this looks like \(format.rawValue); bghost reads JSON",
+                help: format.help
+            )
+        }
         let (code, label, help) = Self.advice(on: error)
         var span = error.span
         var notes: [Diagnostic.Note] = []
         if case .unexpectedEnd(let opened) = error.kind {
-            // The end proper is on an empty line as a rule; what stands before it shows more.
+            // The file usually ends in an empty line; the end of its text is a better location for the
+            // message.
             let end = text.bytes.lastIndex { !Self.isSpace($0) }.map { $0 + 1 } ?? 0
             span = ByteSpan(end..<end)
             if let opened {

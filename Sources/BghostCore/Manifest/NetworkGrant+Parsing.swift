@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no host and port.
+/// Why a text is not a host and port.
 package struct NetworkGrantFault: Error, Equatable, Sendable {
     /// A clause such as "it has no port".
     package var reason: String
@@ -13,10 +13,9 @@ package struct NetworkGrantFault: Error, Equatable, Sendable {
 }
 
 extension NetworkGrant {
-    /// Reads `host:port`, `*.host:port`, `a.b.c.d:port` or `[v6]:port`.
+    /// Parses `host:port`, `*.host:port`, `a.b.c.d:port` or `[v6]:port`.
     ///
-    /// The host is brought into the one form in which hosts are compared: lower case, and IPv6 as
-    /// RFC 5952 writes it.
+    /// It normalizes the host for comparison: lower case, and IPv6 in the form of RFC 5952.
     package init(parsing text: String) throws(NetworkGrantFault) {
         if let scheme = text.firstRange(ofASCII: "://") {
             let rest = text[scheme.upperBound...].prefix { $0 != "/" }
@@ -70,8 +69,8 @@ extension NetworkGrant {
         guard labels.allSatisfy(isLabel) else {
             return NetworkGrantFault("\(String(name).quoted) is not the name of a host")
         }
-        // A last label that is a number makes it an IPv4 address, of which resolvers read more
-        // forms (octal, hexadecimal, fewer parts) than can be compared as text.
+        // A last label that is a number makes it an IPv4 address. Resolvers accept further forms of
+        // it (octal, hexadecimal, fewer parts), which cannot be compared as text.
         guard let last = labels.last?.lowercased(),
             last.utf8.allSatisfy(isDigit) || last.hasPrefix("0x")
         else { return nil }

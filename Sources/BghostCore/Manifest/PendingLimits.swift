@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many requests of each kind may be pending for a plugin; the defaults are Apple's.
+/// The maximum number of pending requests of a plugin, by kind; the defaults are Apple's.
 ///
-/// What counts is what handlers and operators submit, one for each identifier. Repetitions, what
-/// `trigger` makes and what the manifest submits itself do not count.
+/// Only requests that plugins submit count, one for each identifier. Retries, manual runs, and
+/// requests of the operator or the manifest do not count.
 package struct PendingLimits: Equatable, Sendable {
     package var refresh: Int
     package var processing: Int
@@ -13,7 +13,7 @@ package struct PendingLimits: Equatable, Sendable {
         self.processing = processing
     }
 
-    /// People do not answer faster than that; a program that does is held up.
+    /// More actions than people can take; the limit stops a program that submits too many.
     private static let notificationActions = 64
 
     package subscript(kind: TaskKind) -> Int {
@@ -21,7 +21,7 @@ package struct PendingLimits: Equatable, Sendable {
         case .refresh: refresh
         case .processing: processing
         case .notificationAction: Self.notificationActions
-        // Nobody submits one.
+        // Plugins cannot submit such a request.
         case .urlSession: .max
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no quantity, and what may have been meant.
+/// Why a text is not a quantity, and what the user may have meant.
 struct QuantityFault: Error, Equatable {
     /// A clause such as "it has no unit".
     var reason: String
@@ -12,21 +12,21 @@ struct QuantityFault: Error, Equatable {
     }
 }
 
-/// A way to write amounts: a whole number and at once its unit.
+/// A notation for quantities: a whole number directly followed by a unit.
 struct QuantityNotation: Sendable {
     struct Unit: Sendable {
         var name: String
-        /// In the smallest unit.
+        /// The size of this unit in the smallest unit.
         var factor: UInt64
     }
 
-    /// The smallest first.
+    /// The units, the smallest first.
     var units: [Unit]
-    /// What other notations write for a unit, in lower case.
+    /// Names that other notations use for a unit, in lower case.
     var synonyms: [String: String]
-    /// What a number without a unit most likely means.
+    /// The unit that a number without a unit most likely has.
     var usualUnit: String
-    /// What it is an amount of: "a size".
+    /// The kind of quantity, for messages: "a size".
     var noun: String
     var example: String
 
@@ -73,7 +73,7 @@ struct QuantityNotation: Sendable {
         example: "50%"
     )
 
-    /// Reads an amount, in the smallest unit.
+    /// Parses a quantity; returns it in the smallest unit.
     func parse(_ text: String) throws(QuantityFault) -> UInt64 {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
         let rest = String(text.utf8.dropFirst(digits.count)) ?? ""
@@ -115,7 +115,7 @@ struct QuantityNotation: Sendable {
         return synonyms[lowered] ?? units.first { $0.name.lowercased() == lowered }?.name
     }
 
-    /// "1.5h" as "90m": the same amount as a whole number of a smaller unit.
+    /// Rewrites "1.5h" as "90m": the same quantity as a whole number of a smaller unit.
     private func wholeAmount(_ text: String) -> String? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let whole = UInt64(parts[0]) else { return nil }
@@ -133,13 +133,13 @@ struct QuantityNotation: Sendable {
         return describe(product / denominator)
     }
 
-    /// Writes an amount in the largest unit that needs no fraction.
+    /// Formats a quantity in the largest unit that needs no fraction.
     func describe(_ amount: UInt64) -> String {
         let unit = units.last { amount >= $0.factor && amount % $0.factor == 0 } ?? units[0]
         return String(amount / unit.factor) + unit.name
     }
 
-    /// A regular expression for what this reads, but for overflow.
+    /// A regular expression for the accepted texts; it does not check for overflow.
     var pattern: String { "^[0-9]+(" + units.map(\.name).joined(separator: "|") + ")$" }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks what the definitions of all files say of one another.
+/// Checks the references between the definitions of all files.
 struct ReferenceCheck {
     let plugins: [ManifestEntry]
     let functions: [ManifestEntry]
@@ -51,7 +51,7 @@ struct ReferenceCheck {
         )
     }
 
-    /// A session's task is its own.
+    /// Checks that no other definition names the task of a session.
     private func checkSessionTasks() {
         let named = Dictionary(tasks.map { ($0.name, $0) }) { first, _ in first }
         for session in sessions {
@@ -72,7 +72,7 @@ struct ReferenceCheck {
         let named = Dictionary(plugins.map { ($0.name, $0) }) { first, _ in first }
         for function in functions {
             guard let plugin = named[function.name] else { continue }
-            // The later of the two is the one to change.
+            // Report the later of the two, which is the one to change.
             let isLater =
                 (function.source.index, function.keySpan.start)
                 > (plugin.source.index, plugin.keySpan.start)
@@ -95,7 +95,7 @@ struct ReferenceCheck {
         }
         for task in tasks where IdentifierPattern(task.name)?.isFamily == true {
             let stem = Array(task.name.utf8.dropLast())
-            // Every family that covers this one ends in one of its earlier dots.
+            // The stem of every family that includes this one ends at one of its earlier dots.
             for end in stem.indices.dropLast() where stem[end] == UInt8(ascii: ".") {
                 guard let wider = families[Array(stem[...end])] else { continue }
                 collector.report(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts values from outside, and the manifest's folder, into the strings of one file.
+/// Replaces references to secrets and to the manifest's folder in the strings of one file.
 struct SecretExpansion {
     let source: ManifestSource
     let collector: DiagnosticCollector
@@ -11,7 +11,7 @@ struct SecretExpansion {
     private static let opening = Array("${".utf8)
     private static let escapedOpening = Array("$${".utf8)
 
-    /// A plugin's settings with the values in place, as text.
+    /// A plugin's settings as text, with all references replaced.
     func settings(_ node: JSONNode?) -> String {
         guard let node else { return "{}" }
         return expand(node).text
@@ -28,11 +28,12 @@ struct SecretExpansion {
         }
     }
 
-    /// A string with the values in place; what cannot be resolved stays as it is written.
+    /// A string with its references replaced; a reference that cannot be resolved stays as written.
     func expand(_ text: String, at span: ByteSpan) -> String {
         guard text.containsASCII("${") else { return text }
         let bytes = Array(text.utf8)
-        // Without escapes the string stands in the source as it is, and a part can be pointed to.
+        // A string without escapes has the same bytes in the source, so a diagnostic can point to a
+        // part of it.
         let isVerbatim = Int(span.end) - Int(span.start) == bytes.count + 2
         var result: [UInt8] = []
         var index = 0
@@ -72,7 +73,8 @@ struct SecretExpansion {
         let body = written.dropFirst(2).dropLast()
         let parts = body.split(separator: UInt8(ascii: ":"), maxSplits: 1)
             .map { String(decoding: $0, as: UTF8.self) }
-        // Not a secret, but written alike: handlers do not know the folder that paths count from.
+        // This is not a secret but has the same syntax: handlers do not know the base folder of
+        // relative paths.
         if parts == ["manifest", "dir"] { return Array(manifestDirectory.utf8) }
         guard parts.count == 2, let kind = SecretReference.Kind(rawValue: parts[0]) else {
             let kinds = SecretReference.Kind.allCases.map(\.rawValue)
@@ -125,7 +127,8 @@ struct SecretExpansion {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
                     true
-                // A credential is a file in the service manager's folder, and must stay in it.
+                // A credential is a file in the service manager's folder; its name must not lead
+                // out of that folder.
                 case UInt8(ascii: "-"), UInt8(ascii: "."): kind == .credential
                 default: false
                 }

@@ -8,12 +8,12 @@ package struct SecretReference: Equatable, Hashable, Sendable, CustomStringConve
         case env
         /// The contents of a file, without the newline at its end.
         case file
-        /// A credential that the service manager handed over.
+        /// A credential of the service manager.
         case credential
     }
 
     package var kind: Kind
-    /// Of a file, its absolute path.
+    /// The name; for a file its absolute path.
     package var name: String
 
     package init(_ kind: Kind, _ name: String) {
@@ -21,11 +21,11 @@ package struct SecretReference: Equatable, Hashable, Sendable, CustomStringConve
         self.name = name
     }
 
-    /// As it is written in a manifest.
+    /// The form in which a manifest contains it.
     package var description: String { "${\(kind.rawValue):\(name)}" }
 }
 
-/// Why there is no value for a reference.
+/// Why a reference has no value.
 package struct SecretError: Error, Equatable, Sendable {
     /// A clause for people, such as "it is not set"; never a part of the value.
     package var reason: String

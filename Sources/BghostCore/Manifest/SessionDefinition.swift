@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry of `sessions`: the name of background transfers of a plugin, and who is told of their
-/// end.
+/// One entry of `sessions`: a named set of background transfers of a plugin, and how the plugin is
+/// notified of their end.
 package struct SessionDefinition: Equatable, Sendable {
     package var name: String
     package var plugin: String
     package var handler: String
     /// Whether the handler gets a run when all transfers of the session have ended.
     package var sendsLaunchEvents: Bool
-    /// Whether all its transfers wait for a good moment.
+    /// Whether all its transfers wait for `goodMoment`.
     package var isDiscretionary: Bool
-    /// The longest that a transfer may take with all its attempts.
+    /// The maximum duration of a transfer, including all its attempts.
     package var resourceTimeout: Duration
-    /// The largest file of a transfer.
+    /// The maximum size of a transferred file, bytes.
     package var fileBytesMax: Int64
-    /// How long one run of its handler may take.
+    /// The limits of one run of its handler.
     package var limits: RunLimits
+    /// When a run that failed is tried again.
+    package var retry = RetryPolicy(kind: .urlSession)
     package var origin: SourceLocation
 
     package init(
@@ -40,33 +42,35 @@ package struct SessionDefinition: Equatable, Sendable {
         self.origin = origin
     }
 
-    /// What the identifier of a session's task begins with.
+    /// The prefix of the identifier of a session's task.
     package static let taskPrefix = "urlSession."
 
-    /// Its task's identifier must be one.
+    /// The maximum length of a session's name, bytes, so that its task's identifier stays valid.
     static let nameBytesMax = IdentifierPattern.bytesMax - taskPrefix.utf8.count
 
-    /// What is watched of the machine where there are sessions: a transfer may ask for a good moment,
-    /// and is tried again when the network comes back.
+    /// The facts that the daemon watches if there are sessions: a transfer may wait for a good
+    /// moment, and is retried when the network comes back.
     static let watched = goodMoment.union(.network)
 
-    /// What a discretionary transfer waits for.
+    /// The requirements of a discretionary transfer.
     package static let goodMoment: RequirementSet = [.externalPower, .unmetered, .idle]
 
-    /// The identifier of the task whose runs are told.
+    /// The identifier of the task that is notified.
     package var taskIdentifier: String { Self.taskPrefix + name }
 
-    /// The task whose runs are told; `nil` if nobody is.
+    /// The task that is notified; `nil` if the session sends no launch events.
     var task: TaskDefinition? {
         guard sendsLaunchEvents, let identifier = IdentifierPattern(taskIdentifier) else {
             return nil
         }
-        return TaskDefinition(
+        var task = TaskDefinition(
             identifier: identifier,
             handler: .plugin(name: plugin, handler: handler),
             kind: .urlSession,
             limits: limits,
             origin: origin
         )
+        task.retry = retry
+        return task
     }
 }

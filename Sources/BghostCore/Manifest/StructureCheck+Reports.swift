@@ -30,18 +30,29 @@ extension StructureCheck {
             .unknownKey,
             at: member.keySpan,
             "unknown key \(member.key.quoted) \(context.text)",
-            label: Self.home(of: member.key, below: section)
+            label: Self.otherNumber(of: member.key, among: known.map(\.name))
+                .map { "did you mean `\($0)`?" }
+                ?? Self.home(of: member.key, below: section)
                 ?? Spelling.nearest(to: member.key, among: known.map(\.name))
                 .map { "did you mean `\($0)`?" },
             help: "known here: " + known.map(\.name).joined(separator: ", ")
         )
     }
 
-    /// Where a key belongs that was written one level too high.
+    /// A known key that is the plural or the singular of the written one.
+    private static func otherNumber(of key: String, among known: [String]) -> String? {
+        let word = key.lowercased()
+        return known.first { name in
+            let other = name.lowercased()
+            return other != word && (other == word + "s" || other + "s" == word)
+        }
+    }
+
+    /// The section that a key belongs to if the user wrote it one level too high.
     private static func home(of name: String, below section: ManifestSection) -> String? {
         for key in section.keys {
             guard case .section(let inner) = key.type, inner.key(name) != nil else { continue }
-            return "it belongs into `\(key.name)`"
+            return "move it into `\(key.name)`"
         }
         return nil
     }

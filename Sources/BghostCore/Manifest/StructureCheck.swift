@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares one file with the table of keys: which keys there are, and what each one holds.
+/// Checks the structure of one file against the table of keys: its keys and the types of their
+/// values.
 ///
-/// It knows nothing of other files. What it has passed, the builder takes without a second look.
+/// It knows nothing of other files. `ManifestBuilder` uses what it accepts without further checks.
 struct StructureCheck {
     let source: ManifestSource
     let collector: DiagnosticCollector
     let signatureProblem: (String) -> String?
 
-    /// Where in the manifest something stands, for people: "in plugin `x`, section `limits`".
+    /// A place in the manifest, for messages: "in plugin `x`, section `limits`".
     struct Context {
         var text: String
 
@@ -61,7 +62,7 @@ struct StructureCheck {
             check(member, as: key.type, in: context)
         }
         for key in section.keys where key.isRequired && seen[Array(key.name.utf8)] == nil {
-            // The main file says it for all.
+            // The main file's version applies to all drop-ins.
             if source.isDropIn, key.name == "version" { continue }
             report(
                 .missingKey,
@@ -109,7 +110,8 @@ struct StructureCheck {
         }
     }
 
-    /// Nobody here knows the keys of a plugin's settings, but no key may hide another.
+    /// Reports duplicate keys in a plugin's settings; bghost does not know which keys are valid
+    /// there.
     private func checkDuplicates(in node: JSONNode, _ context: Context) {
         switch node.value {
         case .array(let elements):
@@ -145,7 +147,7 @@ struct StructureCheck {
             guard let members = node.object else { break }
             let anchor = member.keySpan
             return check(members, as: section, in: context.inner(section), anchor: anchor)
-        case .flagOrSection(let section):
+        case .flagOrSection(let section), .wordOrSection(_, let section):
             guard let members = node.object else {
                 return checkScalar(member, as: type, in: context)
             }
@@ -187,6 +189,8 @@ struct StructureCheck {
         case (.size, .number): reportBareNumber(member, .size, context)
         case (.word(let words, let reserved), .string(let text)):
             checkWord(text, words, reserved, member, context)
+        case (.wordOrSection(let words, _), .string(let text)):
+            checkWord(text, words, [], member, context)
         case (.text(let format), .string(let text)): checkText(text, format, member, context)
         default: reportWrongType(member, type, context)
         }
@@ -271,7 +275,7 @@ struct StructureCheck {
         report(
             .unknownWord,
             at: member.value.span,
-            "\(text.quoted) is not a word for \(member.key.quoted) \(context.text)",
+            "invalid value \(text.quoted) for \(member.key.quoted) \(context.text)",
             label: near.map { "did you mean \"\($0)\"?" } ?? "\(needs) is needed"
         )
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a string of the manifest must look like.
+/// The format of a string in the manifest.
 enum TextFormat: Sendable {
-    /// A path that may contain secrets; relative ones count from the manifest's folder.
+    /// A path that may contain secrets; a relative one starts at the manifest's folder.
     case hostPath
-    /// `unix:` and such a path.
+    /// `unix:` followed by such a path.
     case controlAddress
     /// A path that may be relative to the manifest's folder.
     case path
@@ -28,12 +28,12 @@ enum TextFormat: Sendable {
     case group
 }
 
-/// Why a text does not have its format.
+/// Why a text does not match its format.
 struct TextFault: Error, Equatable {
     var code: DiagnosticCode
     /// A clause such as "it is empty".
     var reason: String
-    /// What stands beside the marked text.
+    /// The label that a diagnostic shows beside the marked text.
     var label: String?
 
     init(_ code: DiagnosticCode, _ reason: String, label: String? = nil) {
@@ -44,8 +44,7 @@ struct TextFault: Error, Equatable {
 }
 
 extension TextFormat {
-    /// What a name of this format is made of, for whoever wrote another one; `nil` for what is not a
-    /// name.
+    /// The rule for a name of this format, for messages; `nil` if the format is not a name.
     var rule: String? {
         switch self {
         case .identifierPattern:
@@ -60,7 +59,7 @@ extension TextFormat {
         }
     }
 
-    /// What this is, with its article: "a path".
+    /// The noun for the format, with its article: "a path".
     var noun: String {
         switch self {
         case .hostPath, .path: "a path"
@@ -85,7 +84,7 @@ extension TextFormat {
         }
     }
 
-    /// The same in a word or two, without its article.
+    /// The noun in one or two words, without an article.
     var shortNoun: String {
         switch self {
         case .hostPath, .path: "path"
@@ -108,7 +107,7 @@ extension TextFormat {
         }
     }
 
-    /// A regular expression that every good text matches; `nil` if one would say nothing.
+    /// A regular expression that every valid text matches; `nil` if it would exclude nothing.
     var pattern: String? {
         switch self {
         case .hostPath, .path, .library, .signature, .calendar, .timeZone, .argument: nil
@@ -130,7 +129,7 @@ extension TextFormat {
         }
     }
 
-    /// What is wrong with a text; `nil` if nothing is.
+    /// The error in a text; `nil` if it is valid.
     ///
     /// Paths with secrets are checked as written.
     func fault(in text: String) -> TextFault? {
@@ -146,7 +145,7 @@ extension TextFormat {
         case .pluginName: Self.nameFault(text, bytesMax: 64, beginsPlainly: true)
         case .handlerName: Self.nameFault(text, bytesMax: 128, beginsPlainly: false)
         case .symbol: Self.symbolFault(text)
-        // Another part of the program reads them.
+        // Other parts of the program parse these.
         case .signature, .timeZone: nil
         case .calendar: Self.calendarFault(text)
         case .upsAddress:
@@ -171,7 +170,7 @@ extension TextFormat {
         )
     }
 
-    /// As the kernel has it, whose names have 15 bytes.
+    /// Checks a link name by the kernel's rule: at most 15 bytes.
     private static func linkFault(_ text: String) -> TextFault? {
         let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
         guard !(1...15).contains(text.utf8.count) || !isPlain || text == "." || text == ".." else {
@@ -237,7 +236,7 @@ extension TextFormat {
         return TextFault(.badIdentifier, identifierReason(text))
     }
 
-    /// With what stands before it, it names a task.
+    /// Checks a session's name, which becomes a part of its task's identifier.
     private static func sessionFault(_ text: String) -> TextFault? {
         if text.utf8.count > SessionDefinition.nameBytesMax {
             return TextFault(
@@ -276,7 +275,7 @@ extension TextFormat {
         if let scalar = text.unicodeScalars.first(where: { !isNameScalar($0) }) {
             return TextFault(.badName, "it contains \(String(scalar).quoted)")
         }
-        // Such a name would hide a file or be taken for an option.
+        // Such a name would be a hidden file or would look like an option.
         guard beginsPlainly, let first = text.unicodeScalars.first, "._-".contains(Character(first))
         else { return nil }
         return TextFault(.badName, "it begins with \(String(first).quoted)")
@@ -301,12 +300,25 @@ extension TextFormat {
     }
 }
 
-/// What can be wrong with a path before anybody opens it.
+/// The length limits of a Unix socket's path.
+package enum SocketPath {
+    /// Linux permits 107 bytes, but SwiftNIO uses the limit that all systems share.
+    package static let bytesMax = 103
+    /// The daemon first binds the socket under another name in the folder, which may be longer than
+    /// the final one.
+    package static let folderBytesMax = bytesMax - 10
+
+    /// Whether the daemon can bind a socket at a path.
+    package static func fits(_ path: String) -> Bool {
+        let folder = path.lastIndex(of: "/").map { path[..<$0].utf8.count } ?? 0
+        return path.utf8.count <= bytesMax && folder <= folderBytesMax
+    }
+}
+
+/// The errors in a path that can be found without opening it.
 enum PathCheck {
-    /// `PATH_MAX` without its NUL.
+    /// The maximum length of a path, bytes: `PATH_MAX` without its NUL.
     static let bytesMax = 4095
-    /// `sun_path` without its NUL.
-    static let socketBytesMax = 107
     static let addressScheme = "unix:"
 
     static func fault(in path: String) -> TextFault? {
@@ -325,7 +337,7 @@ enum PathCheck {
         return nil
     }
 
-    /// The same for a path in which no secret may stand.
+    /// Checks a path that must not contain a secret.
     static func plainFault(in path: String) -> TextFault? {
         guard !path.containsASCII("${") else {
             return TextFault(.badReference, "references to secrets are not possible here")
@@ -345,7 +357,7 @@ enum PathCheck {
         return fault(in: String(address.dropFirst(addressScheme.count)))
     }
 
-    /// Makes a path absolute without touching what `..` means to the kernel.
+    /// Makes a path absolute; it keeps `..`, because only the kernel can resolve it correctly.
     static func resolve(_ path: String, against folder: String) -> String {
         guard !path.hasPrefix("/") else { return path }
         let rest = path.hasPrefix("./") ? String(path.dropFirst(2)) : path

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker may use.
-///
-/// `nil` is no limit of ours.
+/// The resource limits of a worker; `nil` means that bghost sets no limit.
 package struct WorkerLimits: Equatable, Sendable {
     /// Resident memory of the worker, bytes.
     ///
-    /// A run that is over it is asked to stop; one beyond `memoryBytesMax` is killed.
+    /// The daemon cancels the runs of a worker above this limit, and kills it above
+    /// `memoryBytesMax`.
     package var memoryBytes: UInt64?
     /// Processor time of one run.
     ///
-    /// The same, with `cpuMax`.
+    /// The daemon cancels a run above this limit, and kills it above `cpuMax`.
     package var cpu: Duration?
-    /// Processor time of a worker, in hundredths of one processor's.
+    /// Processor time of a worker, in hundredths of one processor.
     ///
-    /// Nobody is asked to stop for it: the kernel lets the worker wait.
+    /// The kernel throttles a worker at this limit; the daemon does not cancel its runs.
     package var cpuQuota: Int?
-    /// Processes in the worker's tree, itself included: with 1 it can start none.
+    /// The maximum number of processes in the worker's tree, including the worker; with 1 it cannot
+    /// start another.
     package var processes: Int
     package var descriptors: Int
-    /// What one run may write to stdout, stderr and the log, bytes.
+    /// The maximum that one run may write to stdout, stderr and the log, bytes.
     package var outputBytes: Int
-    /// The payload of one run's result, bytes.
+    /// The maximum payload of one run's result, bytes.
     package var resultBytes: Int
-    /// What the data directory may take of the disk, and each file that a worker writes, bytes.
+    /// The maximum disk space of the data directory, and the maximum size of each file that a
+    /// worker writes, bytes.
     package var dataBytes: UInt64
-    /// Files, folders and links in the data directory.
+    /// The maximum number of files, folders and links in the data directory.
     package var files: Int
 
     package init(
@@ -50,11 +51,12 @@ package struct WorkerLimits: Equatable, Sendable {
         self.files = files
     }
 
-    /// Above this a worker is killed at once, bytes: what is left to stop in is an eighth.
+    /// The limit above which a worker is killed at once, bytes: an eighth above `memoryBytes`,
+    /// which leaves room to stop.
     package var memoryBytesMax: UInt64? {
         memoryBytes.map { $0.addingReportingOverflow($0 / 8).overflow ? .max : $0 + $0 / 8 }
     }
 
-    /// Beyond this a run is killed at once, nanoseconds.
+    /// The limit above which a run is killed at once, nanoseconds: an eighth above `cpu`.
     package var cpuMax: UInt64? { cpu.map { $0.clampedNanoseconds + $0.clampedNanoseconds / 8 } }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What people do with a notification comes back to its plugin as a run.
+/// Answers to notifications; the plugin receives each as a run.
 package enum NotificationAction {
-    /// The handler that gets it.
+    /// The name of the handler for answers.
     package static let handler = "notificationAction"
-    /// The notification itself was opened, and none of its actions.
+    /// The action of opening the notification itself.
     package static let open = "default"
-    /// The longest text that comes with one, bytes.
+    /// The longest text of an answer, bytes.
     package static let textBytesMax = 4 << 10
 
-    /// The task of a plugin's answers: a family, for two of them may wait at once.
+    /// The task for the answers of a plugin: a family, because several answers may wait at once.
     ///
-    /// - Returns: `nil` if the plugin's name cannot stand in an identifier.
+    /// - Returns: `nil` if the plugin's name is not valid in an identifier.
     static func task(of plugin: PluginDefinition) -> TaskDefinition? {
         guard let identifier = IdentifierPattern("\(handler).\(plugin.name).*") else { return nil }
         return TaskDefinition(
@@ -23,14 +23,14 @@ package enum NotificationAction {
         )
     }
 
-    /// The identifier of one answer.
+    /// The identifier of the request for one answer.
     package static func identifier(plugin: String, event: RunID) -> String {
         "\(handler).\(plugin).\(event)"
     }
 }
 
 extension Manifest {
-    /// The tasks that it defines, and those that follow from what it permits.
+    /// The tasks of the manifest, and those for its sessions and for answers to notifications.
     var allTasks: [TaskDefinition] {
         let own = Set(tasks.map(\.identifier.description))
         return tasks + sessions.compactMap(\.task)
@@ -41,7 +41,7 @@ extension Manifest {
 }
 
 extension NotificationRow {
-    /// Why an answer to it makes no sense; `nil` if it does.
+    /// Why the notification does not accept this answer; `nil` if it does.
     package func problem(action: String, text: String?) -> String? {
         if (text?.utf8.count ?? 0) > NotificationAction.textBytesMax {
             return "the text has more than \(NotificationAction.textBytesMax) bytes"

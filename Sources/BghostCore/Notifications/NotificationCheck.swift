@@ -3,17 +3,17 @@
 extension NotificationContent {
     /// The longest id, thread, category and id of an action, bytes.
     package static let nameBytesMax = 128
-    /// The most that title, subtitle and body have together, bytes.
+    /// The most bytes of title, subtitle and body together.
     package static let textBytesMax = 4 << 10
     package static let userInfoBytesMax = 4 << 10
     package static let actionsMax = 8
     private static let actionTitleBytesMax = 256
-    /// The least time between two deliveries of one that repeats, nanoseconds.
+    /// The minimum time between two deliveries of a repeating notification, nanoseconds.
     package static let everyMin: Int64 = 60_000_000_000
 
-    /// Refuses what no notification can be.
+    /// Throws if the content is invalid.
     ///
-    /// The texts came from a plugin: what is checked here is relied upon by all that follows.
+    /// The content is untrusted input of a plugin, and later code relies on these checks.
     package func check() throws(NotificationFault) {
         guard !id.isEmpty else { throw NotificationFault(.bad, "its id is empty") }
         for (what, text) in [("id", id), ("thread", thread), ("category", category)] {
@@ -42,7 +42,7 @@ extension NotificationContent {
                 "its user info has more than \(Self.userInfoBytesMax) bytes"
             )
         }
-        // It travels as a member of another object, and JSON is taken only so deep.
+        // The user info is sent inside another object, and the nesting of JSON is limited.
         guard JSONText.isObject(userInfo), JSONText.isObject("{\"userInfo\":\(userInfo)}") else {
             throw NotificationFault(.bad, "its user info is no JSON object, or nested too deep")
         }
@@ -84,7 +84,7 @@ extension NotificationContent {
         }
     }
 
-    /// Reads the actions of a plugin: an array of `{"id", "title"}`; "" is none.
+    /// Parses the actions of a plugin: an array of `{"id", "title"}`; "" means none.
     package static func actions(json: String) throws(NotificationFault) -> [Action] {
         guard !json.isEmpty else { return [] }
         guard json.utf8.count <= 8 << 10 else {
@@ -101,7 +101,7 @@ extension NotificationContent {
         }
     }
 
-    /// Its actions as JSON.
+    /// The actions as JSON.
     package var actionsJSON: String {
         var writer = JSONWriter()
         writer.array { writer in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a notification may disturb.
+/// The interruption level of a notification.
 package enum NotificationLevel: UInt32, Codable, Sendable, CaseIterable, Comparable {
     case passive = 0
     case active = 1
@@ -11,7 +11,7 @@ package enum NotificationLevel: UInt32, Codable, Sendable, CaseIterable, Compara
         a.rawValue < b.rawValue
     }
 
-    /// Its name in JSON.
+    /// The name in JSON.
     package var name: String {
         switch self {
         case .passive: "passive"
@@ -27,9 +27,9 @@ package enum NotificationLevel: UInt32, Codable, Sendable, CaseIterable, Compara
     }
 }
 
-/// What a plugin wants people to be told, and when.
+/// The content of a notification, and its delivery dates.
 package struct NotificationContent: Equatable, Sendable {
-    /// A later notification of this id takes the place of this one.
+    /// A later notification with this id replaces this one.
     package var id: String
     package var level: NotificationLevel
     package var title: String
@@ -40,16 +40,16 @@ package struct NotificationContent: Equatable, Sendable {
     /// A JSON object.
     package var userInfo: String
     package var actions: [Action]
-    /// Not before this time, Unix nanoseconds; 0 is now.
+    /// The notification is not delivered before this time, Unix nanoseconds; 0 means now.
     package var at: Int64
-    /// Again each so many nanoseconds; 0 is once.
+    /// The interval of a repeating notification, nanoseconds; 0 means once.
     package var every: Int64
-    /// When to deliver it, again and again, in place of the two above; "" is none.
+    /// The calendar of a repeating notification, which replaces `at` and `every`; "" means none.
     package var calendar: String
-    /// The IANA zone of the calendar; "" is the host's.
+    /// The IANA time zone of the calendar; "" means that of the host.
     package var timeZone: String
 
-    /// What people can answer to it.
+    /// An action with which people can answer.
     package struct Action: Equatable, Sendable {
         package var id: String
         package var title: String
@@ -90,18 +90,18 @@ package struct NotificationContent: Equatable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Whether it comes again and again.
+    /// Whether it is delivered repeatedly.
     package var repeats: Bool { every > 0 || !calendar.isEmpty }
 }
 
-/// Why a notification is not taken, as a sentence.
+/// The error for a refused notification, with a clause as its description.
 package struct NotificationFault: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Kind: Equatable, Sendable {
-        /// It is not what a notification can be.
+        /// The content is invalid.
         case bad
-        /// It is too big, or there are too many.
+        /// The content is too long, or the plugin has too many notifications.
         case limit
-        /// The store did not keep it.
+        /// The store could not write it.
         case store
     }
 

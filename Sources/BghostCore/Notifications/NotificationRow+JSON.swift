@@ -3,7 +3,7 @@
 extension NotificationRow {
     /// The parameters of the run that delivers it.
     ///
-    /// - Parameter actionPort: where links to its actions are served; `nil` leaves them out.
+    /// - Parameter actionPort: the port that serves the links to its actions; `nil` omits the links.
     package func parameters(actionPort: Int?) -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -33,7 +33,7 @@ extension NotificationRow {
         return writer.text
     }
 
-    /// As `pending` of the ABI shows it.
+    /// Writes it in the format of `pending` in the ABI.
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("id", content.id)
@@ -55,7 +55,7 @@ extension NotificationRow {
         ]
     }
 
-    /// The parameters of the run that an answer to it starts.
+    /// The parameters of the run that reports an answer.
     package func actionParameters(_ action: String, text: String?) -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -68,7 +68,7 @@ extension NotificationRow {
     }
 }
 
-/// Text in a part of an address.
+/// Percent-encodes a component of a URL.
 package enum PercentText {
     package static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

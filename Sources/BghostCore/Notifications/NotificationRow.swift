@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A notification as the store keeps it: one row for each id of a plugin.
+/// A notification as it is stored: one row for each id of a plugin.
 package struct NotificationRow: Equatable, Sendable {
     package enum State: Int64, Equatable, Sendable {
-        /// It is still to be delivered, or to be delivered again.
+        /// It waits for its delivery, or for the next one.
         case waiting = 0
-        /// People have been told; it is kept for what they answer.
+        /// It was delivered, and is kept for answers.
         case delivered = 1
     }
 
-    /// Names this notification; a later one of the same id has another.
+    /// Identifies this notification; a later notification with the same id has another key.
     package var key: RunID
     package var plugin: String
     package var content: NotificationContent
-    /// What a link to one of its actions needs to know, so that nobody else has one.
+    /// The secret token of the links to its actions.
     package var token: String
     package var state: State
     /// Unix nanoseconds.
     package var postedAt: Int64
-    /// When it is to be delivered, Unix nanoseconds.
+    /// The time of the delivery, Unix nanoseconds.
     package var due: Int64
-    /// How many times of one that repeats are over.
+    /// The number of past occurrences of a repeating notification.
     package var occurrence: Int
-    /// How often its delivery has failed.
+    /// The number of failed deliveries in a row.
     package var failures: Int
-    /// When it may be tried again, Unix nanoseconds.
+    /// The time of the next attempt, Unix nanoseconds.
     package var notBefore: Int64
-    /// Whether people may have been told of an earlier one of its id.
+    /// Whether an earlier notification with this id may have been delivered.
     package var replaces: Bool
-    /// When people were told last, Unix nanoseconds.
+    /// The time of the last delivery, Unix nanoseconds.
     package var deliveredAt: Int64?
-    /// Why its delivery failed the last time.
+    /// Why the last delivery failed.
     package var fault: String
 
     package init(
@@ -63,22 +63,22 @@ package struct NotificationRow: Equatable, Sendable {
         self.fault = fault
     }
 
-    /// The same for each attempt to deliver it, and for no other notification.
+    /// The same for all attempts of one delivery, and different for all others.
     package var idempotencyKey: String {
         content.repeats ? "\(key)-\(occurrence)" : "\(key)"
     }
 
-    /// A summary of others, which no plugin can post: its id is empty.
+    /// Whether it is a summary of several notifications; its empty id is not available to plugins.
     package var isDigest: Bool { content.id.isEmpty }
 
-    /// The id that people and sinks know it by.
+    /// The id in output and for the delivering handler.
     package var publicID: String { isDigest ? "digest-\(key)" : content.id }
 }
 
-/// A change to the notifications that the store keeps.
+/// A change of the stored notifications.
 package enum NotificationChange: Equatable, Sendable {
-    /// The row of its plugin and id from now on.
+    /// The row replaces that of its plugin and id.
     case kept(NotificationRow)
-    /// That row is gone.
+    /// The row was deleted.
     case removed(plugin: String, id: String)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The section `notifications`: who delivers what plugins post, and how much of it.
+/// The manifest's section `notifications`: the delivering task, and the limits.
 package struct NotificationSettings: Equatable, Sendable {
-    /// How many may be delivered within a time, of one plugin.
+    /// The maximum number of deliveries per plugin within a time.
     package struct Rate: Equatable, Sendable {
         package var count: Int
         package var per: Duration
@@ -13,12 +13,12 @@ package struct NotificationSettings: Equatable, Sendable {
         }
     }
 
-    /// The task that delivers, as it stands in `tasks`.
+    /// The identifier of the delivering task in `tasks`.
     package var task: IdentifierPattern
     package var rate: Rate
-    /// How long a delivery is tried, and how long an answer to it counts.
+    /// How long a delivery is retried, and how long an answer is accepted.
     package var expiry: Duration
-    /// The port of loopback at which links to actions are served; `nil` if there are none.
+    /// The port on loopback that serves the links to actions; `nil` if there are none.
     package var actionPort: Int?
 
     package init(
@@ -33,6 +33,6 @@ package struct NotificationSettings: Equatable, Sendable {
         self.actionPort = actionPort
     }
 
-    /// The port of links where the manifest names none.
+    /// The port of the links if the manifest contains none.
     package static let defaultActionPort = 8644
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Deliveries: what is due goes out, and what fails is tried again.
+/// Deliveries: starts those that are due, and retries those that failed.
 extension Outbox {
-    /// The first delay after a failure, which doubles with each further one, and the longest.
+    /// The delay after the first failure, which doubles with each further one, and its maximum; nanoseconds.
     private static let backoffBase: UInt64 = 5_000_000_000
     private static let backoffMax: UInt64 = 3_600_000_000_000
-    /// The longest delay that a server can ask for.
+    /// The maximum delay that the delivering handler can request, nanoseconds.
     private static let retryAfterMax: UInt64 = 86_400_000_000_000
-    /// How long a request that nobody has room for is put off.
+    /// The delay after a refusal because of a limit, nanoseconds.
     private static let roomDelay: Int64 = 1_000_000_000
     private static let faultBytesMax = 512
 
-    /// Begins the deliveries that are due, and drops what is too old.
+    /// Starts the deliveries that are due, and drops expired notifications.
     ///
     /// - Parameters:
     ///   - now: Unix nanoseconds.
-    ///   - key: makes the key of a digest.
+    ///   - key: creates the key of a digest.
     package mutating func advance(
         now: Int64,
         key: () -> RunID,
@@ -27,7 +27,7 @@ extension Outbox {
         let period = Int64(clamping: settings.rate.per.clampedNanoseconds)
         for plugin in senders.keys {
             guard let begun = senders[plugin]?.begun else { continue }
-            // A clock that was put back must not hold a plugin until it has caught up.
+            // After the clock was set back, start dates in the future must not block a plugin.
             senders[plugin]?.begun = begun.map { min($0, now) }
                 .filter { $0 > now.subtractingClamped(period) }
         }
@@ -39,7 +39,7 @@ extension Outbox {
         }
         let new = eligible.filter { entries[$0.key]?.isCounted == false }
         let waiting = Set(new.map(\.plugin))
-        // Whose were withdrawn meanwhile has nothing to be told of together.
+        // If all waiting notifications were withdrawn, there is nothing to summarize.
         for plugin in senders.keys where !waiting.contains(plugin) {
             senders[plugin]?.isHeld = false
         }
@@ -47,16 +47,16 @@ extension Outbox {
             beginNew(new.filter { $0.plugin == plugin }, of: plugin, now: now, key, &effects)
         }
         nextDate = nextDate(now: now, period: period)
-        // What follows from this, such as a digest, has been looked at.
+        // The calls above may have set it, for instance for a digest; all entries are checked already.
         isStale = false
     }
 
-    /// What disturbs more goes first, and then what was due first.
+    /// The order of deliveries: by level, and then by date.
     private static func goesFirst(_ a: NotificationRow, _ b: NotificationRow) -> Bool {
         (b.content.level.rawValue, a.due, a.key) < (a.content.level.rawValue, b.due, b.key)
     }
 
-    /// Begins deliveries that count against the rate.
+    /// Starts deliveries that count towards the rate.
     private mutating func beginNew(
         _ rows: [NotificationRow],
         of plugin: String,
@@ -102,16 +102,18 @@ extension Outbox {
         )
     }
 
-    // MARK: What became of a delivery
+    // MARK: Ends of deliveries
 
-    /// The request of a delivery has been made.
+    /// Records that the request of a delivery was submitted.
     package mutating func submitted(_ key: RunID, request: RunID) {
         guard entries[key]?.flight != nil else { return }
         entries[key]?.flight?.request = request
         requests[request] = key
     }
 
-    /// The request of a delivery was not taken; `isFull` if that is only for want of room.
+    /// Records that the request of a delivery was refused.
+    ///
+    /// - Parameter isFull: whether it was refused only because of a limit; then it is not a failure.
     package mutating func refused(
         _ key: RunID,
         _ message: String,
@@ -128,10 +130,10 @@ extension Outbox {
         }
     }
 
-    /// Whether the end of a request is of interest here.
+    /// Whether this is the request of a delivery.
     package func knows(request: RunID) -> Bool { requests[request] != nil }
 
-    /// The request of a delivery has come to its end.
+    /// Records that the request of a delivery has ended.
     package mutating func ended(
         request: RunID,
         _ end: DeliveryEnd,
@@ -156,7 +158,7 @@ extension Outbox {
         }
     }
 
-    /// Has one that was delivered wait for its next time, or for answers.
+    /// Prepares a delivered notification for its next occurrence, or for answers.
     mutating func goOn(_ key: RunID, now: Int64) {
         guard let entry = entries[key] else { return }
         var row = entry.row
@@ -203,17 +205,17 @@ extension Outbox {
         )
     }
 
-    // MARK: What is over
+    // MARK: Expiry
 
     private var expiry: Int64 { Int64(clamping: settings.expiry.clampedNanoseconds) }
 
-    /// Until when a row is of use.
+    /// When a notification expires, Unix nanoseconds.
     private func end(of entry: Entry) -> Int64 {
         guard entry.row.state == .waiting else {
             return (entry.row.deliveredAt ?? entry.row.due).addingClamped(expiry)
         }
         let end = max(entry.row.due, entry.row.postedAt).addingClamped(expiry)
-        // The next time of one that repeats takes the place of this one.
+        // The next occurrence of a repeating notification replaces this one.
         return min(end, entry.recurrence?.next(after: entry.row.due) ?? end)
     }
 
@@ -236,17 +238,17 @@ extension Outbox {
         }
     }
 
-    /// Has one that repeats wait for its next time although this one was not told.
+    /// Prepares a repeating notification for its next occurrence after a missed one.
     private mutating func skip(_ key: RunID, now: Int64) {
         guard let entry = entries[key],
             let latest = entry.recurrence?.latest(atOrBefore: now),
             latest > entry.row.due
         else { return goOn(key, now: now) }
-        // The last time that has come is the one that people are to be told of.
+        // The latest past occurrence is still to be delivered.
         goOn(key, now: latest.subtractingClamped(1))
     }
 
-    /// Keeps no more of those that were delivered than there may be.
+    /// Limits the number of delivered notifications per plugin.
     private mutating func trim(_ effects: inout [OutboxEffect]) {
         guard entries.count > Self.deliveredMax else { return }
         var delivered: [String: [Entry]] = [:]
@@ -263,7 +265,7 @@ extension Outbox {
         }
     }
 
-    // MARK: When to look again
+    // MARK: The next date
 
     private func nextDate(now: Int64, period: Int64) -> Int64? {
         var next: Int64?
@@ -272,7 +274,7 @@ extension Outbox {
             consider(end(of: entry))
             guard entry.row.state == .waiting, entry.flight == nil else { continue }
             let start = max(entry.row.due, entry.row.notBefore)
-            // What is due and was not begun waits for a delivery to end, or for the rate.
+            // A due entry that has not started waits for the end of a delivery or for the rate.
             if start > now { consider(start) }
         }
         for sender in senders.values where sender.isHeld {
@@ -283,10 +285,10 @@ extension Outbox {
 }
 
 extension Outbox.Entry {
-    /// Whether it is given up even while a delivery of it is under way.
+    /// Whether it may expire during its delivery.
     ///
-    /// That may wait for ever, for instance for a plugin that cannot be loaded. One that repeats
-    /// keeps its delivery, which is about the time that it was begun for.
+    /// The delivery may wait forever, for instance for a plugin that cannot be loaded. A repeating
+    /// notification does not expire during a delivery, which belongs to the occurrence that it started for.
     var mayExpire: Bool { flight == nil || recurrence == nil }
 
     func isDue(now: Int64) -> Bool {
@@ -295,7 +297,7 @@ extension Outbox.Entry {
 }
 
 extension NotificationRow {
-    /// What it is, for the log.
+    /// The description of a notification for the log.
     var label: String {
         let shown = PrintableText.escaped(String(publicID.prefix(80)))
         return "notification `\(shown)` of `\(plugin)`"
@@ -308,7 +310,7 @@ extension NotificationRow {
 }
 
 extension IdentifierPattern {
-    /// The identifier itself, or this member of the family.
+    /// The identifier itself, or the member of the family with this name.
     package func member(_ name: String) -> String {
         isFamily ? String(description.dropLast()) + name : description
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One notification in place of many that came too fast.
+/// Digests: one notification in place of many that exceed the rate.
 extension Outbox {
     private static let linesMax = 20
     private static let lineBytesMax = 120
 
-    /// Makes a digest of what waits; those that it tells of count as delivered.
+    /// Creates a digest of waiting notifications, which then count as delivered.
     ///
-    /// It is a row of its own, stored in the step in which the others are, so that a repetition of
-    /// it has the same key and says the same.
+    /// It is a row of its own and is stored in the same step as the others, so that a repeated delivery has
+    /// the same key and the same content.
     mutating func digest(
         _ rows: [NotificationRow],
         of plugin: String,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The notifications that people have not been told of yet, and those that they may still answer.
+/// The notifications that are not delivered yet, and those that can still be answered.
 ///
-/// A value: it takes what has happened and the moment of it, and appends what is to be done. It is
-/// right about what the store holds as long as the store keeps its changes in their order.
+/// It is a value: its methods get events with their times, and append effects. Its state equals that of the
+/// store if the store applies the changes in order.
 package struct Outbox: Sendable {
-    /// Where a plugin's notification is found.
+    /// Identifies a plugin's notification.
     struct Name: Hashable {
         var plugin: String
         var id: String
@@ -13,31 +13,31 @@ package struct Outbox: Sendable {
 
     struct Entry {
         var row: NotificationRow
-        /// When it comes again; `nil` for one that comes once.
+        /// The occurrences of a repeating notification; `nil` if it does not repeat.
         var recurrence: Recurrence?
-        /// Whether it has been counted against the rate.
+        /// Whether its delivery was counted towards the rate.
         var isCounted = false
         var flight: Flight?
 
-        /// Whether people may have been told of it, or of one that it replaced.
+        /// Whether it, or a notification that it replaced, may have been delivered.
         var mayBeKnown: Bool {
             row.replaces || row.deliveredAt != nil || row.failures > 0 || flight != nil
         }
     }
 
-    /// A delivery under way.
+    /// A delivery in progress.
     struct Flight {
-        /// The identifier under which it was submitted.
+        /// The identifier of its request's task.
         var task: String
-        /// `nil` until its request is made.
+        /// `nil` until the request is submitted.
         var request: RunID?
     }
 
-    /// What is known of a plugin.
+    /// The delivery state of a plugin.
     struct Sender {
-        /// When its last deliveries began, Unix nanoseconds, the oldest first.
+        /// The start times of its last deliveries, Unix nanoseconds, the oldest first.
         var begun: [Int64] = []
-        /// More than the rate allows wait, so that they are told of together.
+        /// Whether more notifications wait than the rate allows, so that they become a digest.
         var isHeld = false
     }
 
@@ -47,20 +47,20 @@ package struct Outbox: Sendable {
     var requests: [RunID: RunID] = [:]
     var flights = 0
     var senders: [String: Sender] = [:]
-    /// On their way to the store.
+    /// The number of notifications that are being stored.
     ///
-    /// What becomes of those that they replace is not stored any more.
+    /// Changes to the notifications that they replace are not stored any more.
     private var arriving: [Name: Int] = [:]
-    /// When something is to be done, Unix nanoseconds; `nil` if nothing is.
+    /// When to call `advance` next, Unix nanoseconds; `nil` if nothing waits for a date.
     package internal(set) var nextDate: Int64?
-    /// Whether something has happened since `advance`, which is to be called then.
+    /// Whether there was an event since the last `advance`, so that it must be called again.
     package internal(set) var isStale = false
 
-    /// How many of a plugin's notifications may wait.
+    /// The most waiting notifications of a plugin.
     package static let waitingMax = 64
-    /// How many of a plugin's that were delivered are kept for answers.
+    /// The most delivered notifications of a plugin that are kept for answers.
     static let deliveredMax = 64
-    /// How many deliveries may be under way where the task is a family.
+    /// The most deliveries in progress, if the delivering task is a family.
     static let flightsMax = 8
 
     package init(_ settings: NotificationSettings) {
@@ -69,12 +69,11 @@ package struct Outbox: Sendable {
 
     // MARK: Posting
 
-    /// Checks what a plugin posts and makes the row that is to be stored; `arrived` is told of how
-    /// that went.
+    /// Checks a notification and creates its row; the caller stores it and then calls `arrived`.
     ///
     /// - Parameters:
-    ///   - recurrence: what its calendar or interval says; `nil` for one that comes once.
-    ///   - token: unguessable, letters and digits.
+    ///   - recurrence: the occurrences of its calendar or interval; `nil` if it does not repeat.
+    ///   - token: an unguessable text of letters and digits.
     package mutating func accept(
         _ content: NotificationContent,
         of plugin: String,
@@ -117,7 +116,7 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// A row that was accepted has been stored, or could not be.
+    /// Records whether an accepted row was stored.
     package mutating func arrived(
         _ row: NotificationRow,
         recurrence: Recurrence?,
@@ -129,7 +128,7 @@ package struct Outbox: Sendable {
         if arriving[name] == 0 { arriving[name] = nil }
         let old = keys[name].flatMap { entries[$0] }
         guard isStored else {
-            // What became of it meanwhile was not stored.
+            // The changes of the old row since then were not stored.
             let (plugin, id) = (row.plugin, row.content.id)
             store(old.map { .kept($0.row) } ?? .removed(plugin: plugin, id: id), &effects)
             return
@@ -138,7 +137,7 @@ package struct Outbox: Sendable {
         if let old {
             forget(old, &effects)
             if old.mayBeKnown, !row.replaces {
-                // It went out while this one was on its way.
+                // The old notification was delivered while the new one was being stored.
                 row.replaces = true
                 store(.kept(row), &effects)
             }
@@ -146,7 +145,7 @@ package struct Outbox: Sendable {
         insert(row, recurrence)
     }
 
-    /// Withdraws one that is not delivered yet.
+    /// Withdraws a notification that is not delivered yet.
     ///
     /// - Returns: `false` if there is none.
     package mutating func withdraw(
@@ -164,15 +163,16 @@ package struct Outbox: Sendable {
 
     // MARK: Recovery
 
-    /// Takes over what the store held.
+    /// Restores a stored row.
     package mutating func takeOver(_ row: NotificationRow, recurrence: Recurrence?) {
         insert(row, recurrence)
         if let at = row.deliveredAt { senders[row.plugin, default: Sender()].begun.append(at) }
         senders[row.plugin]?.begun.sort()
     }
 
-    /// Takes over a request that the daemon before this one submitted: it delivers the notification
-    /// of this idempotency key, if there still is one.
+    /// Restores a delivery whose request an earlier daemon has submitted.
+    ///
+    /// - Parameter key: the idempotency key of the notification; no effect if it no longer exists.
     package mutating func adopt(request: RunID, task: String, key: String) {
         guard let id = RunID(key.prefix(26)), let entry = entries[id], entry.flight == nil,
             entry.row.state == .waiting, entry.row.idempotencyKey == key
@@ -183,12 +183,12 @@ package struct Outbox: Sendable {
         flights += 1
     }
 
-    /// Has the next `advance` look at all dates.
+    /// Makes the next `advance` check all dates.
     package mutating func touch() { isStale = true }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// A plugin's notifications that are not delivered yet, as a JSON array, the oldest first.
+    /// The notifications of a plugin that are not delivered yet, as a JSON array, the oldest first.
     package func pending(of plugin: String) -> String {
         var writer = JSONWriter()
         writer.array { writer in
@@ -199,24 +199,24 @@ package struct Outbox: Sendable {
         return writer.text
     }
 
-    /// All of them, the oldest first.
+    /// All notifications, the oldest first.
     package var rows: [NotificationRow] {
         entries.values.map(\.row).sorted { $0.key < $1.key }
     }
 
-    /// Whether a delivery of a notification is under way.
+    /// Whether a delivery of a notification is in progress.
     package func isUnderWay(_ key: RunID) -> Bool { entries[key]?.flight != nil }
 
-    /// Those of an id, of one plugin or of any.
+    /// The notifications with an id, of one plugin or of all plugins.
     package func find(id: String, plugin: String?) -> [NotificationRow] {
         rows.filter { row in
             row.publicID.isSameText(as: id) && (plugin.map { $0 == row.plugin } ?? true)
         }
     }
 
-    /// The one that a link belongs to.
+    /// The notification that a link belongs to.
     ///
-    /// Every row is compared to the end, so that how long it takes tells nothing of the tokens.
+    /// It compares every row completely, so that the duration reveals nothing about the tokens.
     package func find(token: String) -> NotificationRow? {
         let wanted = Array(token.utf8)
         guard wanted.count == Self.tokenBytes else { return nil }
@@ -230,7 +230,7 @@ package struct Outbox: Sendable {
         return found
     }
 
-    /// The length of a token.
+    /// The length of a token, bytes.
     package static let tokenBytes = 32
 
     // MARK: Entries
@@ -241,7 +241,7 @@ package struct Outbox: Sendable {
             case .kept(let row): Name(plugin: row.plugin, id: row.content.id)
             case .removed(let plugin, let id): Name(plugin: plugin, id: id)
             }
-        // A newer one of this id is in the store, or will be, and must not be overwritten.
+        // The store has, or will have, a newer row with this id, which must not be overwritten.
         guard arriving[name] == nil else { return }
         effects.append(.store(change))
     }
@@ -252,7 +252,7 @@ package struct Outbox: Sendable {
         isStale = true
     }
 
-    /// Drops an entry, and its delivery with it if that has not begun; the store is not told.
+    /// Removes an entry, and withdraws the request of its delivery; does not change the store.
     mutating func forget(_ entry: Entry, _ effects: inout [OutboxEffect]) {
         let key = entry.row.key
         if let flight = land(key), let request = flight.request {
@@ -263,7 +263,7 @@ package struct Outbox: Sendable {
         isStale = true
     }
 
-    /// Takes a delivery off the list of those under way.
+    /// Removes a delivery from those in progress.
     @discardableResult
     mutating func land(_ key: RunID) -> Flight? {
         guard let flight = entries[key]?.flight else { return nil }

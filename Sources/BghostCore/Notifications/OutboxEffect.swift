@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the outbox wants done.
+/// An action for the owner of the outbox.
 package enum OutboxEffect: Equatable, Sendable {
-    /// To be stored, in this order.
+    /// Store the change; changes are stored in this order.
     case store(NotificationChange)
-    /// A request that delivers the notification of this key is to be submitted.
+    /// Submit a request that delivers the notification with this key.
     case deliver(key: RunID, task: String, parameters: String)
-    /// That request is to be withdrawn, if it still waits.
+    /// Withdraw this request, if it still waits.
     case withdraw(request: RunID, task: String)
     case note(Note)
 
-    /// Something worth a line in the log.
+    /// An entry for the log.
     package struct Note: Equatable, Sendable {
         package enum Event: String, Equatable, Sendable {
             case delivered = "notification.delivered"
@@ -25,12 +25,12 @@ package enum OutboxEffect: Equatable, Sendable {
     }
 }
 
-/// How an attempt to deliver came to its end.
+/// The result of an attempt to deliver.
 package struct DeliveryEnd: Equatable, Sendable {
     package var succeeded: Bool
-    /// Why not, for people.
+    /// Why it failed, for people.
     package var message: String
-    /// When it wants to be tried again, nanoseconds from now.
+    /// The delay that the handler requests before the next attempt, nanoseconds from now.
     package var retryAfter: UInt64?
 
     package init(succeeded: Bool, message: String = "", retryAfter: UInt64? = nil) {

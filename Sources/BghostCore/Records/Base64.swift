@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base64 after RFC 4648 §4, with padding.
+/// Base64 (RFC 4648 §4), with padding.
 package enum Base64 {
-    /// Its text.
+    /// Encodes bytes.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -25,7 +25,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes; `nil` if the text is not exactly what `encode` would write.
+    /// Decodes a text; `nil` if the text is not the exact result of `encode`.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 4) else { return nil }
@@ -43,7 +43,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: bits >> 8))
             bytes.append(UInt8(truncatingIfNeeded: bits))
             if isPadding {
-                // Left-over bits would make two texts of the same bytes.
+                // Nonzero leftover bits would permit two texts for the same bytes.
                 guard bytes.suffix(padded).allSatisfy({ $0 == 0 }) else { return nil }
                 bytes.removeLast(padded)
             }

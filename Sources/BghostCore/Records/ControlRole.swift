@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a member of the control group may do.
+/// The permissions of a member of the control group.
 package enum ControlRole: String, Equatable, Sendable, CaseIterable {
-    /// Look at everything, and change nothing.
+    /// Read everything, change nothing.
     case read
-    /// All that the user may who runs the daemon.
+    /// Everything that the user who runs the daemon may do.
     case operate
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which dead letters an operator means.
+/// A selection of dead letters.
 package enum DeadLetterChoice: Equatable, Sendable {
-    /// The one whose request has an id that begins like this.
+    /// The dead letter whose request id has this prefix.
     case request(prefix: String)
     case task(String)
     case all
 }
 
-/// What became of dead letters.
+/// The result of a change to dead letters.
 package struct DeadLetterChange: Equatable, Sendable {
-    /// A request by its name.
+    /// A request, by its id and task.
     package struct Item: Equatable, Sendable {
         package var id: RunID
         package var task: String
@@ -21,11 +21,11 @@ package struct DeadLetterChange: Equatable, Sendable {
         }
     }
 
-    /// Those that it was done to, the newest first.
+    /// The changed dead letters, the newest first.
     package var done: [Item] = []
-    /// Those that stay dead, because the manifest no longer permits their task.
+    /// The dead letters that are unchanged, because the manifest no longer permits their task.
     package var refused: [Item] = []
-    /// Whether there are more than one call takes.
+    /// Whether there are more dead letters than one call changes.
     package var hasMore = false
 
     package init() {}

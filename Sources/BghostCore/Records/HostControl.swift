@@ -1,133 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the daemon offers to those who steer it.
-///
-/// The control API speaks to this and to nothing else of the host.
+/// The interface of the daemon for operators; the control API uses no other part of the host.
 package protocol HostControl: Sendable {
     func status() async -> HostStatus
 
-    /// Accepts a request once it is stored.
+    /// Throws if a name is not the name of a task: it is not in the manifest, not covered by one of its
+    /// families, and not the task of a waiting request.
+    func requireTask(_ task: String) async throws(OperatorRefusal)
+
+    /// Accepts a submission; returns when the request is stored.
     func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest
 
-    /// Starts a run of a task now, past its begin date, as `_simulateLaunchForTaskWithIdentifier`
-    /// does. Slots and overlap still hold, so it may wait for them.
+    /// Requests a run of a task now, ignoring its earliest date, like `_simulateLaunchForTaskWithIdentifier`.
     ///
-    /// - Returns: the request, whose run `waitForRun` finds.
+    /// Slots and the overlap policy still apply, so the run may wait for them.
+    ///
+    /// - Returns: the request; `waitForRun` returns its run.
     func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest
 
-    /// Waits until the request's run has ended, and returns its record; `nil` if the request ends
-    /// without a run (withdrawn or replaced) or there is none of this id.
+    /// Waits until the request's run has ended.
+    ///
+    /// - Returns: the record of the run; `nil` if the request ends without a run (withdrawn or replaced) or
+    ///   is unknown.
     func waitForRun(ofRequest id: RunID) async -> RunRecord?
 
-    /// Tells a run that its runtime is used up, as `_simulateExpirationForTaskWithIdentifier` does.
+    /// Expires a run as if its runtime were used up, like `_simulateExpirationForTaskWithIdentifier`.
     ///
-    /// - Returns: `false` if no such run is under way.
+    /// - Returns: `false` if the run is not in progress.
     func expire(run: RunID) async -> Bool
 
-    /// Asks a run to stop and not to be repeated; it has its grace for it.
+    /// Cancels a run, which then has its grace to stop and is not retried.
     ///
-    /// - Returns: `false` if no such run is under way.
+    /// - Returns: `false` if the run is not in progress.
     func stop(run: RunID) async -> Bool
 
-    /// All that waits for a run, retries and what was triggered included; of one task, or of all.
+    /// All waiting requests, including retries and manual runs; of one task, or of all tasks.
     func pending(task: String?, limit: Int) async -> PendingList
 
-    /// Why a task does not run, or why a request does not.
+    /// Explains why a task or a request does not run.
     ///
-    /// - Parameter id: a task's identifier or a family's pattern; else the id of a request or the
-    ///   beginning of it.
+    /// - Parameter id: the identifier of a task, the pattern of a family, or the id of a request or a prefix
+    ///   of it.
     func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation
 
-    /// Has a requirement be what somebody says, as in `network=off`, until the daemon's end.
+    /// Simulates a requirement until the daemon ends, as in `network=off`.
     ///
-    /// - Returns: all that is simulated then.
+    /// - Returns: everything that is now simulated.
     func simulate(fact: String) async throws(OperatorRefusal) -> SimulationStatus
 
-    /// Moves the daemon's wall clock until its end; limits of runs do not go by it.
+    /// Moves the daemon's wall clock until the daemon ends; limits of runs do not depend on it.
     ///
-    /// - Returns: all that is simulated then.
+    /// - Returns: everything that is now simulated.
     func simulate(clock: SimulatedClock) async throws(OperatorRefusal) -> SimulationStatus
 
-    /// Withdraws all that waits for a run, of one task or of all, and answers once that is stored.
+    /// Withdraws all waiting requests, of one task or of all tasks; returns when the change is stored.
     ///
-    /// - Returns: what was withdrawn.
+    /// - Returns: the withdrawn requests.
     func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest]
 
-    /// Requests that are tried no more, the newest first.
+    /// The dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) async -> [DeadLetter]
 
-    /// Has dead requests wait for a run again, with none of their failures counted.
+    /// Makes dead requests pending again, with their failures counted from 0.
     func redrive(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
 
-    /// Gives dead requests up.
+    /// Deletes dead requests.
     func discard(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
 
-    /// What one task owes, or each that owes something, by their names.
+    /// The throttle points of one task, or of all tasks that have points, in the order of their names.
     func throttles(task: String?) async -> [ThrottleStatus]
 
-    /// Forgives what a task owes.
+    /// Clears the throttle points of a task.
     ///
-    /// - Returns: what it owed.
-    func forgive(task: String) async throws(OperatorRefusal) -> ThrottleStatus
+    /// - Returns: the points before.
+    func clearThrottle(task: String) async throws(OperatorRefusal) -> ThrottleStatus
 
-    /// What has been learned of when a task's results are used, or of each that learns it.
+    /// The learned uses of one task, or of all tasks that learn their uses.
     func uses(task: String?) async -> [UseStatus]
 
-    /// What a task refreshes is being used now.
+    /// Records a use of a task's results.
     func use(task: String) async throws(OperatorRefusal) -> UseStatus
 
-    /// Forgets when a task was used.
+    /// Deletes the learned uses of a task.
     func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
 
-    /// Takes no further requests for a plugin's tasks and begins none of those that wait, until it
-    /// is switched on again; restarts do not change that.
+    /// Disables a plugin until `enable`, also across restarts: its tasks accept no more requests and start no
+    /// more runs.
     ///
-    /// - Parameter stopsRuns: whether its runs under way are asked to stop, too.
+    /// - Parameter stopsRuns: whether to cancel its runs in progress too.
     func disable(
         plugin: String,
         reason: String,
         stopsRuns: Bool
     ) async throws(OperatorRefusal) -> PluginSwitch
 
-    /// Takes back `disable`.
+    /// Enables a plugin.
     func enable(plugin: String) async throws(OperatorRefusal) -> PluginSwitch
 
-    /// Writes a copy of all that is stored, which a daemon can start from.
+    /// Writes a copy of the whole store, with which a daemon can start.
     ///
-    /// - Parameter path: absolute; there must be no such file.
+    /// - Parameter path: an absolute path; the file must not exist.
     /// - Returns: the size of the copy, bytes.
     func backUp(to path: String) async throws(OperatorRefusal) -> UInt64
 
-    /// Reads the manifest anew and puts it in the place of the one that is in force.
+    /// Reads the manifest again, and replaces the current one.
     ///
-    /// All of it or nothing: a manifest that is refused changes nothing.
+    /// A manifest that is rejected changes nothing.
     func reload() async throws(OperatorRefusal) -> ReloadReport
 
-    /// All transfers that have not been dealt with, the oldest first.
+    /// All transfers whose end is not acknowledged, the oldest first.
     func transfers() async -> [TransferView]
 
-    /// Ends the transfer whose id begins like this.
+    /// Cancels the transfer whose id has this prefix.
     func cancelTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
 
-    /// Tries a transfer again now that would be tried again later.
+    /// Starts the next attempt of a transfer now instead of after its delay.
     func retryTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
 
-    /// The newest runs first.
+    /// The runs of one task, or of all tasks, the newest first.
     func runs(task: String?, limit: Int) async -> [RunRecord]
 
-    /// The runs whose ids begin with these characters, the newest first, at most `limit`.
+    /// The runs whose ids have this prefix, the newest first, at most `limit`.
     func runs(idPrefix: String, limit: Int) async -> [RunRecord]
 
-    /// What the log still holds, oldest first.
+    /// The last output of a run, at most 64 KiB; "" if it printed nothing.
+    func output(ofRun id: RunID) async -> String
+
+    /// The entries in the log, the oldest first.
     func logs(matching filter: LogFilter, limit: Int) async -> [LogEntry]
 
-    /// The same, and then each new line as it comes, until the consumer stops.
+    /// The same entries, and then each new one, until the consumer stops.
     func followLogs(matching filter: LogFilter, limit: Int) async -> AsyncStream<LogEntry>
 }
 
-/// Which lines of the log are wanted.
-///
-/// `nil` is no condition.
+/// A filter for log entries; `nil` means no condition.
 package struct LogFilter: Equatable, Sendable {
     package var task: String?
     package var run: RunID?
@@ -146,7 +152,7 @@ package struct LogFilter: Equatable, Sendable {
         self.level = level
     }
 
-    /// Whether a line is wanted.
+    /// Whether an entry matches.
     package func matches(_ entry: LogEntry) -> Bool {
         entry.level >= level && (task == nil || entry.task == task)
             && (run == nil || entry.run == run) && (plugin == nil || entry.plugin == plugin)

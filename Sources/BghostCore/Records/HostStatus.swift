@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture of the daemon at one moment.
+/// The status of the daemon at one time.
 package struct HostStatus: Equatable, Sendable {
     package var version: String
     package var pid: Int32
@@ -8,15 +8,24 @@ package struct HostStatus: Equatable, Sendable {
     package var startedAt: Int64
     package var manifest: String
     package var slots: Int
-    /// Whether it takes no new work because it is about to stop.
+    /// The slots in use, including runs whose end is being stored and runs of tasks that are not listed.
+    package var slotsInUse: Int
+    /// Dead letters of all tasks, at most `deadLettersMax`.
+    package var deadLetters: Int
+    /// Whether it accepts no more work because it is stopping.
     package var isDraining: Bool
     package var tasks: [TaskStatus]
     package var plugins: [PluginStatus]
     package var simulation: SimulationStatus
     package var transfers: TransferCounts
-    /// Whether it takes files that others could change.
+    package var store: StoreStatus
+    /// Whether it accepts files that other users could change.
     package var isLax: Bool
 
+    /// The number up to which dead letters are counted.
+    package static let deadLettersMax = 1000
+
+    /// - Parameter slotsInUse: `nil` means the number of runs of the listed tasks.
     package init(
         version: String,
         pid: Int32,
@@ -28,8 +37,13 @@ package struct HostStatus: Equatable, Sendable {
         plugins: [PluginStatus],
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
-        isLax: Bool = false
+        store: StoreStatus = StoreStatus(),
+        isLax: Bool = false,
+        slotsInUse: Int? = nil,
+        deadLetters: Int = 0
     ) {
+        self.slotsInUse = slotsInUse ?? tasks.reduce(0) { $0 + $1.running.count }
+        self.deadLetters = deadLetters
         self.version = version
         self.pid = pid
         self.startedAt = startedAt
@@ -40,6 +54,7 @@ package struct HostStatus: Equatable, Sendable {
         self.plugins = plugins
         self.simulation = simulation
         self.transfers = transfers
+        self.store = store
         self.isLax = isLax
     }
 }
@@ -52,6 +67,8 @@ package struct TaskStatus: Equatable, Sendable {
     package var running: [RunRecord]
     package var pending: PendingRequest?
     package var last: RunRecord?
+    /// The number of its dead letters among those of `HostStatus.deadLetters`.
+    package var deadLetters: Int
 
     package init(
         identifier: String,
@@ -59,7 +76,8 @@ package struct TaskStatus: Equatable, Sendable {
         kind: TaskKind,
         running: [RunRecord] = [],
         pending: PendingRequest? = nil,
-        last: RunRecord? = nil
+        last: RunRecord? = nil,
+        deadLetters: Int = 0
     ) {
         self.identifier = identifier
         self.plugin = plugin
@@ -67,24 +85,33 @@ package struct TaskStatus: Equatable, Sendable {
         self.running = running
         self.pending = pending
         self.last = last
+        self.deadLetters = deadLetters
     }
 }
 
-/// One plugin or function of the manifest and its workers.
+/// The status of a plugin or function of the manifest and of its workers.
 package struct PluginStatus: Equatable, Sendable {
     package var name: String
     package var library: String
     package var isolation: Isolation
-    /// Process ids of its live workers.
+    /// The process ids of its live workers.
     package var workers: [Int32]
-    /// Why it cannot be used now; `nil` if nothing is known against it.
+    /// Why it cannot be used now; `nil` if no problem is known.
     package var problem: String?
-    /// How it stands with the walls around its workers; empty before the first of them.
+    /// A message that its files have changed since they were inspected; `nil` if they have not.
+    package var change: String?
+    /// The status of each sandbox layer of its workers; empty before its first worker.
     package var sandbox: [LayerStanding]
-    /// Why its operator has switched it off, "" if he gave no reason; `nil` if it is on.
+    /// Why the operator has disabled it, "" without a reason; `nil` if it is enabled.
     package var switchedOff: String?
-    /// Why it is not run any more, if it is not.
+    /// Why it is quarantined; `nil` if it is not.
     package var quarantine: Quarantine?
+    /// The workers that were recently killed for working without a run.
+    package var idleEnds: IdleWorkerEnds?
+    /// The number of dead letters of its tasks.
+    package var deadLetters: Int
+    /// The number of dead letters that were dropped since the start, because there were too many.
+    package var deadLettersDropped: Int
 
     package init(
         name: String,
@@ -92,17 +119,25 @@ package struct PluginStatus: Equatable, Sendable {
         isolation: Isolation,
         workers: [Int32] = [],
         problem: String? = nil,
+        change: String? = nil,
         sandbox: [LayerStanding] = [],
         switchedOff: String? = nil,
-        quarantine: Quarantine? = nil
+        quarantine: Quarantine? = nil,
+        idleEnds: IdleWorkerEnds? = nil,
+        deadLetters: Int = 0,
+        deadLettersDropped: Int = 0
     ) {
         self.name = name
         self.library = library
         self.isolation = isolation
         self.workers = workers
         self.problem = problem
+        self.change = change
         self.sandbox = sandbox
         self.switchedOff = switchedOff
         self.quarantine = quarantine
+        self.idleEnds = idleEnds
+        self.deadLetters = deadLetters
+        self.deadLettersDropped = deadLettersDropped
     }
 }

@@ -2,14 +2,14 @@
 
 /// One line of the daemon's log.
 package struct LogEntry: Equatable, Sendable {
-    /// Values are those of the ABI's `log`.
+    /// The severity; raw values are those of the ABI's `log`.
     package enum Level: Int, Equatable, Sendable, CaseIterable, Comparable {
         case trace, debug, info, warning, error, fault
 
         package static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Who said it.
+    /// The origin of an entry.
     package enum Source: String, Equatable, Sendable {
         case host
         /// A handler, through the ABI.
@@ -18,7 +18,7 @@ package struct LogEntry: Equatable, Sendable {
         case stderr
     }
 
-    /// Grows by one with each line of this daemon.
+    /// Increases by one with each entry of this daemon.
     package var sequence: UInt64
     /// Unix nanoseconds.
     package var time: Int64
@@ -26,7 +26,7 @@ package struct LogEntry: Equatable, Sendable {
     package var source: Source
     /// A stable word such as `run.ended`; "" for a plugin's own lines.
     package var event: String
-    /// Well-formed, one line, control characters escaped.
+    /// Valid UTF-8 in one line, with control characters escaped.
     package var message: String
     package var task: String?
     package var plugin: String?

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A notification as its operator sees it.
+/// The status of a notification, for operators.
 package struct NotificationStatus: Equatable, Sendable {
     package enum State: String, Equatable, Sendable, CaseIterable {
         case waiting
-        /// A delivery is under way.
+        /// A delivery is in progress.
         case delivering
-        /// People have been told, and may answer.
+        /// It was delivered, and can be answered.
         case delivered
     }
 
@@ -16,12 +16,12 @@ package struct NotificationStatus: Equatable, Sendable {
     package var title: String
     package var body: String
     package var state: State
-    /// When it is to be delivered, Unix nanoseconds; `nil` once it was, unless it comes again.
+    /// When it is to be delivered, Unix nanoseconds; `nil` after the delivery, unless it repeats.
     package var due: Int64?
-    /// When it is tried again, Unix nanoseconds; `nil` if it has not failed.
+    /// When the next attempt starts, Unix nanoseconds; `nil` if none has failed.
     package var retryAt: Int64?
     package var failures: Int
-    /// Why its delivery failed the last time; "" if it did not.
+    /// Why its last delivery failed; "" if it did not fail.
     package var fault: String
     package var deliveredAt: Int64?
     package var actions: [NotificationContent.Action]
@@ -54,7 +54,7 @@ package struct NotificationStatus: Equatable, Sendable {
         self.actions = actions
     }
 
-    /// What is known of a row.
+    /// Creates the status of a stored row.
     package init(_ row: NotificationRow, isUnderWay: Bool) {
         let isWaiting = row.state == .waiting
         self.init(
@@ -74,12 +74,12 @@ package struct NotificationStatus: Equatable, Sendable {
     }
 }
 
-/// An answer that was taken: the run of it is on its way.
+/// An accepted answer; its run will start.
 package struct NotificationAnswer: Equatable, Sendable {
     package var notification: String
     package var plugin: String
     package var action: String
-    /// The request of the run.
+    /// The request of its run.
     package var request: RunID
     package var task: String
 
@@ -98,30 +98,30 @@ package struct NotificationAnswer: Equatable, Sendable {
     }
 }
 
-/// Whom an answer is about.
+/// A reference to a notification.
 package enum NotificationReference: Equatable, Sendable {
-    /// By its id, and its plugin where several have one of that id.
+    /// By its id, and its plugin if several plugins have a notification with that id.
     case id(String, plugin: String?)
-    /// By what only its links know.
+    /// By the secret token of its links.
     case token(String)
 }
 
-/// What the daemon offers to those who look after notifications, and to those who answer them.
+/// The interface of the daemon for notifications: for operators, and for the servers of links.
 package protocol NotificationControl: Sendable {
-    /// What waits, what is under way, and what may be answered, the oldest first.
+    /// All notifications that wait, are being delivered, or can be answered, the oldest first.
     func outbox() async throws(OperatorRefusal) -> [NotificationStatus]
 
-    /// Posts one in the daemon's own name, to see whether it arrives.
+    /// Posts a test notification in the daemon's name.
     ///
-    /// - Returns: it, once it is stored.
+    /// - Returns: the notification, when it is stored.
     func postTestNotification() async throws(OperatorRefusal) -> NotificationStatus
 
-    /// The notification of a link; `nil` if there is none, or none any more.
+    /// The notification of a link; `nil` if it is unknown or was removed.
     func notification(token: String) async -> NotificationStatus?
 
-    /// Has a notification's plugin told what somebody did with it.
+    /// Submits the run that reports an answer to the notification's plugin.
     ///
-    /// - Returns: once the run of it is stored for good.
+    /// - Returns: the answer, when its request is stored.
     func act(
         on notification: NotificationReference,
         action: String,

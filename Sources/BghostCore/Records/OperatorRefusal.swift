@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the host did not do what its operator asked for.
+/// The error for a refused command of an operator.
 package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: Equatable, Sendable, CaseIterable {
         case noSuchPlugin
+        case noSuchTask
         /// The manifest permits no such identifier.
         case notPermitted
-        /// No request of the kind that is wanted has an id that begins like this.
+        /// No matching request has an id with this prefix.
         case noSuchRequest
-        /// Several have.
+        /// Several requests have an id with this prefix.
         case ambiguousRequest
         case nothingDead
-        /// What was done is not stored: it lasts until the daemon ends.
+        /// The change could not be stored, so nothing was done.
         case storeFailed
+        /// The change was made but is not stored: it lasts until the daemon ends.
+        case notStored
         case backupFailed
-        /// What is to be simulated is not understood.
+        /// The simulation's text is invalid.
         case badSimulation
         case noSuchNotification
-        /// A notification cannot be answered like this.
+        /// Several plugins have a notification with this id.
+        case ambiguousNotification
+        /// The notification does not accept this answer.
         case badAction
-        /// No transfer, or more than one, has an id that begins like this.
+        /// No transfer has an id with this prefix.
         case noSuchTransfer
+        /// Several transfers have an id with this prefix.
+        case ambiguousTransfer
         case transferOver
-        /// Not now.
+        /// The command is not possible at this time.
         case unavailable
         /// The manifest has errors, or one of its plugins cannot be loaded.
         case badManifest
-        /// The manifest changes what only a restart can change.
+        /// The manifest contains a change that requires a restart.
         case needsRestart
     }
 
     package var code: Code
-    /// What is wrong, one sentence without a full stop.
+    /// The problem, one sentence without a full stop.
     package var message: String
-    /// What to do about it; "" if the message says it.
+    /// How to resolve it; "" if the message says so.
     package var fix: String
-    /// What may have been meant.
+    /// Similar names or ids.
     package var candidates: [String]
 
     package init(_ code: Code, _ message: String, fix: String = "", candidates: [String] = []) {
@@ -46,4 +53,18 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
     }
 
     package var description: String { fix.isEmpty ? message : "\(message); \(fix)" }
+}
+
+extension OperatorRefusal {
+    /// The error for an unknown task.
+    ///
+    /// - Parameter nearest: the most similar name of a task.
+    package static func noSuchTask(_ task: String, nearest: String?) -> OperatorRefusal {
+        OperatorRefusal(
+            .noSuchTask,
+            "there is no task `\(PrintableText.escaped(String(task.prefix(200))))`",
+            fix: nearest.map { "did you mean `\($0)`?" } ?? "`bghost status` lists them",
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
 }

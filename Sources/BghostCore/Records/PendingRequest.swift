@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that has been accepted and whose run has not begun.
+/// An accepted request whose run has not started.
 package struct PendingRequest: Equatable, Sendable {
     package var id: RunID
     package var task: String
     /// Unix nanoseconds.
     package var submittedAt: Int64
-    /// Not before this time, Unix nanoseconds.
+    /// It does not start before this time, Unix nanoseconds.
     package var earliestBegin: Int64?
-    /// Not after this time, Unix nanoseconds.
+    /// It does not start after this time, Unix nanoseconds.
     package var latestBegin: Int64?
-    /// How much later than its earliest date it may begin to meet others, nanoseconds.
+    /// How much later than its earliest date it may start to share a wake-up with other requests,
+    /// nanoseconds.
     package var tolerance: Int64
     package var priority: Int
     /// A JSON object.
     package var parameters: String
-    /// Made by `trigger`.
+    /// Whether it is a manual run (`bghost trigger`).
     package var isSimulated: Bool
     package var submitter: Submitter
     package var counters: AttemptCounters
-    /// Why it has not begun, one short sentence for each thing in its way.
+    /// Why it has not started: one short sentence for each unmet gate.
     package var waitingFor: [String]
-    /// It was pending already, and is the answer to a submission that was dropped for it.
+    /// When it can start; `nil` from a daemon of an older version.
+    package var outlook: StartOutlook?
+    /// Whether it was already pending, and a submission was dropped in favor of it.
     package var isKept = false
 
     package init(
@@ -36,7 +39,8 @@ package struct PendingRequest: Equatable, Sendable {
         isSimulated: Bool = false,
         submitter: Submitter = .operator,
         counters: AttemptCounters = AttemptCounters(),
-        waitingFor: [String] = []
+        waitingFor: [String] = [],
+        outlook: StartOutlook? = nil
     ) {
         self.id = id
         self.task = task
@@ -50,17 +54,19 @@ package struct PendingRequest: Equatable, Sendable {
         self.submitter = submitter
         self.counters = counters
         self.waitingFor = waitingFor
+        self.outlook = outlook
     }
 
-    /// The number of the run that it waits for, from 1.
+    /// The number of its next run, from 1.
     package var attempt: Int { counters.runs + 1 }
 }
 
-/// The requests that wait at one moment.
+/// The waiting requests at one time.
 package struct PendingList: Equatable, Sendable {
-    /// In the order of their tasks, and within one as they would begin; at most as many as asked for.
+    /// In the order of their tasks, and for one task in the order in which they would start; at most the
+    /// requested number.
     package var requests: [PendingRequest]
-    /// How many there are.
+    /// The number of all waiting requests.
     package var total: Int
 
     package init(requests: [PendingRequest], total: Int) {

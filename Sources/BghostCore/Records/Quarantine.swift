@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A plugin that is not run any more, because it crashed over and over.
+/// A quarantined plugin: it starts no more workers, because it crashed repeatedly.
 ///
-/// It is about these bytes under this host: once either is another one, the plugin is tried again, and
-/// the next crash is enough to have it back here.
+/// The quarantine applies to this library under this build of the host. After either has changed, the plugin
+/// can run again, but its next crash quarantines it again.
 package struct Quarantine: Equatable, Sendable {
-    /// Its name in the manifest.
+    /// The plugin's name in the manifest.
     package var plugin: String
-    /// The SHA-256 of its library, 64 hex digits; of a function, what the manifest says of it.
+    /// The SHA-256 of its library, 64 hex digits; for a function, its definition in the manifest.
     ///
-    /// "" if it could not be read.
+    /// "" if the library could not be read.
     package var library: String
     /// The build of the host.
     package var host: String
     /// Unix nanoseconds.
     package var since: Int64
-    /// What it did.
+    /// A description of its crashes.
     package var reason: String
 
     package init(plugin: String, library: String, host: String, since: Int64, reason: String) {

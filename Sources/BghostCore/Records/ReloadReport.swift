@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What another manifest has changed.
+/// The changes that a reload of the manifest made.
 package struct ReloadReport: Equatable, Sendable {
-    /// Names that came, changed and went, each in the manifest's order.
+    /// Added, changed and removed names, each in the manifest's order.
     package struct Names: Equatable, Sendable {
         package var added: [String]
         package var changed: [String]
@@ -16,7 +16,7 @@ package struct ReloadReport: Equatable, Sendable {
 
         package var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
 
-        /// Such as "1 added, 2 changed"; "" if it is empty.
+        /// A text such as "1 added, 2 changed"; "" if it is empty.
         package var summary: String {
             [(added, "added"), (changed, "changed"), (removed, "removed")]
                 .filter { !$0.0.isEmpty }.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ")
@@ -24,13 +24,13 @@ package struct ReloadReport: Equatable, Sendable {
     }
 
     package var tasks: Names
-    /// Functions are among them.
+    /// Plugins and functions.
     package var plugins: Names
-    /// Keys of `host` that have another value.
+    /// The changed keys of `host`.
     package var host: [String]
-    /// Requests whose task was removed.
+    /// The number of requests whose task was removed.
     package var parked: Int
-    /// Requests whose task is back.
+    /// The number of requests whose task is in the manifest again.
     package var unparked: Int
 
     package init(
@@ -47,10 +47,10 @@ package struct ReloadReport: Equatable, Sendable {
         self.unparked = unparked
     }
 
-    /// Whether the manifest says what it said before.
+    /// Whether the manifest has no changes.
     package var isEmpty: Bool { tasks.isEmpty && plugins.isEmpty && host.isEmpty }
 
-    /// All of it in one line.
+    /// All changes in one line.
     package var summary: String {
         guard !isEmpty else { return "nothing has changed" }
         var parts: [String] = []

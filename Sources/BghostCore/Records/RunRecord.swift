@@ -1,48 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a run stands.
+/// The state of a run.
 package enum RunState: String, Equatable, Codable, Sendable, CaseIterable {
-    /// A worker is being prepared for it.
+    /// A worker is being prepared.
     case starting
     case running
-    /// Its runtime is over, or something asked it to stop; it has its grace to end.
+    /// It was cancelled, and has its grace to stop.
     case cancelling
-    /// Its worker has been sent SIGKILL and is not yet gone.
+    /// Its worker was sent SIGKILL and has not ended yet.
     case killing
     case ended
 }
 
-/// All that is kept of one run.
+/// The stored record of a run.
 ///
 /// Times are Unix nanoseconds; durations are monotonic.
 package struct RunRecord: Equatable, Codable, Sendable {
     package var id: RunID
     package var request: RunID
     package var task: String
-    /// The plugin or the function that carries it out.
+    /// The plugin or function that runs the task.
     package var plugin: String
     package var attempt: Int
-    /// The fencing token: greater than that of every run that began before, also before a restart.
+    /// The fencing token: greater than that of all earlier runs, also across restarts.
     package var epoch: UInt64
     package var state: RunState
-    /// Present exactly when the state is `ended`.
+    /// Set if and only if the state is `ended`.
     package var outcome: Outcome?
-    /// Why it was asked to stop, if it was.
+    /// Why it was cancelled; `nil` if it was not.
     package var stopReason: StopReason?
-    /// One line for people: the handler's own, or the host's about a failure.
+    /// One line for people: the message of the handler, or that of the host about a failure.
     package var message: String
-    /// The handler's result, JSON, or "".
+    /// The handler's result as JSON; "" if there is none.
     package var result: String
     package var progress: RunProgress?
     package var limits: RunLimits
     package var pid: Int32?
     package var submittedAt: Int64
-    /// When the handler was started; `nil` if it never was.
+    /// When the handler started; `nil` if it did not.
     package var startedAt: Int64?
     package var endedAt: Int64?
-    /// From the handler's start to the run's end.
+    /// The time from the start of the handler to the end of the run.
     package var duration: Duration?
     package var usage: RunUsage
+    /// The kind of its task; `nil` in records of older versions.
+    package var kind: TaskKind?
+    /// The code of the run; `nil` while it is unknown, and in records of older versions.
+    package var origin: RunOrigin?
+    /// Data that only few runs have.
+    ///
+    /// It is set after the scheduler has decided how the request continues, and does not affect that
+    /// decision.
+    package var details: RunDetails?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, request, task, plugin, attempt, epoch, state, outcome, stopReason, message, result
+        case progress, limits, pid, submittedAt, startedAt, endedAt, duration, usage, kind, origin
+    }
 
     package init(
         id: RunID,
@@ -63,7 +77,10 @@ package struct RunRecord: Equatable, Codable, Sendable {
         startedAt: Int64? = nil,
         endedAt: Int64? = nil,
         duration: Duration? = nil,
-        usage: RunUsage = RunUsage()
+        usage: RunUsage = RunUsage(),
+        kind: TaskKind? = nil,
+        origin: RunOrigin? = nil,
+        details: RunDetails? = nil
     ) {
         self.id = id
         self.request = request
@@ -84,13 +101,16 @@ package struct RunRecord: Equatable, Codable, Sendable {
         self.endedAt = endedAt
         self.duration = duration
         self.usage = usage
+        self.kind = kind
+        self.origin = origin
+        self.details = details
     }
 }
 
-/// What a handler last said of how far it is.
+/// The last progress that a handler reported.
 package struct RunProgress: Equatable, Codable, Sendable {
     package var done: UInt64
-    /// 0 is "unknown".
+    /// 0 means unknown.
     package var total: UInt64
     package var phase: String
 
@@ -101,15 +121,15 @@ package struct RunProgress: Equatable, Codable, Sendable {
     }
 }
 
-/// What a run used, as the kernel tells it.
+/// The resource usage of a run, as measured by the kernel.
 ///
-/// `nil` where the run was too short to be measured or ran inside the daemon.
+/// `nil` if the run was too short to be measured, or ran in the daemon's process.
 package struct RunUsage: Equatable, Codable, Sendable {
-    /// Processor time of the worker during the run.
+    /// The processor time of the worker during the run.
     package var cpu: Duration?
-    /// Peak resident memory of the worker up to the run's end.
+    /// The peak resident memory of the worker until the end of the run.
     package var peakMemoryBytes: UInt64?
-    /// What it wrote to stdout, stderr and the log, bytes, dropped ones included.
+    /// The output on stdout, stderr and the log, including dropped output, bytes.
     package var outputBytes: Int
 
     package init(cpu: Duration? = nil, peakMemoryBytes: UInt64? = nil, outputBytes: Int = 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is not as the machine says, because somebody wants to see what happens then.
+/// The simulated facts and the simulated clock.
 ///
-/// It ends with the daemon.
+/// A simulation ends with the daemon.
 package struct SimulationStatus: Equatable, Sendable {
-    /// A requirement that is what somebody says.
+    /// A simulated requirement.
     package struct Fact: Equatable, Sendable {
         /// The requirement's name.
         package var name: String
@@ -17,7 +17,7 @@ package struct SimulationStatus: Equatable, Sendable {
     }
 
     package var facts: [Fact]
-    /// What the daemon's wall clock is ahead of the machine's, nanoseconds; negative is behind.
+    /// How far the daemon's wall clock is ahead of the machine's, nanoseconds; negative if it is behind.
     package var clockOffset: Int64
 
     package init(facts: [Fact] = [], clockOffset: Int64 = 0) {
@@ -29,21 +29,21 @@ package struct SimulationStatus: Equatable, Sendable {
     package var isActive: Bool { !facts.isEmpty || clockOffset != 0 }
 }
 
-/// What somebody wants the daemon's wall clock to show, as in `+6h`.
+/// A change of the daemon's wall clock by an operator, such as `+6h`.
 package enum SimulatedClock: Equatable, Sendable {
-    /// This much later than it shows now, nanoseconds; negative is earlier.
+    /// Move it by this many nanoseconds; negative values move it back.
     case by(Int64)
-    /// This time from now on, Unix nanoseconds.
+    /// Set it to this time, Unix nanoseconds.
     case to(Int64)
-    /// What the machine's shows, again.
+    /// Reset it to the machine's clock.
     case real
 
-    /// The furthest that it can be moved at once: a century, nanoseconds.
+    /// The largest step, nanoseconds: a century.
     package static let stepMax: Int64 = 36_500 * 86_400_000_000_000
-    /// What it can show, Unix nanoseconds: 1970 up to the end of 2199.
+    /// The permitted times, Unix nanoseconds: 1970 to the end of 2199.
     package static let range: ClosedRange<Int64> = 0...7_258_118_399_999_999_999
 
-    /// Why a text is not one.
+    /// The error for an invalid text.
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         case notAStep(String)
         case notATime(String)
@@ -61,7 +61,7 @@ package enum SimulatedClock: Equatable, Sendable {
         }
     }
 
-    /// Reads `+6h`, `-1h30m`, `2026-12-24T12:00:00Z` or `real`.
+    /// Parses `+6h`, `-1h30m`, `2026-12-24T12:00:00Z` or `real`.
     package init(_ text: some StringProtocol) throws(Failure) {
         let shown = PrintableText.escaped(String(text.prefix(60)))
         switch text.first {
@@ -76,11 +76,11 @@ package enum SimulatedClock: Equatable, Sendable {
         }
     }
 
-    /// The offset that follows from it.
+    /// The new offset of the daemon's clock.
     ///
     /// - Parameters:
-    ///   - machine: what the machine's clock shows, Unix nanoseconds.
-    ///   - offset: what the daemon's is ahead of it now.
+    ///   - machine: the time of the machine's clock, Unix nanoseconds.
+    ///   - offset: the current offset, nanoseconds.
     package func offset(machine: Int64, offset: Int64) throws(Failure) -> Int64 {
         let wanted: Int64
         switch self {

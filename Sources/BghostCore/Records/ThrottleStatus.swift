@@ -1,59 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an identifier owes for runs that did not stop in time, and what that delays.
+/// The throttle points of an identifier, and their delay.
 package struct ThrottleStatus: Equatable, Sendable {
     package var task: String
-    /// What is owed now.
+    /// The current number of points.
     package var points: Int
-    /// How far along `ExpiryDebt.delays` that is.
-    package var level: Int
-    /// When its next run may begin, Unix nanoseconds; `nil` is now.
+    /// Whether the delay is enforced, only reported, or off.
+    package var mode: ThrottlePolicy.Mode
+    /// The minimum time between the last end and the next start with these points.
+    package var delay: Duration
+    /// The earliest start of its next run, in a dry run without effect, Unix nanoseconds; `nil` means now.
     package var nextStart: Int64?
-    /// The newest runs that it comes from, as far as they are still known.
-    package var causes: [Cause]
-
-    /// A run that did not stop in time.
-    package struct Cause: Equatable, Sendable {
-        package var run: RunID
-        package var outcome: Outcome
-        /// Unix nanoseconds.
-        package var endedAt: Int64
-
-        package init(run: RunID, outcome: Outcome, endedAt: Int64) {
-            self.run = run
-            self.outcome = outcome
-            self.endedAt = endedAt
-        }
-    }
+    /// The newest runs that added points.
+    package var runs: [LateRun]
 
     package init(
         task: String,
-        points: Int,
-        level: Int,
+        points: Int = 0,
+        mode: ThrottlePolicy.Mode = .on,
+        delay: Duration = .zero,
         nextStart: Int64? = nil,
-        causes: [Cause] = []
+        runs: [LateRun] = []
     ) {
         self.task = task
         self.points = points
-        self.level = level
+        self.mode = mode
+        self.delay = delay
         self.nextStart = nextStart
-        self.causes = causes
+        self.runs = runs
     }
 
-    /// How long after the last end the next run begins at this level.
-    package var delay: Duration {
-        .seconds(ExpiryDebt.delays[min(max(0, level), ExpiryDebt.delays.count - 1)])
+    /// Creates the status of an identifier with these points.
+    package init(
+        task: String,
+        _ throttle: ThrottlePoints,
+        _ policy: ThrottlePolicy,
+        now: Int64
+    ) {
+        let delay = Duration.seconds(ThrottlePoints.delays[throttle.level(now: now)])
+        self.init(
+            task: task,
+            points: throttle.points(now: now),
+            mode: policy.mode,
+            delay: policy.mode == .off ? .zero : min(delay, policy.delayMax),
+            nextStart: policy.nextStart(throttle, now: now),
+            runs: throttle.points(now: now) > 0 ? throttle.runs : []
+        )
     }
 }
 
-/// What `disable` and `enable` did.
+/// The result of `disable` or `enable`.
 package struct PluginSwitch: Equatable, Sendable {
     package var plugin: String
-    /// Why it is off, "" for no reason; `nil` if it is on.
+    /// Why it is disabled, "" without a reason; `nil` if it is enabled.
     package var off: String?
-    /// Runs that were asked to stop.
+    /// The runs that were cancelled.
     package var stopping: [RunID]
-    /// Runs that go on.
+    /// The runs that continue.
     package var running: [RunID]
 
     package init(plugin: String, off: String?, stopping: [RunID] = [], running: [RunID] = []) {

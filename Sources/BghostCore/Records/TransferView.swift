@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A transfer as operators see it.
+/// The status of a transfer, for operators.
 package struct TransferView: Equatable, Sendable {
     package var id: RunID
     package var plugin: String
@@ -9,30 +9,30 @@ package struct TransferView: Equatable, Sendable {
     package var label: String
     package var file: String
     package var isUpload: Bool
-    /// As the ABI names it.
+    /// The name of its state in the ABI.
     package var stateName: String
-    /// Carried so far.
+    /// The bytes transferred so far.
     package var bytes: Int64
-    /// In all; `nil` while nobody knows.
+    /// The length of the file, bytes; `nil` if it is unknown.
     package var total: Int64?
-    /// The HTTP status of its end; 0 if there is none.
+    /// The HTTP status at its end; 0 if there is none.
     package var status: Int
-    /// The last that went wrong; "" if nothing did.
+    /// The last fault; "" if there was none.
     package var fault: String
-    /// Attempts in a row that brought nothing.
+    /// Failed attempts in a row without progress.
     package var failures: Int
     /// Whether a run waits for its end.
     package var isAwaited: Bool
-    /// What it waits for, in a few words; "" for nothing.
+    /// A few words on what it waits for; "" if it does not wait.
     package var waitingFor: String
     /// Unix nanoseconds.
     package var createdAt: Int64
     /// Unix nanoseconds; `nil` if it has not ended.
     package var endedAt: Int64?
 
-    /// A view of what is known.
+    /// Creates a view of a record.
     ///
-    /// - Parameter bytes: carried so far.
+    /// - Parameter bytes: the bytes transferred so far.
     package init(_ record: TransferRecord, bytes: Int64, waitingFor: String = "") {
         let description = TransferDescription(record, bytes: bytes)
         id = record.request.id
@@ -54,7 +54,7 @@ package struct TransferView: Equatable, Sendable {
         endedAt = record.status.endedAt
     }
 
-    /// A view that was read from somewhere.
+    /// Creates a view from parsed values.
     package init(
         id: RunID,
         plugin: String,
@@ -84,12 +84,12 @@ package struct TransferView: Equatable, Sendable {
         waitingFor = ""
     }
 
-    /// Whether nothing follows any more.
+    /// Whether its state is final.
     package var isOver: Bool {
         TransferState(rawValue: stateName)?.isTerminal ?? false
     }
 
-    /// How far it is, from 0 to 100; `nil` if nobody knows.
+    /// The progress, 0 to 100 per cent; `nil` if it is unknown.
     package var percent: Int? {
         guard let total else { return nil }
         guard total > 0 else { return isOver ? 100 : 0 }
@@ -98,7 +98,7 @@ package struct TransferView: Equatable, Sendable {
 }
 
 extension TransferView {
-    /// The one whose id begins like this.
+    /// The transfer whose id has this prefix.
     package static func named(
         _ prefix: String,
         in views: [TransferView]
@@ -107,7 +107,7 @@ extension TransferView {
         guard let first = found.first, found.count == 1, !prefix.isEmpty else {
             let shown = PrintableText.escaped(String(prefix.prefix(40)))
             throw OperatorRefusal(
-                .noSuchTransfer,
+                found.isEmpty || prefix.isEmpty ? .noSuchTransfer : .ambiguousTransfer,
                 found.isEmpty || prefix.isEmpty
                     ? "there is no transfer whose id begins with \(shown)"
                     : "\(found.count) transfers have an id that begins with \(shown)",
@@ -120,10 +120,10 @@ extension TransferView {
     }
 }
 
-/// How many transfers there are.
+/// The number of transfers.
 package struct TransferCounts: Equatable, Sendable {
     package var underWay: Int
-    /// Ended, and not dealt with.
+    /// Ended and not acknowledged.
     package var ended: Int
 
     package init(underWay: Int = 0, ended: Int = 0) {

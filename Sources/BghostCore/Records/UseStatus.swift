@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has been learned of when a task's results are used.
+/// The learned uses of a task.
 package struct UseStatus: Equatable, Sendable {
     package var task: String
-    /// How many whole days it was learned from.
+    /// The number of whole days that they were learned from.
     package var days: Int
-    /// When usual uses begin.
+    /// When usual uses start.
     package var usual: [Usual]
 
     package struct Usual: Equatable, Sendable {
         /// Minutes after midnight in UTC.
         package var minute: Int
-        /// On how many of the days.
+        /// The number of the days with this use.
         package var days: Int
 
         package init(minute: Int, days: Int) {
@@ -19,13 +19,13 @@ package struct UseStatus: Equatable, Sendable {
             self.days = days
         }
 
-        /// Reads what `time` writes; on none of the days.
+        /// Parses the format of `time`; `days` is 0.
         package init?(time: String) {
             guard let minute = ClockTime.minute(text: time) else { return nil }
             self.init(minute: minute, days: 0)
         }
 
-        /// `07:30`.
+        /// The time of day, such as `07:30`.
         package var time: String { ClockTime.text(minute: minute) }
     }
 
@@ -44,15 +44,15 @@ package struct UseStatus: Equatable, Sendable {
     }
 }
 
-/// Times of a day for people.
+/// Converts times of day to text and back.
 enum ClockTime {
-    /// - Parameter minute: after midnight.
+    /// - Parameter minute: minutes after midnight.
     static func text(minute: Int) -> String {
         let (hour, rest) = minute.quotientAndRemainder(dividingBy: 60)
         return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// Minutes after midnight; `nil` if that is no such text.
+    /// Parses minutes after midnight; `nil` for any other text.
     static func minute(text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let hour = parts[0], let minute = parts[1],

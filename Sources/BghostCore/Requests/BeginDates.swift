@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Between which times a request may begin, Unix nanoseconds.
+/// The dates between which a request may start, Unix nanoseconds.
 struct BeginDates {
     var earliest: Int64?
     var latest: Int64?
@@ -10,20 +10,20 @@ struct BeginDates {
         self.latest = latest
     }
 
-    /// Those of a request, with what its tolerance makes of them.
+    /// Takes the dates from a request; its tolerance is already applied to the earliest one.
     init(_ request: Request) {
         self.init(earliest: request.begin, latest: request.latestBegin)
     }
 
-    /// When it may begin at the earliest.
+    /// The earliest time at which the request may start, Unix nanoseconds.
     ///
-    /// - Parameter hold: what its identifier is held until.
+    /// - Parameter hold: the time until which its identifier is held; `nil` if it is not held.
     func due(hold: Int64?) -> Int64 { max(earliest ?? .min, hold ?? .min) }
 
-    /// Whether it is to be looked at: its date has come, or it is missed and to be closed.
+    /// Whether the request needs a decision now: its date has passed, or it was missed and must be closed.
     func isUp(hold: Int64?, now: Int64) -> Bool { due(hold: hold) <= now || isMissed(now: now) }
 
-    /// The next date on which it may begin, or is missed.
+    /// The next date on which the request may start or becomes missed; `nil` if there is none.
     func nextDate(hold: Int64?, now: Int64) -> Int64? {
         let due = due(hold: hold)
         if due > now {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifiers that have been used, each by its number: their text lies in one piece.
+/// Interns identifiers: each gets a number, and all text lies in one buffer.
 ///
-/// A dictionary of strings takes three times as much for a million of them, and two allocations
-/// each.
+/// For a million identifiers, a dictionary of strings takes three times the memory and two
+/// allocations per identifier.
 struct IdentifierTable: Sendable {
     private var text: [UInt8] = []
-    /// Where each ends.
+    /// The end offset in `text` of each identifier, by its number.
     private var ends: [Int] = []
-    /// Numbers, by the hash of the text or behind it where that place is taken.
+    /// An open-addressing hash table of numbers, with linear probing.
     private var places: [UInt32]
-    /// Seven other bits of the hash for each place that is taken, so that the text of its neighbours
-    /// is not looked at; `free` for the others.
+    /// For each place in use, seven bits of the hash, so that a probe rarely compares text; `free`
+    /// for the others.
     private var tags: [UInt8]
 
     private static let free: UInt8 = 0
@@ -25,11 +25,14 @@ struct IdentifierTable: Sendable {
 
     subscript(number: Int) -> String { String(decoding: text[range(number)], as: UTF8.self) }
 
+    /// The length of an identifier in UTF-8, bytes.
+    func length(_ number: Int) -> Int { range(number).count }
+
     private func range(_ number: Int) -> Range<Int> {
         (number == 0 ? 0 : ends[number - 1])..<ends[number]
     }
 
-    /// Whether the identifier of this number has this text.
+    /// Whether the identifier with this number has this text.
     func has(_ number: Int, _ identifier: String) -> Bool {
         var identifier = identifier
         return identifier.withUTF8 { isEqual(UnsafeRawBufferPointer($0), number) }
@@ -44,7 +47,7 @@ struct IdentifierTable: Sendable {
         }
     }
 
-    /// The number of an identifier, which is the next one if it is new.
+    /// Returns the number of an identifier; a new identifier gets the next number.
     mutating func enter(_ identifier: String) -> Int {
         if 4 * (count + 1) > 3 * places.count { grow() }
         var identifier = identifier
@@ -61,7 +64,7 @@ struct IdentifierTable: Sendable {
         }
     }
 
-    /// Where a text is, or would be.
+    /// The place that contains a text, or the free place for it.
     private func place(of bytes: UnsafeRawBufferPointer, _ hash: Int) -> Int {
         let mask = places.count - 1
         let tag = Self.tag(hash)
@@ -73,8 +76,10 @@ struct IdentifierTable: Sendable {
         return place
     }
 
-    /// By words: identifiers are looked up for each request, and byte by byte takes as long as the
-    /// rest of it.
+    /// Whether a text is equal to the identifier with this number.
+    ///
+    /// It compares eight bytes at a time: every request looks up its identifier, and a comparison byte by
+    /// byte takes as long as the rest of the lookup.
     private func isEqual(_ bytes: UnsafeRawBufferPointer, _ number: Int) -> Bool {
         let range = range(number)
         guard range.count == bytes.count else { return false }
@@ -96,7 +101,8 @@ struct IdentifierTable: Sendable {
         }
     }
 
-    /// Seeded by the process: identifiers come from outside, and none may pile up on purpose.
+    /// Hashes with a seed per process: identifiers are untrusted input, and an attacker could otherwise
+    /// choose identifiers that collide.
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: bytes)
@@ -107,9 +113,9 @@ struct IdentifierTable: Sendable {
         UInt8(truncatingIfNeeded: hash >> 56) | 0x80
     }
 
-    /// Makes room for as many.
+    /// Reserves memory for this many identifiers.
     ///
-    /// Memory that is not used is not touched, so their text is given plenty.
+    /// It reserves 32 bytes of text for each; the kernel allocates only pages that are used.
     mutating func reserve(_ count: Int) {
         ends.reserveCapacity(count)
         text.reserveCapacity(32 * count)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// First in, first out, in constant time.
+/// A first-in, first-out queue; `append` and `removeFirst` take amortized constant time.
 struct Queue<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var head = 0
 
     var first: Element? { head < elements.count ? elements[head] : nil }
 
-    /// From the first to the last.
+    /// The elements, the oldest first.
     var all: [Element] { elements[head...].compactMap { $0 } }
 
     func contains(where isWanted: (Element) -> Bool) -> Bool {

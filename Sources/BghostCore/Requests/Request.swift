@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that has been accepted and has not come to its end.
+/// An accepted request that has not ended yet.
 ///
-/// It keeps its id through every attempt, so the id is also the idempotency key that handlers get.
+/// It keeps its id through every attempt, so handlers can use the id as an idempotency key.
 package struct Request: Equatable, Codable, Sendable {
     package var id: RunID
     package var task: String
-    /// A JSON object, as submitted; the task's own parameters lie beneath it.
+    /// A JSON object as submitted; its keys override those of the task's own parameters.
     package var parameters: String
     /// Unix nanoseconds.
     package var submittedAt: Int64
-    /// Not before this time, Unix nanoseconds.
+    /// The request does not start before this time, Unix nanoseconds.
     package var earliestBegin: Int64?
-    /// Not after this time, Unix nanoseconds: a request that could not begin until then is missed.
+    /// The request does not start after this time, Unix nanoseconds; if it has not started by then, it is
+    /// missed.
     package var latestBegin: Int64?
-    /// How much later than its earliest date it may begin to meet others, nanoseconds.
+    /// How much later than its earliest date it may start, to share a wake-up with other requests,
+    /// nanoseconds.
     package var tolerance: Int64
-    /// The moment of that window that was chosen for it because of a usual use, Unix nanoseconds;
-    /// `nil` if it is to meet others.
+    /// The time in that window that was chosen from a usage habit, Unix nanoseconds; `nil` if the request
+    /// starts at the shared instant of `Coalescing`.
     package var aim: Int64?
     package var priority: Int
-    /// What must hold besides what its task requires.
+    /// The requirements in addition to those of its task.
     package var requirements: RequirementSet
-    /// Made by `trigger`: it does not count as the task's one pending request.
+    /// Whether it is a manual run (`bghost trigger`), which does not count as the task's one pending request.
     package var isSimulated: Bool
-    /// The time of the schedule that it serves, Unix nanoseconds; no two requests serve the same.
+    /// The time of the schedule that it serves, Unix nanoseconds; no two requests serve the same
+    /// time.
     package var slot: Int64?
-    /// The times of the schedule that went by while the daemon was down, and that it stands for.
+    /// The missed starts of the schedule that this request makes up for.
     package var missed: MissedSlots?
-    /// Who submitted it.
     package var submitter: Submitter
     package var counters: AttemptCounters
 
@@ -66,20 +68,28 @@ package struct Request: Equatable, Codable, Sendable {
         self.counters = counters
     }
 
-    /// The number of the run that it would get now, from 1.
+    /// The number of its next run, from 1.
     package var attempt: Int { counters.runs + 1 }
 
-    /// Whether it has had a run: it then no longer counts as the task's one pending request.
+    /// The same request with its date moved by a step of the clock; `nil` if it has no date.
+    func moved(by step: Int64) -> Request? {
+        guard let earliest = earliestBegin, earliest < .max else { return nil }
+        var request = self
+        request.earliestBegin = earliest.addingClamped(step)
+        request.aim = aim?.addingClamped(step)
+        return request
+    }
+
+    /// Whether it has had a run; a retry does not count as the task's one pending request.
     package var isRetry: Bool { counters.runs > 0 }
 
-    /// The same request for a further go after it has died: it may fail as often as one that is new,
-    /// and may begin at once.
+    /// Creates a pending request from a dead one: its failures and losses count from 0 again, and it may
+    /// start at once.
     ///
-    /// Its runs count as interruptions, which no limit is set to. So it stays a retry, which stands
-    /// beside a newer pending request of its task instead of taking its place, also after a restart;
-    /// and its attempts go on being numbered.
-    ///
-    /// - Parameter now: Unix nanoseconds; a latest begin date before it is dropped.
+    /// Its earlier runs are counted as interruptions, which have no limit. The request therefore remains a
+    /// retry, also after a restart of the daemon, and does not replace a newer pending request of its task.
+    /// The numbers of its attempts continue.
+    /// - Parameter now: Unix nanoseconds; a latest begin date before it is removed.
     package func redriven(now: Int64) -> Request {
         var request = self
         request.counters = AttemptCounters(interruptions: max(1, counters.runs))
@@ -89,10 +99,10 @@ package struct Request: Equatable, Codable, Sendable {
     }
 }
 
-/// The times of a schedule that nobody could serve.
+/// The starts that a schedule missed.
 package struct MissedSlots: Equatable, Codable, Sendable {
     package var count: Int
-    /// The first of them, Unix nanoseconds.
+    /// The time of the first missed start, Unix nanoseconds.
     package var from: Int64
 
     package init(count: Int, from: Int64) {
@@ -101,25 +111,38 @@ package struct MissedSlots: Equatable, Codable, Sendable {
     }
 }
 
-/// Who brought a request.
+/// The submitter of a request.
 package enum Submitter: Equatable, Codable, Sendable {
-    /// Somebody at the control socket.
+    /// A client of the control socket.
     case `operator`
-    /// The manifest: `submitAtStart`, a schedule, or a notification to be delivered.
+    /// The manifest or the daemon: `submitAtStart`, a schedule, a session's wake, or a notification that must
+    /// be delivered.
     case manifest
-    /// A handler, in this run.
+    /// A handler, during this run.
     case run(RunID)
+    /// A plugin, outside of its runs.
+    case plugin(String)
+
+    /// Whether `maxPending` limits the requests of this submitter.
+    package var isPlugin: Bool {
+        switch self {
+        case .run, .plugin: true
+        case .operator, .manifest: false
+        }
+    }
 }
 
-/// How often a request has been tried, and why it was tried again: three counts that are limited
-/// apart, because a handler that fails, a worker that dies and a daemon that stops are not the same
-/// fault.
+/// The number of attempts of a request, by the cause of their end.
+///
+/// Each count has its own limit, because a failing handler, a dying worker and a stopping daemon are
+/// different faults.
 package struct AttemptCounters: Equatable, Codable, Sendable {
-    /// Its handler said that it failed.
+    /// Runs whose handler reported a failure or did not stop in time.
     package var failures: Int
-    /// Its worker died or was killed.
+    /// Runs whose worker died; for a run in the daemon's process, also runs that ended because the daemon
+    /// died.
     package var losses: Int
-    /// It was interrupted through no fault of its own: drain, a requirement that was lost.
+    /// Runs that were interrupted by a drain or an unmet requirement, and so not by their own fault.
     package var interruptions: Int
 
     package init(failures: Int = 0, losses: Int = 0, interruptions: Int = 0) {
@@ -128,6 +151,6 @@ package struct AttemptCounters: Equatable, Codable, Sendable {
         self.interruptions = interruptions
     }
 
-    /// How many runs it has had.
+    /// The number of runs so far.
     package var runs: Int { failures + losses + interruptions }
 }

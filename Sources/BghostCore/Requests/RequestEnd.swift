@@ -6,16 +6,16 @@ package enum RequestEnd: Equatable, Sendable {
     case replaced
     /// Its latest begin date passed.
     case missed
-    /// Its task was running and says `"overlap": "skip"`.
+    /// Its task was running and has `"overlap": "skip"`.
     case skipped
-    /// The manifest has not permitted its task for as long as it is kept.
+    /// Its task was missing in the manifest for as long as such a request is kept.
     case notPermitted
 
     package static let all: [RequestEnd] = [
         .cancelled, .replaced, .missed, .skipped, .notPermitted,
     ]
 
-    /// A stable word for it.
+    /// The stable identifier used in output and records.
     package var text: String {
         switch self {
         case .cancelled: "cancelled"
@@ -26,7 +26,7 @@ package enum RequestEnd: Equatable, Sendable {
         }
     }
 
-    /// What happened, for people.
+    /// A sentence for people.
     package var sentence: String {
         switch self {
         case .cancelled: "withdrawn"
@@ -38,21 +38,22 @@ package enum RequestEnd: Equatable, Sendable {
     }
 }
 
-/// What becomes of a request when its run has ended.
+/// What happens to a request after its run has ended.
 package enum AfterRun: Equatable, Sendable {
-    /// It is done with, whatever the outcome.
+    /// The request has ended, independently of the run's outcome.
     case consumed
-    /// It is pending again, with a later date and a higher count.
+    /// The request is pending again, with one more attempt counted. It has a later date unless the run was
+    /// interrupted.
     case again(Request)
-    /// It is kept with the dead letters, for this reason.
+    /// The request becomes a dead letter, for this reason.
     case dead(Request, reason: String)
 }
 
-/// A request that has been tried as often as it may be.
+/// A request that is not retried unless the operator redrives it.
 package struct DeadLetter: Equatable, Sendable {
     package var request: Request
     package var reason: String
-    /// The last run that it had.
+    /// The last run of the request.
     package var run: RunID
     /// Unix nanoseconds.
     package var diedAt: Int64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension RequestBook {
-    /// All identifiers that have been used, in the order of their first use.
+extension PendingRequestIndex {
+    /// All identifiers that were ever used, in the order of their first use.
     package struct Entries: RandomAccessCollection, Sendable {
         var rows: [RequestRow] = []
         private var kinds: [Kind] = []
@@ -31,7 +31,7 @@ extension RequestBook {
 
         func kind(_ number: Int) -> Kind { kinds[Int(rows[number].kind)] }
 
-        /// The number of an identifier, taken in if it is not there.
+        /// Returns the number of an identifier; adds a row for a new one.
         mutating func enter(_ identifier: String, _ kind: () -> Kind) -> Int {
             let number = identifiers.enter(identifier)
             guard number == rows.count else { return number }
@@ -47,12 +47,16 @@ extension RequestBook {
             return number
         }
 
-        /// Has an identifier be of another kind.
+        /// Assigns another kind to an identifier.
         mutating func set(_ kind: Kind, of number: Int) {
             rows[number].kind = self.number(of: kind)
         }
 
         // MARK: Requests
+
+        func identifierLength(_ number: Int) -> Int { identifiers.length(number) }
+
+        func hasRetries(_ number: Int) -> Bool { extras(number)?.retries.isEmpty == false }
 
         mutating func setPending(_ request: Request, rank: UInt64, of number: Int) {
             let isNamed = identifiers.has(number, request.task)
@@ -78,7 +82,7 @@ extension RequestBook {
                 }
         }
 
-        /// The requests whose id is among these.
+        /// The waiting requests whose ids lie in a range.
         func requests(in ids: ClosedRange<RunID>) -> [Request] {
             var found: [Request] = []
             for number in indices {
@@ -94,14 +98,14 @@ extension RequestBook {
             return found
         }
 
-        // MARK: What is next
+        // MARK: The next request
 
-        /// Whether a run of it may begin beside those that are under way.
+        /// Whether another run may start in addition to those in progress.
         func hasRoom(_ number: Int) -> Bool {
             rows[number].running == 0 || kind(number).overlap == .allow
         }
 
-        /// A request that could begin.
+        /// A request that could start.
         struct Candidate {
             enum Source {
                 case pending
@@ -114,10 +118,10 @@ extension RequestBook {
             let isMissed: Bool
         }
 
-        /// What would begin next if nothing stood in its way: simulated requests, and then the one
-        /// of those whose date has come that waits the longest for its priority.
+        /// The request that would start next if nothing blocked it: the oldest manual run, otherwise the due
+        /// request with the lowest rank.
         ///
-        /// A missed request is one of them, so that it comes up and can be closed.
+        /// Missed requests count as due, so that the caller receives and closes them.
         func candidate(_ number: Int, now: Int64) -> Candidate? {
             let extras = extras(number)
             if let first = extras?.simulated.first {
@@ -148,7 +152,7 @@ extension RequestBook {
             }
         }
 
-        /// The next date on which something of this entry changes by itself.
+        /// The next date on which the state of this entry changes without an event.
         func nextDate(_ number: Int, now: Int64) -> Int64? {
             let extras = extras(number)
             var next = rows[number].dates?.nextDate(hold: extras?.hold, now: now)

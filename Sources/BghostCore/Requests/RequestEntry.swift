@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension RequestBook {
-    /// An identifier that has been used, and what is known of it.
+extension PendingRequestIndex {
+    /// A snapshot of one identifier and its requests.
     package struct Entry: Sendable {
         let row: RequestRow
         let kind: Kind
@@ -12,19 +12,19 @@ extension RequestBook {
         package var identifier: String { identifiers[number] }
         /// The index of its definition in the manifest.
         package var definition: Int { kind.definition }
-        /// Those that share the slots with others: its plugin.
+        /// The group that shares the slots with other groups: the identifier's plugin.
         package var group: Int { kind.group }
-        /// Those whose pending requests are counted together: its plugin's tasks of one kind.
+        /// The quota that counts pending requests together: the plugin's tasks of one kind.
         package var quota: Int { kind.quota }
         package var overlap: Overlap { kind.overlap }
         package var running: Int { Int(row.running) }
-        /// Until when nothing of it begins but what is simulated, Unix nanoseconds.
+        /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
         package var hold: Int64? { extras?.hold }
 
         /// The one pending request.
         package var pending: Request? { row.request { identifier } }
 
-        /// Every request that waits, in the order in which they would begin now.
+        /// All waiting requests, in the order in which they would start now.
         package var requests: [Request] {
             let pending = pending.map { RequestPlace(request: $0, rank: row.rank) }
             guard let extras else { return pending.map { [$0.request] } ?? [] }
@@ -33,13 +33,13 @@ extension RequestBook {
                 .map(\.request)
         }
 
-        /// Whether a run of it may begin beside those that are under way.
+        /// Whether another run may start in addition to those in progress.
         var hasRoom: Bool { running == 0 || overlap == .allow }
 
-        /// Whether some request of it has had a run and gets another.
+        /// Whether it has a retry that waits.
         var hasRetries: Bool { extras.map { !$0.retries.isEmpty } ?? false }
 
-        /// Where a request of it stands.
+        /// A waiting request with its rank, by its id.
         func place(of id: RunID) -> RequestPlace? {
             if row.pendingID == id {
                 return pending.map { RequestPlace(request: $0, rank: row.rank) }
@@ -48,11 +48,11 @@ extension RequestBook {
                 ?? extras?.simulated.all.first { $0.request.id == id }
         }
 
-        /// Whether its pending request counts towards the quota: one that somebody submitted.
+        /// Whether its pending request counts towards the quota: a plugin submitted it.
         package var countsInQuota: Bool { row.countsInQuota }
     }
 
-    /// What all identifiers of a definition have in common.
+    /// The properties that all identifiers of one definition share.
     struct Kind: Hashable, Sendable {
         let definition: Int
         let group: Int
@@ -60,13 +60,13 @@ extension RequestBook {
         let overlap: Overlap
     }
 
-    /// What few identifiers have.
+    /// The rare properties of an identifier, kept out of `RequestRow` to save memory.
     struct Extras: Sendable {
-        /// Until when nothing of it begins but what is simulated, Unix nanoseconds.
+        /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
         var hold: Int64?
-        /// Requests that have had a run and get another.
+        /// Requests that have had a run and wait for another one.
         var retries: [RequestPlace] = []
-        /// Simulated requests, oldest first.
+        /// Manual runs, the oldest first.
         var simulated = Queue<RequestPlace>()
 
         var isEmpty: Bool { hold == nil && retries.isEmpty && simulated.first == nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must hold of the machine before a run may begin.
+/// The conditions of the machine that a run requires.
 package struct RequirementSet: OptionSet, Hashable, Codable, Sendable {
     package let rawValue: UInt16
 
@@ -13,12 +13,14 @@ package struct RequirementSet: OptionSet, Hashable, Codable, Sendable {
     package static let batteryNotLow = RequirementSet(rawValue: 1 << 4)
     package static let storage = RequirementSet(rawValue: 1 << 5)
 
-    /// The requirement that one of the manifest's eight probes is true.
+    /// The requirement that a probe of the manifest succeeds.
+    ///
+    /// - Parameter index: the index of the probe, 0 to 7.
     package static func probe(_ index: Int) -> RequirementSet {
         RequirementSet(rawValue: 1 << (8 + UInt16(clamping: index) & 7))
     }
 
-    /// The bits that are set, one by one.
+    /// One set for each requirement in this set.
     package var each: [RequirementSet] {
         (0..<UInt16(16)).map { RequirementSet(rawValue: 1 << $0) }.filter(contains)
     }

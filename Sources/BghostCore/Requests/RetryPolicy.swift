@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What follows a run that did not succeed.
+/// The retry policy: decides what happens to a request after a run that did not succeed.
 ///
-/// Three counts are kept apart. A handler that says it failed, or that did not stop, uses up
-/// `attemptsMax`. A worker that died uses up `lossesMax`, so that a request that kills its worker is
-/// found out. A run that was interrupted through no fault of its own, because the daemon stopped or
-/// what it required went away, uses up nothing and is always repeated.
+/// It limits two counts separately. A handler that fails, or that does not stop in time, uses up
+/// `attemptsMax`. A worker that dies uses up `lossesMax`, so that the daemon detects a request that kills its
+/// workers. A run that was interrupted because the daemon stopped or a requirement was no longer met uses up
+/// neither, and is always repeated. If a run exceeded its memory, or its handler reported a permanent
+/// failure, the request is dead at once, or ends with `Backoff.none`.
 package struct RetryPolicy: Equatable, Sendable {
     package enum Backoff: Equatable, Sendable {
-        /// Apple's: what did not succeed is gone unless its handler submitted again.
+        /// Apple's rule: a failed request ends unless its handler submits it again.
         case none
-        /// Between nothing and `base` doubled with each failure, at most `cap`.
+        /// A random delay below a bound: `base`, doubled with each failure, at most `cap`.
         case exponential(base: Duration, cap: Duration)
     }
 
     package var backoff: Backoff
-    /// How often a handler may fail until its request is dead, 1 or more.
+    /// The number of failures after which the request is dead, 1 or more.
     package var attemptsMax: Int
-    /// How often its worker may die until its request is dead, 1 or more.
+    /// The number of lost workers after which the request is dead, 1 or more.
     package var lossesMax: Int
 
     package init(backoff: Backoff, attemptsMax: Int = 5, lossesMax: Int = 3) {
@@ -26,20 +27,20 @@ package struct RetryPolicy: Equatable, Sendable {
         self.lossesMax = max(1, lossesMax)
     }
 
-    /// The default of a kind.
+    /// The default policy for a kind of task.
     package init(kind: TaskKind) {
         switch kind {
         case .refresh: self.init(backoff: .none)
         case .processing:
             self.init(backoff: .exponential(base: .seconds(30), cap: .seconds(5 * 3600)))
         case .notificationAction:
-            // It cannot be submitted again: whoever did it has done it once.
+            // The action of the user happens only once, so no later submission would replace the request.
             self.init(
                 backoff: .exponential(base: .seconds(5), cap: .seconds(600)),
                 attemptsMax: 8,
                 lossesMax: 5
             )
-        // It is told again until it has been heard, or what there is to tell has gone.
+        // The daemon repeats the run until the handler succeeds or no ended transfer is left to report.
         case .urlSession:
             self.init(
                 backoff: .exponential(base: .seconds(30), cap: .seconds(3600)),
@@ -49,40 +50,46 @@ package struct RetryPolicy: Equatable, Sendable {
         }
     }
 
-    /// How a run ended, as far as it matters to what follows.
+    /// The properties of a run's end that determine whether it is retried.
     package struct End: Equatable, Sendable {
         package var outcome: Outcome
         package var stopReason: StopReason?
-        /// When the handler wants to be called again, nanoseconds from now.
+        /// The delay that the handler requested, nanoseconds from now; `nil` if it requested none.
         package var retryAfter: UInt64?
-        /// Whether it ran in the daemon, whose death is then its own.
+        /// Whether the handler reported a permanent failure.
+        package var isFinal: Bool
+        /// Whether it ran in the daemon's process; then the death of the daemon counts as a loss of the run.
         package var wasInDaemon: Bool
 
         package init(
             outcome: Outcome,
             stopReason: StopReason? = nil,
             retryAfter: UInt64? = nil,
+            isFinal: Bool = false,
             wasInDaemon: Bool = false
         ) {
             self.outcome = outcome
             self.stopReason = stopReason
             self.retryAfter = retryAfter
+            self.isFinal = isFinal
             self.wasInDaemon = wasInDaemon
         }
     }
 
-    /// What becomes of a request whose run has ended.
+    /// Decides what happens to a request whose run has ended.
     ///
     /// - Parameters:
+    ///   - request: the request of the run.
+    ///   - end: how the run ended.
     ///   - now: Unix nanoseconds.
-    ///   - random: a number below its argument; the jitter comes from it.
+    ///   - random: returns a number below its argument; the jitter uses it.
     package func next(
         _ request: Request,
         after end: End,
         now: Int64,
         random: (UInt64) -> UInt64
     ) -> AfterRun {
-        // What somebody tried out by hand is theirs to try again.
+        // The daemon does not retry a manual run; the operator may trigger it again.
         if request.isSimulated { return .consumed }
         switch Verdict(end) {
         case .done: return .consumed
@@ -93,8 +100,13 @@ package struct RetryPolicy: Equatable, Sendable {
             return .again(again)
         case .outOfMemory:
             guard case .exponential = backoff else { return .consumed }
-            // The same limit would end it again.
+            // Another attempt would hit the same limit.
             return .dead(request, reason: "it used more memory than its worker may")
+        case .final:
+            guard case .exponential = backoff else { return .consumed }
+            var dead = request
+            dead.counters.failures += 1
+            return .dead(dead, reason: "its handler said that it would fail again")
         case .failed:
             return retry(request, \.failures, attemptsMax, end.retryAfter, now, random) {
                 "it failed \($0) times"
@@ -129,8 +141,8 @@ package struct RetryPolicy: Equatable, Sendable {
         return .again(again)
     }
 
-    /// Full jitter: anything up to the exponential delay, so that what failed together does not come
-    /// back together.
+    /// A random delay below the exponential one (full jitter), so that requests that failed together do not
+    /// retry together.
     private static func delay(
         _ count: Int,
         _ base: Duration,
@@ -148,18 +160,20 @@ package struct RetryPolicy: Equatable, Sendable {
         case done
         case interrupted
         case failed
+        /// The handler reported a permanent failure.
+        case final
         case outOfMemory
         case lost
 
         init(_ end: End) {
-            // Whoever stops a run does not want it begun again, however it took that.
+            // The operator stopped the run, so do not retry it, independently of its outcome.
             if end.stopReason == .user {
                 self = .done
                 return
             }
             switch end.outcome {
             case .succeeded: self = .done
-            case .failed: self = .failed
+            case .failed: self = end.isFinal ? .final : .failed
             case .cancelledClean, .abandoned:
                 switch end.stopReason {
                 case .drain, .condition: self = .interrupted
@@ -168,7 +182,7 @@ package struct RetryPolicy: Equatable, Sendable {
             case .killed(.memory): self = .outOfMemory
             case .killed:
                 switch end.stopReason {
-                // It had its grace and did not use it, but it was not its time that was up.
+                // It exceeded its grace, but it was not cancelled because of its own runtime or resources.
                 case .drain, .condition: self = .interrupted
                 case .expired, .quota, .user, nil: self = .failed
                 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long runs took within the last 24 hours, minute by minute.
+/// The runtime used within the last 24 hours, by minute.
 ///
-/// A minute leaves as a whole once a day has passed since its end, so no 24 hours ever hold more than
-/// they may. It holds 1441 minutes at the most, however many runs there are.
+/// A minute counts until a whole day has passed since its end, so that no window of 24 hours exceeds the
+/// limit. The ledger has at most 1441 minutes, independent of the number of runs.
 package struct RuntimeLedger: Equatable, Sendable {
     private struct Minute: Equatable, Sendable {
         var number: Int64
@@ -14,24 +14,26 @@ package struct RuntimeLedger: Equatable, Sendable {
 
     /// Oldest first.
     private var minutes: [Minute] = []
-    /// What all of them hold, nanoseconds.
+    /// The sum over all minutes, nanoseconds.
     package private(set) var used: Int64 = 0
 
     package init() {}
 
     package static func minute(of unix: Int64) -> Int64 { max(0, unix) / length }
 
-    /// When a minute has left the window, Unix nanoseconds.
+    /// The time at which a minute leaves the window, Unix nanoseconds.
     private static func end(of minute: Int64) -> Int64 {
         let (end, overflow) = minute.addingClamped(RuntimeUse.minutesKept)
             .multipliedReportingOverflow(by: length)
         return overflow ? .max : end
     }
 
-    /// Adds a run that has ended.
+    /// Adds the runtime of a run that has ended.
     ///
-    /// - Parameter now: Unix nanoseconds.
-    /// - Returns: what its minute holds now.
+    /// - Parameters:
+    ///   - nanoseconds: the runtime; a negative one counts as 0.
+    ///   - now: Unix nanoseconds.
+    /// - Returns: the minute to which the run was added, and its new sum.
     package mutating func add(
         _ nanoseconds: Int64,
         now: Int64
@@ -46,10 +48,10 @@ package struct RuntimeLedger: Equatable, Sendable {
         return (minute, minutes[last].used)
     }
 
-    /// Takes over what an earlier daemon kept of one minute.
+    /// Adds one minute that an earlier daemon stored.
     ///
-    /// One that has not come was written under a wrong clock and is left out: it would hold the
-    /// plugin back for nobody knows how long.
+    /// A minute in the future was recorded while the clock was wrong, and is ignored: it would block the
+    /// plugin for an unknown time.
     package mutating func takeOver(minute: Int64, nanoseconds: Int64, now: Int64) {
         guard minute <= Self.minute(of: now), minute >= 0, nanoseconds > 0,
             Self.end(of: minute) > now
@@ -59,7 +61,7 @@ package struct RuntimeLedger: Equatable, Sendable {
         used = used.addingClamped(nanoseconds)
     }
 
-    /// Drops what is older than a day.
+    /// Removes the minutes that have left the window.
     package mutating func forget(now: Int64) {
         let old = minutes.prefix { Self.end(of: $0.number) <= now }.count
         guard old > 0 else { return }
@@ -67,7 +69,8 @@ package struct RuntimeLedger: Equatable, Sendable {
         used = minutes.reduce(0) { $0.addingClamped($1.used) }
     }
 
-    /// The clock was set: what is of a time that has not come is of now.
+    /// Corrects the ledger after the clock was set: moves the runtime of future minutes to the current
+    /// minute.
     package mutating func clockWasSet(now: Int64) {
         forget(now: now)
         let minute = Self.minute(of: now)
@@ -76,7 +79,8 @@ package struct RuntimeLedger: Equatable, Sendable {
         minutes = Array(past) + (rest > 0 ? [Minute(number: minute, used: rest)] : [])
     }
 
-    /// When less than a limit is used, if nothing is added, Unix nanoseconds; `nil` if it is now.
+    /// The time at which the usage falls below a limit if no run is added, Unix nanoseconds; `nil` if it is
+    /// already below the limit.
     package func freeAt(limit: Int64) -> Int64? {
         guard used >= limit else { return nil }
         var left = used

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the runs of one kind of a plugin's tasks that ended within one minute took together.
+/// The total runtime of a plugin's runs of one kind that ended within one minute.
 package struct RuntimeUse: Equatable, Codable, Sendable {
     package var plugin: String
     package var kind: TaskKind
-    /// The minute, counted from 1970.
+    /// The number of the minute since 1970.
     package var minute: Int64
     package var nanoseconds: Int64
 
@@ -15,13 +15,11 @@ package struct RuntimeUse: Equatable, Codable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// For how many minutes it counts: those of a day, and the one that it is about.
+    /// The number of minutes for which an entry counts: a day, and the minute itself.
     package static let minutesKept: Int64 = 24 * 60 + 1
 }
 
-/// The most that runs may take together within any 24 hours.
-///
-/// `nil` is no limit.
+/// The maximum total runtime within any 24 hours, by kind; `nil` is no limit.
 package struct RuntimePerDay: Equatable, Sendable {
     package var refresh: Duration?
     package var processing: Duration?
@@ -36,7 +34,7 @@ package struct RuntimePerDay: Equatable, Sendable {
         case .refresh: refresh
         case .processing: processing
         case .notificationAction: nil
-        // What has arrived is told, however long others took.
+        // Ended transfers are always reported, even if the runtime is used up.
         case .urlSession: nil
         }
     }

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody asks to be run: an operator, a handler, or the manifest itself.
+/// A submission: a request to run a task, before it is accepted.
 package struct Submission: Equatable, Codable, Sendable {
     package var task: String
-    /// A JSON object, laid over the task's own parameters key by key.
+    /// The kind that its task must have; `nil` accepts any kind.
+    package var kind: TaskKind?
+    /// A JSON object; its keys override those of the task's own parameters.
     package var parameters: String
-    /// Not before this time, Unix nanoseconds; `nil` is "as soon as allowed".
+    /// The run does not start before this time, Unix nanoseconds; `nil` means as soon as possible.
     package var earliestBegin: Int64?
-    /// Not after this time, Unix nanoseconds; `nil` is "whenever it can".
+    /// The run does not start after this time, Unix nanoseconds; `nil` means no limit.
     package var latestBegin: Int64?
-    /// How much later than its earliest date, or than now, it may begin to meet others, nanoseconds;
-    /// `nil` takes the task's.
+    /// How much later than its earliest date, or than now, it may start to share a wake-up with other
+    /// requests, nanoseconds; `nil` means the task's tolerance.
     package var tolerance: Int64?
-    /// What becomes of it if a request of its task is pending.
+    /// The effect on a pending request of its task.
     package var onConflict: Conflict
-    /// Above the task's own priority or below it; `nil` takes the task's.
+    /// The priority; `nil` means the task's own.
     package var priority: Int?
-    /// What must hold of the machine besides what the task requires.
+    /// The requirements in addition to those of the task.
     package var requirements: RequirementSet
-    /// Whether a triggered run begins although the machine does not offer what it requires.
+    /// Whether a manual run starts although its requirements are unmet.
     package var ignoresRequirements: Bool
 
     package init(
         task: String,
+        kind: TaskKind? = nil,
         parameters: String = "{}",
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
@@ -33,6 +36,7 @@ package struct Submission: Equatable, Codable, Sendable {
         ignoresRequirements: Bool = false
     ) {
         self.task = task
+        self.kind = kind
         self.parameters = parameters
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
@@ -45,21 +49,21 @@ package struct Submission: Equatable, Codable, Sendable {
 }
 
 extension Submission {
-    /// What a submission does to the pending request of its task.
+    /// The effect of a submission on the pending request of its task.
     package enum Conflict: String, Equatable, Codable, Sendable, CaseIterable {
-        /// It takes the place of that request, as Apple's does.
+        /// The new request replaces the pending one, as with Apple.
         case replace
-        /// It is dropped, and that request is the answer.
+        /// The new request is dropped, and the pending one is returned.
         case keep
-        /// It takes the place of that request and keeps its dates: whoever brings newer parameters
-        /// again and again does not put it off.
+        /// The new request replaces the pending one but keeps its dates, so that repeated submissions with
+        /// newer parameters do not postpone the run.
         case update
     }
 }
 
-/// Why a submission is not accepted.
+/// The reason for which a submission is refused.
 ///
-/// The first four raw values are those of `BGTaskSchedulerErrorCode`; ours begin at 100.
+/// The first four raw values are those of `BGTaskSchedulerErrorCode`; those of bghost start at 100.
 package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case unavailable = 1
     case tooManyPendingTaskRequests = 2
@@ -69,9 +73,11 @@ package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case badParameters = 101
     case storeFailed = 102
     case pastLatestBegin = 103
+    /// The task is of another kind.
+    case wrongKind = 104
 }
 
-/// A refusal with a sentence that says what to do about it.
+/// A refusal, with a message that says how to resolve it.
 package struct SubmitError: Error, Equatable, Sendable, CustomStringConvertible {
     package var code: SubmitErrorCode
     package var message: String

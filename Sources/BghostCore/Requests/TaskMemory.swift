@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is remembered of an identifier beyond its requests and runs.
+/// The state of an identifier that the store keeps beyond its requests and runs.
 package struct TaskMemory: Equatable, Codable, Sendable {
     package var identifier: String
-    /// The expiry debt, which delays its next starts.
-    package var debt: ExpiryDebt
-    /// The last time of its schedule that has been served, Unix nanoseconds.
+    /// Its throttle points, which delay its next start.
+    package var throttle: ThrottlePoints
+    /// The last time of its schedule that was served, Unix nanoseconds.
     package var lastSlot: Int64?
-    /// The times of its schedule that have been served, as far as they may come again.
+    /// The served times of its schedule that could occur again, for example after the clock is set
+    /// back.
     package var served: ServedSlots
-    /// What its schedule was when `lastSlot` was written, so that an edit is seen.
+    /// The text of the schedule that is in force, to detect an edit.
     package var schedule: String
-    /// Since when its schedule is this one, Unix nanoseconds.
+    /// The time since which this schedule is in force, Unix nanoseconds.
     package var scheduledSince: Int64?
-    /// Since when it has requests although the manifest does not permit it, Unix nanoseconds.
+    /// The time since which it has parked requests, Unix nanoseconds; `nil` if it has none.
     package var parkedSince: Int64?
-    /// When what it refreshes was used, if its task learns that.
+    /// When people used the task's results, if learning is enabled for the task.
     package var uses: UsePattern
 
     package init(
         identifier: String,
-        debt: ExpiryDebt = ExpiryDebt(),
+        throttle: ThrottlePoints = ThrottlePoints(),
         lastSlot: Int64? = nil,
         served: ServedSlots = ServedSlots(),
         schedule: String = "",
@@ -29,7 +30,7 @@ package struct TaskMemory: Equatable, Codable, Sendable {
         uses: UsePattern = UsePattern()
     ) {
         self.identifier = identifier
-        self.debt = debt
+        self.throttle = throttle
         self.lastSlot = lastSlot
         self.served = served
         self.schedule = schedule

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When people used what a task refreshes, by half hours of the last days.
+/// When people used a task's results, by half hours of the last days.
 ///
-/// What comes of it is plain arithmetic of these marks, so whoever sees them can tell what will be
-/// decided. Half hours are counted in UTC: when clocks change, it takes some days to follow.
+/// All decisions are plain arithmetic on these marks, so an operator who sees the marks can predict them. The
+/// half hours are in UTC: after a change to or from daylight saving time, the pattern needs some days to
+/// follow.
 package struct UsePattern: Equatable, Codable, Sendable {
-    /// How long a half hour is, nanoseconds.
+    /// The length of a half hour, nanoseconds.
     package static let halfHour: Int64 = 1_800_000_000_000
-    /// How long before a usual use a run begins, nanoseconds.
+    /// How long before a usual use a run starts, nanoseconds.
     package static let lead = halfHour
-    /// How many whole days count, of those before today.
+    /// The number of whole days before today that count.
     package static let daysMax: Int64 = 14
-    /// How many days there must be before anything is usual.
+    /// The minimum number of days before any use counts as usual.
     package static let daysMin = 3
 
     private static let halfHoursOfDay: Int64 = 48
@@ -20,20 +21,21 @@ package struct UsePattern: Equatable, Codable, Sendable {
     private struct Day: Equatable, Codable, Sendable {
         /// Days since 1970.
         var number: Int64
-        /// Bit n stands for the half hour that begins n half hours after midnight.
+        /// Bit n is the half hour that starts n half hours after midnight.
         var marks: UInt64
     }
 
-    /// The oldest first, none twice.
+    /// Oldest first, without duplicates.
     private var days: [Day] = []
 
     package init() {}
 
     package var isEmpty: Bool { days.isEmpty }
 
-    /// Takes a use in.
+    /// Records a use.
     ///
-    /// - Parameter now: Unix nanoseconds. What lies after it is of a clock that was wrong, and goes.
+    /// - Parameter now: Unix nanoseconds. Recorded days after this time were recorded while the clock was
+    ///   wrong, and are removed.
     package mutating func add(now: Int64) {
         let half = Self.floor(now, Self.halfHour)
         let today = Self.floor(half, Self.halfHoursOfDay)
@@ -46,12 +48,12 @@ package struct UsePattern: Equatable, Codable, Sendable {
         }
     }
 
-    /// What is usual, as far as it is known now.
+    /// The habit that was learned until a time, Unix nanoseconds.
     package func habit(now: Int64) -> Habit {
         let today = Self.floor(Self.floor(now, Self.halfHour), Self.halfHoursOfDay)
         let past = days.filter { $0.number < today && $0.number >= today - Self.daysMax }
         guard let first = past.first else { return Habit(days: 0, counts: []) }
-        // A day without a use counts as well, once there has been one.
+        // After the first use, a day without a use counts as well.
         let counts = (0..<Self.halfHoursOfDay).map { half in
             past.count { $0.marks & UInt64(1) << UInt64(half) != 0 }
         }
@@ -65,12 +67,12 @@ package struct UsePattern: Equatable, Codable, Sendable {
 
     // MARK: Text
 
-    /// One word for each day: its number and its marks.
+    /// The stored text: for each day its number and its marks.
     package var text: String {
         days.map { "\($0.number):\(String($0.marks, radix: 16))" }.joined(separator: " ")
     }
 
-    /// Reads what `text` writes; `nil` if it is not that.
+    /// Parses the format of `text`; `nil` if it does not match.
     package init?(text: String) {
         guard !text.isEmpty else { return }
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -85,40 +87,40 @@ package struct UsePattern: Equatable, Codable, Sendable {
 }
 
 extension UsePattern {
-    /// The half hours of a day in which a use is to be expected.
+    /// The half hours of a day in which a use is expected.
     package struct Habit: Equatable, Sendable {
-        /// How many whole days it was learned from.
+        /// The number of whole days that the habit was learned from.
         package let days: Int
-        /// On how many of them each half hour was used; empty if there are none.
+        /// The number of those days on which each half hour was used; empty if there are no days.
         let counts: [Int]
 
-        /// Whether a half hour of the day is used on at least half of the days.
+        /// Whether a half hour of the day was used on at least half of the days.
         private func isUsual(_ half: Int64) -> Bool {
             guard days >= UsePattern.daysMin, !counts.isEmpty else { return false }
             let count = counts[Int(half % Int64(counts.count))]
             return count * 2 >= days
         }
 
-        /// Whether a usual use begins with a half hour that is counted from any midnight on.
+        /// Whether a usual use starts with this half hour, counted from midnight of any day.
         private func begins(_ half: Int64) -> Bool {
             isUsual(half) && !isUsual(half + UsePattern.halfHoursOfDay - 1)
         }
 
-        /// When usual uses begin, minutes after midnight in UTC, and on how many of the days.
+        /// When usual uses start, minutes after midnight in UTC, and on how many of the days.
         package var beginnings: [(minute: Int, days: Int)] {
             (0..<UsePattern.halfHoursOfDay).filter(begins).map { (Int($0) * 30, counts[Int($0)]) }
         }
 
-        /// The moment of a window at which to begin, so that it is done before the next usual use.
+        /// The time in a window at which a run should start, so that it finishes before the next usual use.
         ///
         /// - Parameters:
-        ///   - earliest: the beginning of the window, Unix nanoseconds.
-        ///   - tolerance: its length, nanoseconds.
-        /// - Returns: `nil` if no usual use speaks for any of it.
+        ///   - earliest: the start of the window, Unix nanoseconds.
+        ///   - tolerance: the length of the window, nanoseconds.
+        /// - Returns: `nil` if no usual use suggests a time within the window.
         package func aim(notBefore earliest: Int64, tolerance: Int64) -> Int64? {
             guard tolerance > 0, earliest >= 0, !beginnings.isEmpty else { return nil }
             let half = earliest / UsePattern.halfHour
-            // In the midst of one there is nothing to wait for.
+            // Results are already in use, so start at once.
             if isUsual(half) { return earliest }
             let latest = earliest.addingClamped(tolerance)
             for half in (half + 1)...(half + UsePattern.halfHoursOfDay) where begins(half) {

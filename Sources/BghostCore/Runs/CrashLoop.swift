@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a plugin's workers have crashed, and what follows from that.
+/// Counts the crashes of a plugin's workers, and decides when the next worker may start.
 ///
 /// Times are monotonic nanoseconds.
 package struct CrashLoop: Equatable, Sendable {
-    /// When enough is enough.
+    /// The thresholds of a crash loop.
     package struct Limits: Equatable, Sendable {
-        /// After a first crash no worker is begun for so long, after each further one twice as long.
+        /// The delay of the next worker start after the first crash, nanoseconds; it doubles with
+        /// each further crash.
         package var pause: UInt64 = 1_000_000_000
-        /// So many crashes within the window are one too many.
+        /// The number of crashes within the window that leads to quarantine.
         package var crashesMax = 5
-        /// Nanoseconds; what is older is forgotten.
+        /// The window, nanoseconds; older crashes do not count.
         package var window: UInt64 = 600_000_000_000
 
-        /// The limits of a daemon: 1 s, 2 s, 4 s, 8 s, and no further try after 5 crashes in 10 min.
+        /// The daemon's defaults: delays of 1 s, 2 s, 4 s and 8 s, and quarantine after 5 crashes
+        /// in 10 min.
         package init() {}
     }
 
-    /// What follows from a crash.
+    /// The decision after a crash.
     package enum Verdict: Equatable, Sendable {
-        /// No worker is begun before this time.
+        /// No worker starts before this time.
         case pause(until: UInt64)
-        /// It belongs to a pause that stands already.
+        /// The crash happened during the current pause and does not extend it.
         case counted
-        /// None is begun any more.
+        /// No further worker starts.
         case quarantine
     }
 
-    /// When it crashed, within the window.
+    /// The times of the crashes within the window.
     package private(set) var crashes: [UInt64] = []
     private var pausedUntil: UInt64 = 0
 
     package init() {}
 
-    /// Takes note of a crash.
+    /// Records a crash.
     ///
-    /// Workers that were begun before a pause may crash in it, all for the same reason; it is what is
-    /// begun after it that makes a loop.
+    /// Several workers that started before a pause may crash during it for the same reason. Only the crash of
+    /// a worker that started after the pause indicates a loop, so the others are not counted.
     package mutating func crashed(now: UInt64, _ limits: Limits) -> Verdict {
         guard now >= pausedUntil else { return .counted }
         crashes.removeAll { now &- $0 >= limits.window }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Outcome {
-    /// The outcome as the control API, the log and people have it: `killed(graceExceeded)`.
+    /// The form in the control API, the log and output for people: `killed(graceExceeded)`.
     package var text: String {
         switch self {
         case .succeeded: "succeeded"
@@ -14,7 +14,7 @@ extension Outcome {
         }
     }
 
-    /// Reads what `text` writes; `nil` for anything else.
+    /// Parses the format of `text`; `nil` for any other text.
     package init?(text: some StringProtocol) {
         switch text {
         case "succeeded": self = .succeeded
@@ -33,7 +33,7 @@ extension Outcome {
         }
     }
 
-    /// What stands in the brackets behind a word; "" if the text has another form.
+    /// The text in the parentheses after a word; "" if the text has another form.
     fileprivate static func argument(of word: String, in text: some StringProtocol) -> String {
         guard text.hasPrefix(word + "("), text.hasSuffix(")") else { return "" }
         return String(text.dropFirst(word.count + 1).dropLast())
@@ -41,7 +41,7 @@ extension Outcome {
 }
 
 extension KillReason {
-    /// The reason in one word, such as `memory` or `protocolFault(7)`.
+    /// The reason as one word, such as `memory` or `protocolFault(7)`.
     package var text: String {
         switch self {
         case .graceExceeded: "graceExceeded"
@@ -55,7 +55,7 @@ extension KillReason {
         }
     }
 
-    /// Reads what `text` writes; `nil` for anything else.
+    /// Parses the format of `text`; `nil` for any other text.
     package init?(text: some StringProtocol) {
         switch text {
         case "graceExceeded": self = .graceExceeded
@@ -83,7 +83,7 @@ extension ProcessEnd {
         }
     }
 
-    /// Reads what `text` writes; `nil` for anything else.
+    /// Parses the format of `text`; `nil` for any other text.
     package init?(text: some StringProtocol) {
         if text.hasPrefix("exit ") {
             guard let status = Int32(text.dropFirst(5)) else { return nil }
@@ -96,7 +96,7 @@ extension ProcessEnd {
 }
 
 extension StopReason {
-    /// The reason in one word.
+    /// The reason as one word.
     package var text: String {
         switch self {
         case .expired: "expired"
@@ -107,16 +107,16 @@ extension StopReason {
         }
     }
 
-    /// Reads what `text` writes; `nil` for anything else.
+    /// Parses the format of `text`; `nil` for any other text.
     package init?(text: some StringProtocol) {
         guard let reason = Self.allCases.first(where: { $0.text == text }) else { return nil }
         self = reason
     }
 }
 
-/// The signals of Linux by name.
+/// The names of the Linux signals.
 ///
-/// Their numbers are those of every architecture that Swift runs on.
+/// The numbers are the same on every architecture that Swift supports.
 package enum SignalName {
     private static let names = [
         "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
@@ -130,7 +130,7 @@ package enum SignalName {
         names.indices.contains(Int(number) - 1) ? names[Int(number) - 1] : "signal \(number)"
     }
 
-    /// Reads what `text(of:)` writes; `nil` for anything else.
+    /// Parses the format of `text(of:)`; `nil` for any other text.
     package static func number(of text: String) -> Int32? {
         if let index = names.firstIndex(of: text) { return Int32(index + 1) }
         guard text.hasPrefix("signal "), let number = Int32(text.dropFirst(7)), number > 0 else {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a run was asked to stop before it ended by itself.
+/// Why a run was cancelled.
 ///
 /// Raw values are those of `BG_WHY_*`.
 package enum StopReason: UInt32, Equatable, Codable, Hashable, Sendable, CaseIterable {
     /// Its runtime was used up.
     case expired = 1
-    /// An operator asked, by `bghost expire` or because a newer request replaces the run.
+    /// The operator used `bghost expire`, or a newer request replaces the run.
     case user = 2
-    /// The daemon stops or the plugin is being replaced.
+    /// The daemon stops, or replaces the plugin.
     case drain = 3
-    /// A requirement went away.
+    /// A requirement is no longer met.
     case condition = 4
-    /// Over a limit of memory, processor time or processes.
+    /// The run exceeded a limit of memory, processor time or processes.
     case quota = 5
 }
 
-/// Why a run's worker was killed.
+/// Why the daemon killed a run's worker.
 package enum KillReason: Equatable, Codable, Hashable, Sendable {
     /// It did not end within its grace.
     case graceExceeded
     case memory
     case cpu
     case processes
-    /// It wrote far more output than it may.
+    /// The run wrote far more output than its limit.
     case output
-    /// Its plugin's data directory holds more than it may.
+    /// The plugin's data directory exceeds its limit.
     case data
     /// The worker did not become ready in time.
     case startTimeout
@@ -39,20 +39,18 @@ package enum ProcessEnd: Equatable, Codable, Hashable, Sendable {
     case signalled(Int32)
 }
 
-/// How a run ended.
-///
-/// Each run has exactly one.
+/// The result of a run; each run has exactly one.
 package enum Outcome: Equatable, Codable, Hashable, Sendable {
     case succeeded
-    /// The handler said so, or could not be called.
+    /// The handler reported a failure, or the worker could not call it.
     case failed
-    /// It was asked to stop and did.
+    /// The run was cancelled and ended in time.
     case cancelledClean
     case killed(KillReason)
-    /// Its worker ended while the run was under way: a signal, or an exit without a completion.
+    /// The worker ended during the run: by a signal, or by an exit without a completion.
     case crashed(ProcessEnd)
-    /// Something other than the run took its worker or the daemon away.
+    /// The run lost its worker or the daemon for a reason outside the run.
     case lost
-    /// In the daemon, past its grace: it cannot be killed there, so it is no longer waited for.
+    /// A run in the daemon's process exceeded its grace; the daemon cannot kill it and stops waiting for it.
     case abandoned
 }

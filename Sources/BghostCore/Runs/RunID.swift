@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The public name of a run or a request: a ULID, 48 bits of milliseconds and 80 of chance, which
-/// sorts by time and is written as 26 characters.
+/// The public id of a run or a request: a ULID of 48 bits of milliseconds and 80 random bits.
+///
+/// Ids sort by time; their text has 26 characters.
 package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -30,7 +31,7 @@ package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConve
         }
     }
 
-    /// Reads 26 characters of Crockford's base 32; `nil` for anything else.
+    /// Parses 26 characters of Crockford's base 32; `nil` for any other text.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == 26 else { return nil }
         var high: UInt64 = 0
@@ -46,7 +47,7 @@ package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConve
         self.init(high: high, low: low)
     }
 
-    /// All ids whose text begins like this, in any case; `nil` if none can.
+    /// The range of all ids whose text has a prefix, in any case; `nil` if there are none.
     package static func range(ofPrefix prefix: some StringProtocol) -> ClosedRange<RunID>? {
         let rest = 26 - prefix.utf8.count
         guard (0..<26).contains(rest),
@@ -57,15 +58,15 @@ package struct RunID: Hashable, Codable, Sendable, Comparable, CustomStringConve
     }
 }
 
-/// Makes run ids that grow strictly, also within one millisecond and when the clock goes back.
+/// Creates strictly increasing run ids, even within one millisecond and after the clock was set back.
 package struct RunIDSource: Sendable {
     private var last = RunID(high: 0, low: 0)
 
     package init() {}
 
     /// - Parameters:
-    ///   - unixMilliseconds: the wall clock; only its lower 48 bits count.
-    ///   - random: where the 80 bits of chance come from.
+    ///   - unixMilliseconds: the wall clock; only its lower 48 bits are used.
+    ///   - random: supplies the 80 random bits.
     package mutating func next(
         unixMilliseconds: UInt64,
         random: () -> UInt64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The life of one run: what may happen to it, and what follows.
+/// The state machine of one run: its events and their effects.
 ///
 /// ```
 ///            ready            stop(reason)              graceOver
@@ -12,45 +12,50 @@
 ///     └─────────────────┴───────────────────────┴─────────────────────┴──────► ended
 /// ```
 ///
-/// It is a value: the same events at the same moments give the same effects. Times are monotonic
-/// nanoseconds. No effect needs the worker's cooperation to take hold.
+/// It is a value: the same events at the same times have the same effects.
+///
+/// Times are monotonic nanoseconds. No effect depends on the worker's cooperation.
 package struct RunMachine: Equatable, Sendable {
-    /// How long a worker may take to become ready.
+    /// The time that a worker has to become ready, nanoseconds.
     package static let startLimit: UInt64 = 10_000_000_000
-    /// How long a killed worker is waited for before its run is ended without it.
+    /// How long the daemon waits for a killed worker before it ends the run without it, nanoseconds.
     package static let reapLimit: UInt64 = 5_000_000_000
 
-    /// What happens to a run.
+    /// An event of a run.
     package enum Event: Equatable, Sendable {
-        /// The worker took the run; its handler begins.
+        /// The worker took the run, and its handler starts.
         case began
-        /// Somebody or something wants it to stop.
+        /// The run must stop, for this reason.
         case stop(StopReason)
-        /// A limit is passed that leaves no time for cooperation.
+        /// The run exceeded a limit by so much that the daemon must kill it at once.
         case exceeded(KillReason)
-        /// The handler ended it. At or below zero, a `BG_OK` or `BG_E_*`.
+        /// The handler completed the run.
+        ///
+        /// The status is `BG_OK` or a `BG_E_*`, at or below zero.
         case completed(status: Int32)
-        /// The host could not have the handler called.
+        /// The worker could not call the handler.
         case refused
-        /// The worker's process is gone.
+        /// The worker's process has ended.
         case exited(ProcessEnd)
-        /// The worker goes away for a reason of its own or of another run in it.
+        /// The worker was lost for its own reason or because of another of its runs.
         case workerLost
-        /// The deadline that the machine had asked for has come.
+        /// The deadline that the machine requested has come.
         case deadline
-        /// The daemon ends, and waits for nobody any more.
+        /// The daemon stops now and does not wait for runs.
         case hurry
-        /// Its time stands still for so many nanoseconds more.
+        /// The run's deadline moves by this many nanoseconds.
         case paused(UInt64)
     }
 
-    /// What the host must do, in this order.
+    /// An action for the host; actions are carried out in order.
     package enum Effect: Equatable, Sendable {
-        /// Ask for a `deadline` event at this moment. It replaces the one before.
+        /// Send a `deadline` event at this time; it replaces the previous one.
         case arm(UInt64)
-        /// Tell the handler that it is expiring, why, and how long it has.
+        /// Cancel the run: notify the handler of the reason and the remaining time, nanoseconds.
         case cancel(StopReason, remaining: UInt64)
-        /// Kill the worker with all that it started. For a run in the daemon: let go of it.
+        /// Kill the worker with its whole process tree.
+        ///
+        /// For a run in the daemon's process, abandon the run.
         case kill(KillReason)
         /// Record the outcome and free the run's slot.
         case end(Outcome)
@@ -61,25 +66,29 @@ package struct RunMachine: Equatable, Sendable {
     package private(set) var killReason: KillReason?
     package let runtime: UInt64
     package let grace: UInt64
-    /// Whether it can be killed: not so inside the daemon.
+    /// Whether the daemon can kill the run; it cannot kill a run in its own process.
     package let isKillable: Bool
-    /// When the handler began.
+    /// The time at which the handler started.
     package private(set) var beganAt: UInt64?
-    /// When it is told to stop or, then, killed.
+    /// The time of the cancellation, moved by every pause since then.
+    package private(set) var cancelledAt: UInt64?
+    /// Whether the handler reported a permanent failure: `BG_E_FINAL`.
+    package private(set) var isFinal = false
+    /// The time of the next cancellation or kill.
     private var due: UInt64 = 0
 
     /// - Parameters:
-    ///   - runtime: from `began` until it is told to stop.
-    ///   - grace: from there until it is killed.
+    ///   - limits: the time from `began` to the cancellation, and from there to the kill.
+    ///   - isKillable: whether the daemon can kill the run; `false` for a run in the daemon's process.
     package init(limits: RunLimits, isKillable: Bool) {
         runtime = limits.runtime.clampedNanoseconds
         grace = limits.grace.clampedNanoseconds
         self.isKillable = isKillable
     }
 
-    /// The effects of a run that has just been handed to a worker.
+    /// Starts the run that the daemon has just given to a worker.
     ///
-    /// - Parameter startLimit: how long it may take until it begins.
+    /// - Parameter startLimit: the time that the worker has to start the handler, nanoseconds.
     package func begin(
         now: UInt64,
         startLimit: UInt64 = Self.startLimit,
@@ -88,9 +97,9 @@ package struct RunMachine: Equatable, Sendable {
         effects.append(.arm(now &+ startLimit))
     }
 
-    /// Takes one event.
+    /// Handles one event.
     ///
-    /// Events that come too late change nothing: the first end counts.
+    /// Events after the end have no effect: the first outcome counts.
     package mutating func handle(_ event: Event, now: UInt64, _ effects: inout [Effect]) {
         switch (state, event) {
         case (.ended, _): break
@@ -101,7 +110,7 @@ package struct RunMachine: Equatable, Sendable {
             due = now &+ runtime
             effects.append(.arm(due))
         case (.starting, .stop(let reason)):
-            // The worker may be stuck in a constructor; nothing in it can be asked.
+            // The worker may hang in a constructor and cannot be cancelled cooperatively.
             stopReason = reason
             if isKillable {
                 kill(.graceExceeded, now: now, &effects)
@@ -115,25 +124,28 @@ package struct RunMachine: Equatable, Sendable {
         case (.running, .deadline): cancel(.expired, now: now, &effects)
         case (.cancelling, .deadline): kill(.graceExceeded, now: now, &effects)
         case (.cancelling, .hurry):
-            // It was not left the rest of its grace, so its end says nothing of it.
+            // The run did not have its full grace, so its end must not count against it.
             if stopReason != .user { stopReason = .drain }
             kill(.graceExceeded, now: now, &effects)
         case (_, .hurry): break
         case (.killing, .deadline):
-            // Not reaped: in a system call that does not return. Its slot is given back, its worker
-            // is never used again.
+            // The process was not reaped: it hangs in a system call. Release the slot; the daemon never uses
+            // the worker again.
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
 
         case (.running, .paused(let more)), (.cancelling, .paused(let more)):
             due = due &+ more
+            cancelledAt = cancelledAt.map { $0 &+ more }
             effects.append(.arm(due))
         case (_, .paused): break
 
         case (.killing, .completed), (.killing, .refused), (.killing, .stop), (.killing, .exceeded):
-            // Its slot is free only once the worker is gone.
+            // The slot is released only after the worker has ended.
             break
         case (_, .exceeded(let reason)): kill(reason, now: now, &effects)
-        case (_, .completed(let status)): end(outcome(of: status), &effects)
+        case (_, .completed(let status)):
+            isFinal = status == Self.finalStatus
+            end(outcome(of: status), &effects)
         case (_, .refused): end(.failed, &effects)
         case (.killing, .exited), (.killing, .workerLost):
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
@@ -143,9 +155,15 @@ package struct RunMachine: Equatable, Sendable {
         }
     }
 
+    /// The time since the cancellation, nanoseconds; `nil` if the run was not cancelled.
+    package func stoppingFor(now: UInt64) -> UInt64? {
+        cancelledAt.map { now > $0 ? now - $0 : 0 }
+    }
+
     private mutating func cancel(_ reason: StopReason, now: UInt64, _ effects: inout [Effect]) {
         state = .cancelling
         stopReason = reason
+        cancelledAt = now
         due = now &+ grace
         effects.append(.arm(due))
         effects.append(.cancel(reason, remaining: grace))
@@ -168,10 +186,12 @@ package struct RunMachine: Equatable, Sendable {
         effects.append(.end(outcome))
     }
 
+    private static let finalStatus: Int32 = -4
+
     private func outcome(of status: Int32) -> Outcome {
         switch status {
         case 0: .succeeded
-        // A handler that says "cancelled" though nobody asked has failed.
+        // A handler that reports "cancelled" without a cancellation has failed.
         case -3 where stopReason != nil: .cancelledClean
         default: .failed
         }
@@ -179,7 +199,7 @@ package struct RunMachine: Equatable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, at least 0 and at most about 292 years.
+    /// The whole nanoseconds, at least 0 and at most about 292 years.
     package var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -187,7 +207,7 @@ extension Duration {
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
     }
 
-    /// A duration of this many nanoseconds.
+    /// Creates a duration of a number of nanoseconds, at most about 292 years.
     package init(nanoseconds: UInt64) {
         self = .nanoseconds(Int64(clamping: nanoseconds))
     }

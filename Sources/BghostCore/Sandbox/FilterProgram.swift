@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A seccomp filter: classic BPF, as a tree over the numbers of system calls.
+/// A seccomp filter: classic BPF, as a binary tree over system call numbers.
 ///
-/// A tree, because the kernel carries the filter out at each call and checks it instruction by
-/// instruction when it is installed: a list of as many rules costs three times as much.
+/// The kernel executes the filter for each call and checks each instruction when the filter is installed. A
+/// list of rules would cost three times as much.
 package struct FilterProgram: Equatable, Sendable {
-    /// One `sock_filter`.
+    /// An instruction (`sock_filter`).
     package struct Instruction: Equatable, Sendable {
         package var code: UInt16
         package var ifTrue: UInt8
@@ -20,11 +20,11 @@ package struct FilterProgram: Equatable, Sendable {
         }
     }
 
-    /// The machine whose numbers it knows.
+    /// An architecture with its system call numbers.
     package struct Architecture: Equatable, Sendable {
         /// `AUDIT_ARCH_*`.
         package var audit: UInt32
-        /// Calls from here on are of another ABI of the same machine (x32).
+        /// Calls from this number on belong to another ABI of the same machine (x32).
         package var foreignFrom: UInt32
 
         package init(audit: UInt32, foreignFrom: UInt32) {
@@ -34,10 +34,10 @@ package struct FilterProgram: Equatable, Sendable {
     }
 
     package private(set) var instructions: [Instruction] = []
-    /// Instructions whose operand is to become the number of the worker's process.
+    /// The instructions whose operand must be replaced by the worker's pid.
     package private(set) var ownProcess: [UInt16] = []
 
-    /// - Parameter number: the number of a system call by its name; `nil` where there is none.
+    /// - Parameter number: the number of a system call by its name; `nil` if it does not exist.
     package init(
         _ policy: SystemCallPolicy,
         on architecture: Architecture,
@@ -47,7 +47,7 @@ package struct FilterProgram: Equatable, Sendable {
         for (name, rule) in policy.rules { if let number = number(name) { rules[number] = rule } }
         emit(Code.load, 4)
         emit(Code.equals, architecture.audit, ifTrue: 1, ifFalse: 0)
-        // 32-bit calls on a 64-bit machine mean other things by the same numbers.
+        // The numbers of 32-bit calls on a 64-bit machine have another meaning.
         emit(Code.answer, Answer.kill)
         emit(Code.load, 0)
         emit(Code.atLeast, architecture.foreignFrom, ifTrue: 0, ifFalse: 1)
@@ -55,7 +55,7 @@ package struct FilterProgram: Equatable, Sendable {
         tree(Self.ranges(rules)[...])
     }
 
-    /// Consecutive numbers with one rule.
+    /// A range of consecutive numbers with the same rule.
     private struct Range {
         var first: UInt32
         var rule: SystemCallRule
@@ -74,7 +74,7 @@ package struct FilterProgram: Equatable, Sendable {
             add(number, rules[number] ?? refused)
             next = number + 1
         }
-        // What is newer than all of these: its users must be able to do without.
+        // System calls that are newer than these; programs can work without them.
         add(last + 1, .refuse(SystemCallPolicy.Refusal.notImplemented))
         return ranges
     }
@@ -86,7 +86,7 @@ package struct FilterProgram: Equatable, Sendable {
         }
         let middle = ranges.startIndex + ranges.count / 2
         let node = instructions.count
-        // A jump of its own reaches further than a comparison's eight bits.
+        // A separate jump reaches further than the eight bits of a comparison.
         emit(Code.atLeast, ranges[middle].first, ifTrue: 0, ifFalse: 1)
         emit(Code.jump, 0)
         tree(ranges[..<middle])
@@ -98,14 +98,14 @@ package struct FilterProgram: Equatable, Sendable {
         switch rule {
         case .allow: emit(Code.answer, Answer.allow)
         case .refuse(let error): emit(Code.answer, Answer.error | UInt32(error))
-        case .when(let conditions):
-            for condition in conditions { check(condition) }
+        case .when(let conditions, let error):
+            for condition in conditions { check(condition, otherwise: error) }
             emit(Code.answer, Answer.allow)
         }
     }
 
-    /// Goes on behind it if the condition holds.
-    private mutating func check(_ condition: ArgumentRule) {
+    /// Emits a check; the program continues after it if the condition is met.
+    private mutating func check(_ condition: ArgumentRule, otherwise error: UInt16) {
         func load(_ argument: Int) { emit(Code.load, UInt32(16 + 8 * argument)) }
         switch condition {
         case .equals(let argument, let values):
@@ -121,6 +121,12 @@ package struct FilterProgram: Equatable, Sendable {
         case .lacks(let argument, let bits):
             load(argument)
             emit(Code.anyBit, bits, ifTrue: 0, ifFalse: 1)
+        case .lacksWhere(let argument, let bits, let flags, let decisive):
+            load(flags)
+            // Skip the check of the argument and the return after it.
+            emit(Code.anyBit, decisive, ifTrue: 0, ifFalse: 3)
+            load(argument)
+            emit(Code.anyBit, bits, ifTrue: 0, ifFalse: 1)
         case .lacksOne(let argument, let bits):
             load(argument)
             emit(Code.and, bits)
@@ -130,7 +136,7 @@ package struct FilterProgram: Equatable, Sendable {
             ownProcess.append(UInt16(instructions.count))
             emit(Code.equals, 0, ifTrue: 1, ifFalse: 0)
         }
-        emit(Code.answer, Answer.error | UInt32(SystemCallPolicy.Refusal.notPermitted))
+        emit(Code.answer, Answer.error | UInt32(error))
     }
 
     private mutating func emit(
@@ -142,7 +148,7 @@ package struct FilterProgram: Equatable, Sendable {
         instructions.append(Instruction(code, operand, ifTrue: ifTrue, ifFalse: ifFalse))
     }
 
-    /// The codes of classic BPF that are used.
+    /// The opcodes of classic BPF that are used.
     package enum Code {
         /// BPF_LD | BPF_W | BPF_ABS.
         package static let load: UInt16 = 0x20
@@ -160,7 +166,7 @@ package struct FilterProgram: Equatable, Sendable {
         package static let answer: UInt16 = 0x06
     }
 
-    /// What a filter answers.
+    /// The return values of a filter.
     package enum Answer {
         /// SECCOMP_RET_KILL_PROCESS.
         package static let kill: UInt32 = 0x8000_0000

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the walls around a worker.
+/// A layer of a worker's sandbox.
 ///
-/// The raw value is the word of the manifest's `require`; `bit` never changes its meaning between
-/// daemon and worker.
+/// The raw value is the word in the manifest's `require`. A `bit` never changes its meaning, because the
+/// daemon and the worker exchange it.
 package enum SandboxLayer: String, Equatable, Hashable, Sendable, CaseIterable {
-    /// No program that it starts gains rights.
+    /// The programs that it starts gain no privileges.
     case noNewPrivileges = "no-new-privs"
-    /// It has none of root's powers and cannot get one back.
+    /// It has no capabilities and cannot regain any.
     case capabilities
-    /// A user of its own, to whom nothing else belongs.
+    /// A user of its own that owns nothing else.
     case user
-    /// A file system that holds only what it may use, and a private `/tmp`.
+    /// A file system that contains only the permitted paths, and a private `/tmp`.
     case mounts
-    /// It sees only its own processes in `/proc`.
+    /// Only its own processes are visible in `/proc`.
     case processes
-    /// A network without any interface, not even loopback.
+    /// A network without interfaces, not even loopback.
     case network
-    /// System V queues, semaphores and shared memory of its own.
+    /// Its own System V queues, semaphores and shared memory.
     case ipc
-    /// The kernel's path rules: files, TCP, signals and abstract sockets.
+    /// The kernel's Landlock rules for files, TCP, signals and abstract sockets.
     case landlock
-    /// The list of system calls that it may make.
+    /// The list of permitted system calls.
     case seccomp
-    /// Memory is writable or executable, and never both in turn.
+    /// Memory is writable or executable, but never both, even one after the other.
     case writeXorExecute = "write-xor-execute"
 
-    /// Its place in sets of layers.
+    /// The bit in sets of layers.
     package var bit: UInt32 {
         switch self {
         case .noNewPrivileges: 1 << 0
@@ -42,26 +42,26 @@ package enum SandboxLayer: String, Equatable, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The layers of a set; bits that mean nothing here are passed over.
+    /// The layers of a set; unknown bits are ignored.
     package static func layers(in bits: UInt32) -> [SandboxLayer] {
         allCases.filter { bits & $0.bit != 0 }
     }
 
-    /// The set of these layers.
+    /// The set of some layers.
     package static func bits(_ layers: some Sequence<SandboxLayer>) -> UInt32 {
         layers.reduce(0) { $0 | $1.bit }
     }
 }
 
-/// How it stands with one layer around one worker.
+/// The state of one layer of a worker's sandbox.
 package struct LayerStanding: Equatable, Sendable {
     package enum State: UInt8, Equatable, Sendable {
         case missing = 0
         case holds = 1
-        /// The manifest asks for something that it would forbid.
+        /// The manifest permits something that the layer would prevent.
         case waived = 2
 
-        /// As people and programs read it.
+        /// The state as text for people and programs.
         package var text: String {
             switch self {
             case .missing: "missing"
@@ -73,7 +73,7 @@ package struct LayerStanding: Equatable, Sendable {
 
     package var layer: SandboxLayer
     package var state: State
-    /// What exactly holds, or why it does not; may be empty.
+    /// What exactly is enforced, or why it is not; may be empty.
     package var detail: String
 
     package init(_ layer: SandboxLayer, _ state: State, _ detail: String = "") {

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one worker may do, worked out from the manifest before the worker exists.
+/// The permissions of a worker, computed from the manifest before the worker exists.
 ///
-/// A value: it names no descriptor and no process, and making it touches no file.
+/// It is a value: it contains no descriptor and no process, and its creation accesses no file.
 package struct SandboxProfile: Equatable, Sendable {
-    /// What a path is good for.
+    /// The access to a path.
     package struct Access: OptionSet, Equatable, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let read = Access(rawValue: 1)
         package static let write = Access(rawValue: 2)
-        /// Programs there may be started.
+        /// Programs in it may be executed.
         package static let execute = Access(rawValue: 4)
-        /// The manifest's author named it, so its absence is worth a warning.
+        /// The manifest contains it, so a warning is logged if it does not exist.
         package static let named = Access(rawValue: 8)
-        /// Its owner's rights are the plugin's: a user of its own could not read it otherwise.
+        /// Access with the owner's rights: another user could not read it.
         package static let owned = Access(rawValue: 16)
+        /// Its files may not be executed or mapped as code.
+        package static let noCode = Access(rawValue: 32)
     }
 
     package struct Grant: Equatable, Sendable {
-        /// Absolute.
+        /// An absolute path.
         package var path: String
         package var access: Access
 
@@ -30,15 +32,16 @@ package struct SandboxProfile: Equatable, Sendable {
         }
     }
 
-    /// In the order in which they are put in place: what lies in another comes behind it.
+    /// In the order in which they are applied: a path inside another one follows it.
     package var grants: [Grant]
     package var wanted: Set<SandboxLayer>
-    /// Without these it must not run.
+    /// The layers without which the worker must not run.
     package var required: Set<SandboxLayer>
     package var calls: SystemCallPolicy
-    /// The most that its private `/tmp` holds, bytes.
+    /// The maximum size of its private `/tmp`, bytes.
     package var scratchBytes: UInt64
 
+    /// - Parameter kernelCountsMemory: whether a memory controller of the kernel enforces the worker's limit.
     package init(
         _ permissions: Permissions,
         limits: WorkerLimits,
@@ -46,48 +49,70 @@ package struct SandboxProfile: Equatable, Sendable {
         needed: [String] = [],
         dataDirectory: String?,
         isFunction: Bool = false,
-        required: Set<SandboxLayer> = []
+        required: Set<SandboxLayer> = [],
+        kernelCountsMemory: Bool = false
     ) {
+        let sharesMemory = kernelCountsMemory || limits.memoryBytes == nil
         let startsProcesses = limits.processes > 1
         let execute: Access = startsProcesses ? .execute : []
         var found: [String: Access] = [:]
+        // Paths in the system's folders are granted with these folders; only some of these permit code.
+        func isPrivate(_ path: String) -> Bool {
+            guard path.hasPrefix("/usr/") else { return path.hasPrefix("/") }
+            return found["/usr"]?.contains(.noCode) == true
+                && !Self.libraryFolders.contains { path.hasPrefix($0 + "/") }
+        }
         func grant(_ paths: [String], _ access: Access) {
             for path in paths { found[path, default: []].formUnion(access) }
         }
         grant(Self.system, .read)
+        if startsProcesses, !(permissions.read + permissions.write).isEmpty {
+            // Without this, the kernel could start the dynamic loader for a granted program, and the loader
+            // can run any file that it can map as code.
+            found["/usr"]?.formUnion(.noCode)
+            grant(Self.libraryFolders, .read)
+        }
         grant(Self.devices, [.read, .write])
-        // A bare name is looked up by the loader, among the system's libraries.
-        grant([library].filter(Self.isOutsideSystem), [.read, .owned])
-        grant(needed.filter(Self.isOutsideSystem), .read)
+        // A shared mapping of `/dev/zero` is equivalent to anonymous shared memory.
+        if sharesMemory { grant(["/dev/zero"], [.read, .write]) }
+        // The loader looks up a bare name in the system's libraries.
+        grant([library].filter(isPrivate), [.read, .owned])
+        grant(needed.filter(isPrivate), .read)
         if permissions.directNetwork { grant(Self.networkFiles, .read) }
         grant(permissions.read, [.read, .named, .owned, execute])
         grant(permissions.write, [.read, .write, .named, .owned, execute])
+        // The manifest grants the folder with its programs.
+        if permissions.read.contains("/usr") || permissions.write.contains("/usr") {
+            found["/usr"]?.remove(.noCode)
+        }
         if let dataDirectory { grant([dataDirectory], [.read, .write, .named, .owned]) }
         grants = found.map { Grant($0.key, $0.value) }.sorted { $0.path < $1.path }
         self.required = required
         scratchBytes = 16 << 20
         wanted = Set(SandboxLayer.allCases)
         if permissions.directNetwork { wanted.remove(.network) }
-        // libffi writes the code of a callback while the process runs.
+        // libffi writes the code of a callback at run time.
         if permissions.jit || isFunction { wanted.remove(.writeXorExecute) }
         calls = SystemCallPolicy(
             opensSockets: permissions.directNetwork,
             startsProcesses: startsProcesses
         )
+        calls.sharesMemory = sharesMemory
     }
 
-    private static func isOutsideSystem(_ path: String) -> Bool {
-        path.hasPrefix("/") && !path.hasPrefix("/usr/")
-    }
+    /// The folders of `/usr` with libraries and few programs.
+    private static let libraryFolders = [
+        "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/local/lib", "/usr/local/lib64",
+    ]
 
-    /// What every library needs: the system's own libraries and data, which anyone may read.
+    /// The system's libraries and data that every library needs; all users may read them.
     private static let system = [
         "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu",
     ]
     private static let devices = [
-        "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+        "/dev/null", "/dev/full", "/dev/random", "/dev/urandom",
     ]
-    /// What finding a host and checking its certificate needs besides.
+    /// The additional files for name resolution and certificate checks.
     private static let networkFiles = [
         "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
         "/etc/services", "/etc/protocols", "/etc/ssl",

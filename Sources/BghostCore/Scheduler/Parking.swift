@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requests whose task the manifest does not permit, kept in case that it does again.
+/// Requests for tasks that are no longer in the manifest, kept in case the manifest contains them
+/// again.
 struct Parking: Sendable {
     /// How long a request is kept, nanoseconds.
     static let keptFor: Int64 = 7 * 86_400_000_000_000
 
     private(set) var requests: [Request] = []
-    /// What is remembered of identifiers that the manifest does not permit.
+    /// The state of tasks that are not in the manifest.
     private var memories: [String: TaskMemory] = [:]
-    /// When the first of them is given up, Unix nanoseconds; `nil` if none is there.
+    /// When the first request expires, Unix nanoseconds; `nil` if there are none.
     private(set) var nextEnd: Int64?
 
-    /// What is remembered, in the order of the identifiers.
+    /// The states of the tasks, in the order of the identifiers.
     var remembered: [TaskMemory] { memories.values.sorted { $0.identifier < $1.identifier } }
 
     mutating func remember(_ memory: TaskMemory) { memories[memory.identifier] = memory }
 
-    /// What is remembered of an identifier.
+    /// The state of a task; an empty one if none is kept.
     func memory(of identifier: String) -> TaskMemory {
         memories[identifier] ?? TaskMemory(identifier: identifier)
     }
 
-    /// What is remembered of an identifier, if something is.
+    /// The state of a task, if one is kept.
     func known(_ identifier: String) -> TaskMemory? { memories[identifier] }
 
-    /// Gives out what is remembered of an identifier that is permitted again.
+    /// Removes and returns the state of a task that is in the manifest again.
     mutating func take(_ identifier: String) -> TaskMemory? {
         memories.removeValue(forKey: identifier)
     }
 
-    /// Since when requests of an identifier are parked, Unix nanoseconds.
+    /// When requests of a task were parked, Unix nanoseconds.
     func since(_ identifier: String) -> Int64? { memories[identifier]?.parkedSince }
 
-    /// When a request is given up, Unix nanoseconds: a week after its identifier was parked, or when
-    /// its latest begin date has passed.
+    /// When a request expires, Unix nanoseconds: at its latest start or one week after its task was parked,
+    /// whichever comes first.
     func end(of request: Request) -> Int64 {
         let kept = (since(request.task) ?? .min).addingClamped(Self.keptFor)
         guard let latest = request.latestBegin, !request.isSimulated else { return kept }
         return min(kept, latest.addingClamped(1))
     }
 
-    /// Takes a request in.
+    /// Parks a request.
     ///
-    /// - Returns: what is to be stored of its identifier, if that changed.
+    /// - Returns: the state to store for its task, if that changed.
     mutating func add(_ request: Request, now: Int64) -> TaskMemory? {
         requests.append(request)
         var memory = memory(of: request.task)
         var changed: TaskMemory?
-        // A clock that was set back must not keep it for longer.
+        // If the clock was set back, the request must not be kept for longer.
         if memory.parkedSince.map({ $0 > now }) ?? true {
             memory.parkedSince = now
             remember(memory)
@@ -57,9 +58,9 @@ struct Parking: Sendable {
         return changed
     }
 
-    /// Gives out the requests that somebody wants.
+    /// Removes and returns requests.
     ///
-    /// - Returns: those, and what is to be stored of identifiers of which none is left.
+    /// - Returns: the requests, and the states to store for tasks that have none left.
     mutating func remove(
         where isWanted: (Request) -> Bool
     ) -> (requests: [Request], changed: [TaskMemory]) {
@@ -78,7 +79,22 @@ struct Parking: Sendable {
         return (removed, changed)
     }
 
-    /// The clock was set: nothing is parked since a time that has not come.
+    /// Moves the dates of retries by a step of the clock.
+    ///
+    /// - Returns: the requests that moved.
+    mutating func moveRetries(by step: Int64) -> [Request] {
+        var moved: [Request] = []
+        for index in requests.indices where requests[index].isRetry {
+            guard let request = requests[index].moved(by: step) else { continue }
+            requests[index] = request
+            moved.append(request)
+        }
+        return moved
+    }
+
+    /// Handles a clock that was set: limits the dates of parking to the new time.
+    ///
+    /// A date in the future would prolong the week for which requests are kept.
     mutating func clockWasSet(now: Int64) {
         for (identifier, memory) in memories {
             guard let since = memory.parkedSince, since > now else { continue }

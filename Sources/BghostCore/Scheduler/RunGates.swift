@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may keep a request from its run besides its dates, its task's other runs and the slots.
+/// The conditions for a run other than the request's dates, its task's other runs and the slots.
 struct RunGates: Sendable {
-    /// What is known of a plugin.
+    /// The state of a plugin.
     struct Plugin: Sendable {
-        /// Why its operator has switched it off, "" for no reason; `nil` if it is on.
+        /// Why the operator has disabled it, "" without a reason; `nil` if it is enabled.
         var switchedOff: String?
-        /// Why it cannot be used; `nil` if it can.
+        /// Why it cannot be used; `nil` if it can be used.
         var problem: String?
         /// Whether a request waits for it.
         var hasTurnedAway = false
-        /// When it was switched off and on.
+        /// The history of disabling and enabling it.
         var switches = GateHistory()
-        /// When it came to have a problem, and none.
+        /// The history of its problems.
         var problems = GateHistory()
     }
 
-    /// What is known of a handler.
+    /// The state of a handler.
     struct Handler: Sendable {
-        /// Whether its runs exclude one another; `nil` as long as its plugin has not been loaded.
+        /// Whether its runs exclude one another; `nil` until its plugin has been loaded.
         var isSerial: Bool?
         var running = 0
         /// Whether a request waits for it.
@@ -28,33 +28,35 @@ struct RunGates: Sendable {
     private(set) var catalog: TaskCatalog
     var plugins: [Plugin]
     var handlers: [Handler]
-    /// What the machine offers; `nil` if nobody watches it, and then all is unknown.
+    /// The facts of the machine; `nil` if they are not watched, and then all are unknown.
     var facts: FactSheet?
     var budgets: RuntimeBudgets
-    /// The wall clock, as long as it is not believed.
+    /// The doubt about the wall clock; `nil` if the clock is trusted.
     var clock: DoubtedClock?
-    /// Pending requests whose successor is on its way to the store.
+    /// Pending requests whose replacement is being stored.
     ///
-    /// They must not begin: the store has them as replaced by then, and would not take their outcome.
+    /// They must not start: the store would already have them as replaced, and would reject their
+    /// outcome.
     var beingReplaced: Set<RunID> = []
-    /// Why plugins are switched off that the manifest does not have, should they come back.
+    /// The reasons for disabled plugins that are not in the manifest, in case they come back.
     var switchedOffElsewhere: [String: String] = [:]
-    /// Plugins with a problem that some request waits for, to be looked at again.
+    /// Plugins with a problem for which a request waits; they are to be inspected again.
     var inspections: [Int] = []
 
     init(_ catalog: TaskCatalog) {
         self.catalog = catalog
         budgets = RuntimeBudgets(catalog)
         plugins = catalog.plugins.map { _ in Plugin() }
-        // A function has a worker for each run, so nothing is shared.
+        // A function has one worker per run, so its runs share nothing.
         handlers = catalog.handlers.map {
             Handler(isSerial: catalog.plugins[$0.plugin].isFunction ? false : nil)
         }
     }
 
-    /// Takes over what another manifest has changed.
+    /// Adopts the changes of another manifest.
     ///
-    /// A plugin that is switched off stays so in its new form, also after an absence.
+    /// A disabled plugin stays disabled when its definition changes, and when it returns after an
+    /// absence.
     mutating func take(_ changed: TaskCatalog, _ change: CatalogChange) {
         catalog = changed
         budgets.take(changed)
@@ -79,9 +81,9 @@ struct RunGates: Sendable {
         }
     }
 
-    /// Whether a run of a request can begin now.
+    /// Whether a request may start a run now.
     ///
-    /// If not, it is noted who is to come up again once what stands in the way has changed.
+    /// If not, this records which requests to check again after the blocking condition changes.
     mutating func lets(_ request: Request, task: Int) -> Bool {
         let plugin = catalog.pluginOfTask[task]
         guard isSwitchedOn(plugin) else {
@@ -98,34 +100,58 @@ struct RunGates: Sendable {
             handlers[handler].hasTurnedAway = true
             return false
         }
-        // `refill` brings it up again.
-        guard request.isSimulated || budgets.spentUntil(catalog.quota(of: task)) == nil else {
-            return false
-        }
+        // `refillBudgets` and `factsChanged` check the request again.
+        guard
+            request.isSimulated
+                || restrictions(plugin: plugin, catalog.tasks[task].kind).isEmpty
+        else { return false }
         return !isBeingReplaced(request) && !waitsForClock(request, task: task)
             && (request.isSimulated || unmet(request, task: task).isEmpty)
     }
 
-    // MARK: One look each, for the decision and for its explanation
+    // MARK: One check each, for decisions and their explanation
 
     func isSwitchedOn(_ plugin: Int) -> Bool { plugins[plugin].switchedOff == nil }
 
     func isUsable(_ plugin: Int) -> Bool { plugins[plugin].problem == nil }
 
-    /// Whether a run of a handler may begin beside those that are under way.
+    /// Whether a run of a handler may start in addition to those in progress.
     func isFree(_ handler: Int) -> Bool {
-        // Before its plugin is loaded nobody knows, so its first run goes alone.
+        // Until the plugin is loaded this is unknown, so its first run has no others beside it.
         handlers[handler].running == 0 || handlers[handler].isSerial == false
+    }
+
+    /// The restrictions on runs of a plugin and kind; they also determine the refresh status.
+    func restrictions(plugin: Int, _ kind: TaskKind) -> RefreshStatus.Restrictions {
+        var restrictions: RefreshStatus.Restrictions = []
+        if budgets.spentUntil(TaskCatalog.quota(plugin: plugin, kind)) != nil {
+            restrictions.insert(.budget)
+        }
+        if !isPowerSufficient(for: kind) { restrictions.insert(.lowBattery) }
+        return restrictions
+    }
+
+    /// Whether the manifest's `powerPolicy` permits runs of a kind; an unknown charge is
+    /// sufficient.
+    func isPowerSufficient(for kind: TaskKind) -> Bool {
+        let requirement = catalog.powerPolicy.requirement(of: kind)
+        return requirement.isEmpty || facts?[requirement].value != .fails
     }
 
     func isBeingReplaced(_ request: Request) -> Bool { beingReplaced.contains(request.id) }
 
-    /// All that a request requires of the machine.
+    /// All requirements of a request, including those of its task.
     func required(by request: Request, task: Int) -> RequirementSet {
         request.requirements.union(catalog.tasks[task].requirements)
     }
 
-    /// What a request requires and the machine does not offer now.
+    /// All facts that may delay a request.
+    func watched(for request: Request, task: Int) -> RequirementSet {
+        required(by: request, task: task)
+            .union(catalog.powerPolicy.requirement(of: catalog.tasks[task].kind))
+    }
+
+    /// The requirements of a request that are not met now.
     func unmet(_ request: Request, task: Int) -> [UnmetRequirement] {
         unmet(required(by: request, task: task))
     }
@@ -135,7 +161,7 @@ struct RunGates: Sendable {
         return (facts ?? FactSheet(probes: [])).unmet(required)
     }
 
-    /// That a plugin is switched off, and why, in a sentence; `nil` if it is on.
+    /// A sentence that a plugin is disabled, and why; `nil` if it is enabled.
     func switchedOff(_ plugin: Int) -> String? {
         guard let reason = plugins[plugin].switchedOff else { return nil }
         let name = catalog.plugins[plugin].name

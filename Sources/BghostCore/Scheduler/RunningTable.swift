@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The runs that are under way, as the scheduler sees them.
+/// The runs in progress.
 struct RunningTable: Sendable {
     struct Running: Sendable {
         let run: RunID
         let request: Request
-        /// Its entry in the request book.
+        /// The index of its entry in the index of requests.
         let entry: Int
         /// The index of its task.
         let task: Int
@@ -27,7 +27,7 @@ struct RunningTable: Sendable {
         return RunTicket(index: slots.count - 1)
     }
 
-    /// A run that is under way.
+    /// A run in progress; `nil` if it has ended.
     subscript(ticket: RunTicket) -> Running? { slots[ticket.index] }
 
     mutating func remove(_ ticket: RunTicket) -> Running? {
@@ -37,7 +37,7 @@ struct RunningTable: Sendable {
         return running
     }
 
-    /// All of them.
+    /// All runs in progress.
     var all: [(ticket: RunTicket, running: Running)] {
         slots.indices.compactMap { index in
             slots[index].map { (RunTicket(index: index), $0) }

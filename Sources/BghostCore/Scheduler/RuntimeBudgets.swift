@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long plugins may run within 24 hours, and how long they did.
+/// The runtime limits of plugins within 24 hours, and the time that they have used.
 struct RuntimeBudgets: Sendable {
     private struct Account: Sendable {
         let plugin: String
@@ -8,20 +8,20 @@ struct RuntimeBudgets: Sendable {
         /// Nanoseconds.
         let limit: Int64
         var ledger = RuntimeLedger()
-        /// Until when it is used up, Unix nanoseconds; `nil` if it is not.
+        /// Until when the budget is used up, Unix nanoseconds; `nil` if it is not.
         var spentUntil: Int64?
 
         mutating func look() { spentUntil = ledger.freeAt(limit: limit) }
     }
 
-    /// By quota; those without a limit have none.
+    /// The accounts by quota; a quota without a limit has none.
     private var accounts: [Int: Account] = [:]
-    /// When the first that is used up is so no longer, Unix nanoseconds.
+    /// When the first budget that is used up has room again, Unix nanoseconds.
     private(set) var nextEnd: Int64?
 
     init(_ catalog: TaskCatalog) { take(catalog) }
 
-    /// Takes the limits of a manifest; what plugins have used since yesterday stays.
+    /// Adopts the limits of a manifest; the time used within the last day is kept.
     mutating func take(_ catalog: TaskCatalog) {
         let before = accounts.values
         accounts = [:]
@@ -48,14 +48,15 @@ struct RuntimeBudgets: Sendable {
         accounts.isEmpty ? nil : accounts[quota]?.spentUntil
     }
 
-    /// What a quota has used and may use, nanoseconds; `nil` if it may use any.
+    /// The used time and the limit of a quota, nanoseconds; `nil` if it has no limit.
     func use(_ quota: Int) -> (used: Int64, limit: Int64)? {
         accounts[quota].map { ($0.ledger.used, $0.limit) }
     }
 
-    /// Adds a run that has ended.
+    /// Adds the duration of an ended run.
     ///
-    /// - Returns: what is to be stored, and whether it has used up what was left.
+    /// - Returns: the usage to store, and whether this run has used up the rest of the budget; `nil` if the
+    ///   quota has no limit.
     mutating func add(
         _ duration: Duration,
         quota: Int,
@@ -89,7 +90,7 @@ struct RuntimeBudgets: Sendable {
         lookAtEnds()
     }
 
-    /// Lets time pass.
+    /// Removes usage that is older than a day.
     ///
     /// - Returns: the quotas that have room again.
     mutating func refill(now: Int64) -> [Int] {

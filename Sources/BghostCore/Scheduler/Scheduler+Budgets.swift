@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runtime budgets: a plugin whose runs took too long within a day begins no further one for now.
+/// Runtime budgets: a plugin whose runs took too long within a day starts no more runs for now.
 ///
-/// A run under way is not cut: its own limits do that.
+/// Runs in progress are not affected; they have their own limits.
 extension Scheduler {
-    /// Takes over what an earlier scheduler kept.
+    /// Restores usage that an earlier scheduler has recorded.
     package mutating func takeOver(_ use: RuntimeUse, now: Moment) {
         note(.tookOverUse(use), at: now)
         gates.budgets.takeOver(use, now: now.unix)
     }
 
-    /// Adds a run that has ended to the budget of its plugin and kind.
+    /// Adds the duration of an ended run to the budget of its plugin and kind.
     ///
-    /// - Returns: what is to be stored of it, if it has a budget.
+    /// - Returns: the usage to store, if there is a budget.
     mutating func charge(
         _ run: RunningTable.Running,
         _ duration: Duration?,
@@ -32,20 +32,18 @@ extension Scheduler {
         return use
     }
 
-    /// Brings up again what waits for budgets that have room again.
+    /// Checks requests again that wait for budgets which have room again.
     mutating func refillBudgets(_ quotas: [Int], now: Moment) {
         guard !quotas.isEmpty else { return }
         retryRequests(now: now) { [catalog] in quotas.contains(catalog.quota(of: $0)) }
     }
 
-    /// Whether background work of a plugin may start, as its handlers are told it.
+    /// Whether background work of a plugin may start, as reported to its handlers.
     package func backgroundRefreshStatus(ofPlugin known: Int) -> RefreshStatus {
         let plugin = catalog.current(plugin: known) ?? known
-        var switches = RefreshStatus.Switches()
-        switches.isPluginDisabled = gates.plugins[plugin].switchedOff != nil
-        switches.isDraining = isDraining
-        let quota = TaskCatalog.quota(plugin: plugin, .refresh)
-        switches.isBudgetSpent = gates.budgets.spentUntil(quota) != nil
-        return RefreshStatus(switches, given: gates.facts ?? FactSheet(probes: []))
+        return RefreshStatus(
+            isDenied: !gates.isSwitchedOn(plugin),
+            gates.restrictions(plugin: plugin, .refresh).union(isDraining ? .drain : [])
+        )
     }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Scheduler {
-    /// Begins what can begin, as long as there are slots.
+    /// Starts all requests that can start, as long as there are free slots.
     package mutating func dispatch(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.dispatch, at: now)
         beginWhatCan(now: now, &effects)
     }
 
-    /// The same at the end of every event that may let something begin.
+    /// Starts requests until no slot is free or no request can start.
+    ///
+    /// Every event that may permit a start calls this last.
     mutating func beginWhatCan(now: Moment, _ effects: inout [SchedulerEffect]) {
-        guard !isDraining else { return }
+        guard !isDraining, storeHold == nil else { return }
         while hasFreeSlot {
-            let decision = book.next(now: now.unix, &gates) { request, task, gates in
+            let decision = pendingIndex.next(now: now.unix, &gates) { request, task, gates in
                 gates.lets(request, task: task)
             }
             switch decision {
@@ -32,6 +34,19 @@ extension Scheduler {
         }
     }
 
+    /// Sets or clears the reason for which no run may start: the store has too many unwritten changes.
+    ///
+    /// A run would add more changes.
+    package mutating func storeHolds(
+        _ reason: String?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.storeHolds(reason), at: now)
+        storeHold = reason.map { StoreHold(reason: $0, since: storeHold?.since ?? now.unix) }
+        beginWhatCan(now: now, &effects)
+    }
+
     var hasFreeSlot: Bool { running.count < settings.slots }
 
     /// Ends a request that gets no run, or no further one.
@@ -48,16 +63,17 @@ extension Scheduler {
         goOn(after: request, entry: entry, now: now, &effects)
     }
 
-    // MARK: What stands in the way has changed
+    // MARK: Changed conditions
 
-    /// Brings up again the requests of some tasks.
+    /// Checks the requests of some tasks again.
     mutating func retryRequests(now: Moment, where isWanted: (_ task: Int) -> Bool) {
-        for entry in book.entries.indices where isWanted(book.entries[entry].definition) {
-            book.retry(entry: entry, now: now.unix)
+        for entry in pendingIndex.entries.indices
+        where isWanted(pendingIndex.entries[entry].definition) {
+            pendingIndex.retry(entry: entry, now: now.unix)
         }
     }
 
-    /// A plugin has a problem, or none any more.
+    /// Records that a plugin has a problem, or has none any longer.
     package mutating func plugin(
         _ plugin: Int,
         hasProblem problem: String?,
@@ -82,9 +98,9 @@ extension Scheduler {
         retryRequests(now: now) { [catalog] in catalog.pluginOfTask[$0] == plugin }
     }
 
-    /// A plugin has been loaded, and it is known which of its handlers' runs exclude one another.
+    /// Records that a plugin was loaded, and which of its handlers are serial.
     ///
-    /// - Parameter serial: the names of those.
+    /// - Parameter serial: the names of the serial handlers.
     package mutating func pluginLoaded(
         _ plugin: Int,
         serial: [String],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requirements: what must hold of the machine, and what becomes of runs when it no longer does.
+/// The requirements on the machine, and what happens to runs when one is no longer met.
 extension Scheduler {
-    /// Facts of the machine have changed.
+    /// Handles changed facts of the machine.
     ///
     /// - Parameters:
-    ///   - facts: all of them.
-    ///   - changed: those that have another value.
+    ///   - facts: all facts.
+    ///   - changed: the requirements with a changed value.
     package mutating func factsChanged(
         _ facts: FactSheet,
         _ changed: RequirementSet,
@@ -20,12 +20,12 @@ extension Scheduler {
         gates.facts = facts
         guard !changed.isEmpty else { return }
         stopRunsThatLost(facts, &effects)
-        for index in book.entries.indices {
-            let entry = book.entries[index]
+        for index in pendingIndex.entries.indices {
+            let entry = pendingIndex.entries[index]
             let isConcerned = entry.requests.contains {
-                !gates.required(by: $0, task: entry.definition).isDisjoint(with: changed)
+                !gates.watched(for: $0, task: entry.definition).isDisjoint(with: changed)
             }
-            if isConcerned { book.retry(entry: index, now: now.unix) }
+            if isConcerned { pendingIndex.retry(entry: index, now: now.unix) }
         }
         beginWhatCan(now: now, &effects)
     }

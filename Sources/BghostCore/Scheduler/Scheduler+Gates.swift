@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands in the way of requests: the same looks as the decisions, with all that is known.
+/// The gates that block requests: the same checks as for decisions, with explanations.
 ///
-/// Whether a gate is open is asked of whoever decides by it, the request's place in the book or
-/// `RunGates`, and never worked out here.
+/// The code that decides also determines whether a gate is met: the request's place in the index, or
+/// `RunGates`. This extension only explains the results.
 extension Scheduler {
-    /// Every gate of a request that waits, in the order of `Gate.Kind`; none if it does not wait.
+    /// Every gate of a waiting request, in the order of `Gate.Kind`; empty if it does not wait.
     ///
-    /// - Parameter countsAhead: whether to say how many go before it, which is to look at them all.
+    /// - Parameter countsAhead: whether to count the requests that start before it. The index then checks all
+    ///   of them.
     package func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
         guard let task = catalog.task(for: request.task) else {
             let place = RequestPlace(request: request, rank: 0)
             return [removedGate(request)] + dateGates(place, now: now)
         }
-        guard let index = book.entry(of: request.task),
-            let place = book.entries[index].place(of: request.id)
+        guard let index = pendingIndex.entry(of: request.task),
+            let place = pendingIndex.entries[index].place(of: request.id)
         else { return [] }
         var gates = pluginGates(task)
         gates.append(permittedGate(request))
@@ -23,7 +24,8 @@ extension Scheduler {
             if let clock = clockGate(request, task: task, now: now) { gates.append(clock) }
             gates.append(throttleGate(request, index, now: now))
             if let budget = budgetGate(task, now: now) { gates.append(budget) }
-            gates += requirementGates(request, task: task)
+            gates += requirementGates(request, task: task, now: now)
+            if let power = powerGate(request, task: task) { gates.append(power) }
         }
         gates.append(predecessorGate(request, index, now: now))
         gates.append(overlapGate(index))
@@ -31,7 +33,7 @@ extension Scheduler {
         gates.append(
             slotGate(
                 ahead: countsAhead && !hasFreeSlot
-                    ? book.requestsAhead(of: request, now: now.unix) : nil
+                    ? pendingIndex.requestsAhead(of: request, now: now.unix) : nil
             )
         )
         return gates + passingGates(request)
@@ -43,13 +45,13 @@ extension Scheduler {
         Gate(
             .manifestRemoved,
             isOpen: false,
-            now: "the manifest does not permit its task any more; it is given up at"
+            now: "its task is no longer in the manifest; the request is deleted at"
                 + " \(Timestamp.text(unixNanoseconds: parking.end(of: request)))",
             wanted: "the task in `tasks`",
             source: settings.manifestPath,
             since: parking.since(request.task),
             remedy:
-                "add \(request.task) to `tasks` in \(settings.manifestPath), or withdraw it with"
+                "add \(request.task) to `tasks` in \(settings.manifestPath), or withdraw the request:"
                 + " `bghost cancel \(request.task)`",
             condition: "the manifest permitted its task"
         )
@@ -80,7 +82,7 @@ extension Scheduler {
                 now: gates.switchedOff(index) ?? "`\(name)` is switched on",
                 wanted: "`\(name)` switched on",
                 since: plugin.switches.since,
-                remedy: isOn ? "" : "bghost enable \(name)",
+                remedy: isOn ? "" : "`bghost enable \(name)`",
                 condition: "`\(name)` were switched on",
                 changes: plugin.switches.changes
             ),
@@ -91,7 +93,7 @@ extension Scheduler {
                 wanted: "a library that can be loaded",
                 since: plugin.problems.since,
                 remedy: isUsable
-                    ? "" : "mend the library of `\(name)`; `bghost why` has it looked at again",
+                    ? "" : "repair or replace the library of `\(name)`",
                 condition: "the library of `\(name)` could be loaded",
                 changes: plugin.problems.changes
             ),
@@ -108,11 +110,12 @@ extension Scheduler {
             Gate(
                 .notBefore,
                 isOpen: isDue,
-                now: Timestamp.text(unixNanoseconds: now.unix),
+                now: Timestamp.text(unixNanoseconds: now.unix) + servedBefore(request, now: now),
                 wanted: begin.map { "\($0) or later" } ?? "any time",
                 since: request.submittedAt,
                 until: request.earliestBegin,
-                remedy: isDue ? "" : "bghost trigger \(request.task) runs it now, as a trial",
+                remedy: isDue
+                    ? "" : "`bghost trigger \(request.task)` runs it now, ignoring its start time",
                 condition: begin.map { "it were \($0)" } ?? ""
             )
         ]
@@ -137,6 +140,21 @@ extension Scheduler {
         return gates
     }
 
+    /// A text for the gate: the schedule's times before this one were served while the clock was ahead.
+    ///
+    /// - Returns: "" if there are no such times.
+    private func servedBefore(_ request: Request, now: Moment) -> String {
+        guard let slot = request.slot, let entry = pendingIndex.entry(of: request.task),
+            let schedule = schedules[entry], schedule.isCalendar,
+            let served = memories[entry]?.served, !served.ranges.isEmpty,
+            let next = schedule.recurrence.next(after: schedule.rules.offset.slotTime(now.unix)),
+            next < slot, let end = served.end(ofRangeWith: next)
+        else { return "" }
+        return
+            "; its times until \(Timestamp.text(unixNanoseconds: end)) were served already, while"
+            + " the clock was ahead"
+    }
+
     private func coalescingGate(_ place: RequestPlace, now: Moment) -> Gate {
         let request = place.request
         let isOpen = place.begin <= now.unix
@@ -144,12 +162,13 @@ extension Scheduler {
         return Gate(
             .coalescing,
             isOpen: isOpen,
-            now: "it may begin up to"
+            now: "may start up to"
                 + " \(DurationText.of(nanoseconds: UInt64(max(0, request.tolerance)))) late",
-            wanted: begin.map { "\($0), where others meet it, or later" } ?? "any time",
+            wanted: begin.map { "\($0), when others start, or later" } ?? "any time",
             since: request.submittedAt,
             until: request.begin,
-            remedy: isOpen ? "" : "submit it without `tolerance`, or take that out of the task",
+            remedy: isOpen
+                ? "" : "submit it without `tolerance`, or remove `tolerance` from the task",
             condition: "it had no tolerance"
         )
     }
@@ -166,8 +185,8 @@ extension Scheduler {
             until: request.begin,
             remedy: isOpen
                 ? ""
-                : "bghost uses clear \(request.task), and submit it again; or take `learnsUse` out of"
-                    + " the task",
+                : "`bghost uses clear \(request.task)`, and submit it again; or remove `learnsUse`"
+                    + " from the task",
             condition: "it did not wait for its usual use"
         )
     }
@@ -179,7 +198,7 @@ extension Scheduler {
             .clockUnsynced,
             isOpen: false,
             now: clock.doubt.sentence,
-            wanted: "a clock that is kept right",
+            wanted: "a synchronized clock",
             source: "adjtimex",
             until: now.unix.addingClamped(wait),
             remedy: "set the clock, or start a time service such as systemd-timesyncd",
@@ -188,27 +207,27 @@ extension Scheduler {
     }
 
     private func throttleGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
-        let hold = book.entries[entry].hold
-        let debt = memories[entry]?.debt
-        let points = debt?.points(now: now.unix) ?? 0
+        let hold = pendingIndex.entries[entry].hold
+        let throttle = memories[entry]?.throttle ?? ThrottlePoints()
         let isOpen = hold ?? .min <= now.unix
         return Gate(
             .throttle,
             isOpen: isOpen,
-            now: "it owes \(points)",
+            now: throttleReading(throttle, entry, now: now),
             wanted: isOpen
                 ? "no delay" : hold.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "",
-            since: isOpen ? nil : debt?.changedAt,
+            since: isOpen ? nil : throttle.changedAt,
             until: isOpen ? nil : hold,
-            remedy: isOpen ? "" : "bghost throttle clear \(request.task)",
-            condition: "what it owes were forgiven"
+            remedy: isOpen ? "" : "`bghost throttle clear \(request.task)`",
+            condition: "its throttling were cleared",
+            ids: isOpen ? [] : throttle.runs.map(\.run)
         )
     }
 
     private func budgetGate(_ task: Int, now: Moment) -> Gate? {
         let quota = quota(of: task)
         guard let (used, limit) = gates.budgets.use(quota) else { return nil }
-        // One that is over is refilled as soon as somebody looks.
+        // A budget whose end has passed is refilled at the next check.
         let until = gates.budgets.spentUntil(quota).flatMap { $0 > now.unix ? $0 : nil }
         let plugin = catalog.plugin(ofTask: task).name
         let kind = catalog.tasks[task].kind.rawValue
@@ -229,7 +248,7 @@ extension Scheduler {
 
     // MARK: The machine
 
-    private func requirementGates(_ request: Request, task: Int) -> [Gate] {
+    private func requirementGates(_ request: Request, task: Int, now: Moment) -> [Gate] {
         let required = gates.required(by: request, task: task)
         let facts = gates.facts ?? FactSheet(probes: [])
         let unmet = gates.unmet(required).reduce(into: RequirementSet()) {
@@ -239,54 +258,64 @@ extension Scheduler {
             let fact = facts[requirement]
             let name = requirement.name(probes: facts.probes)
             let isOpen = unmet.isDisjoint(with: requirement)
+            let settling = facts.settles(requirement).map { $0.subtractingClamped(now.monotonic) }
             return Gate(
                 .requirement,
                 name: name,
                 isOpen: isOpen,
-                now: fact.reading.isEmpty ? "\(fact.value)" : fact.reading,
+                now: reading(of: fact, settlesIn: isOpen ? nil : settling),
                 wanted: requirement.wanted,
                 source: fact.source,
                 since: fact.since,
-                remedy: isOpen
+                until: isOpen ? nil : settling.map { now.unix.addingClamped(Int64(clamping: $0)) },
+                remedy: isOpen || settling != nil
                     ? ""
                     : fact.source == FactSheet.simulationSource
-                        ? "bghost simulate fact \(name)=real" : "see to \(requirement.wanted)",
-                condition: "requirement \(name) held",
+                        ? "`bghost simulate fact \(name)=real`" : requirement.remedy(name: name),
+                condition: "requirement \(name) were met",
                 changes: fact.changes
             )
         }
     }
 
+    /// - Parameter rest: how long the reading must stay unchanged until the requirement is met, nanoseconds.
+    private func reading(of fact: Fact, settlesIn rest: UInt64?) -> String {
+        let reading = fact.reading.isEmpty ? fact.value.word : fact.reading
+        guard let rest else { return reading }
+        return "settling: \(reading), \(DurationText.of(nanoseconds: rest)) to go"
+    }
+
     // MARK: Other requests and runs
 
     private func predecessorGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
-        let first = book.first(of: entry, now: now.unix)?.id
+        let first = pendingIndex.first(of: entry, now: now.unix)?.id
         let other = first == request.id ? nil : first
         return Gate(
             .predecessor,
             isOpen: other == nil,
             now: other.map { "\($0) goes first" } ?? "none goes first",
             wanted: "no other request of its task before it",
-            remedy: other == nil ? "" : "bghost why \(request.task) says what that one waits for",
-            condition: other.map { "\($0), which goes first, had had its run" } ?? "",
+            remedy: other == nil
+                ? "" : "`bghost why \(request.task)` shows what that one waits for",
+            condition: other.map { "\($0), which goes first, had run" } ?? "",
             ids: other.map { [$0] } ?? []
         )
     }
 
     private func overlapGate(_ entry: Int) -> Gate {
-        let entry = (index: entry, value: book.entries[entry])
+        let entry = (index: entry, value: pendingIndex.entries[entry])
         let others = running.all.map(\.running).filter { $0.entry == entry.index }
         let isOpen = entry.value.hasRoom
         return Gate(
             .overlap,
             isOpen: isOpen,
-            now: others.isEmpty ? "no run of it is under way" : "under way: \(names(of: others))",
+            now: others.isEmpty ? "no run in progress" : "in progress: \(names(of: others))",
             wanted: entry.value.overlap == .allow
-                ? "nothing; its runs may overlap" : "no run of it",
+                ? "nothing; its runs may overlap" : "no run of the task",
             since: others.map(\.begunAt).min(),
             remedy: isOpen || others.isEmpty
-                ? "" : "the end of that run; bghost stop \(others[0].run) asks it to stop",
-            condition: "the run of it that is under way had ended",
+                ? "" : "`bghost stop \(others[0].run)` asks that run to stop",
+            condition: "the current run of the task had ended",
             ids: others.prefix(Gate.idsMax).map(\.run)
         )
     }
@@ -306,12 +335,12 @@ extension Scheduler {
             .handler,
             isOpen: isOpen,
             now: others.isEmpty
-                ? "no run of its handler is under way" : "under way: \(names(of: others))",
+                ? "no run of its handler in progress" : "in progress: \(names(of: others))",
             wanted: rule,
             since: others.map(\.begunAt).min(),
             remedy: isOpen || others.isEmpty
-                ? "" : "the end of that run; bghost stop \(others[0].run) asks it to stop",
-            condition: "the run of its handler had ended",
+                ? "" : "`bghost stop \(others[0].run)` asks that run to stop",
+            condition: "the current run of its handler had ended",
             ids: others.prefix(Gate.idsMax).map(\.run)
         )
     }
@@ -319,18 +348,16 @@ extension Scheduler {
     private func slotGate(ahead: Int?) -> Gate {
         let isOpen = hasFreeSlot
         let all = isOpen ? [] : running.all.map(\.running)
-        let place = ahead.map { ", and \($0) requests are before it" } ?? ""
+        let place = ahead.map { $0 == 1 ? ", 1 request ahead" : ", \($0) requests ahead" } ?? ""
         return Gate(
             .slot,
             isOpen: isOpen,
-            now: isOpen
-                ? "\(running.count) of \(settings.slots) slots are taken"
-                : "all \(settings.slots) are taken\(place)",
-            wanted: "one of \(settings.slots)",
-            // Since the last of them was taken: all of these have been under way since then.
+            now: "\(running.count) of \(settings.slots) in use\(place)",
+            wanted: "a free slot",
+            // All slots have been in use since the last of these runs started.
             since: all.map(\.begunAt).max(),
             remedy: isOpen
-                ? "" : "the end of some run, or more `slots` in \(settings.manifestPath)",
+                ? "" : "wait for the end of a run, or raise `slots` in \(settings.manifestPath)",
             condition: "a slot were free for it",
             ids: all.prefix(Gate.idsMax).map(\.run)
         )
@@ -340,30 +367,5 @@ extension Scheduler {
         let more = runs.count - Gate.idsMax
         return runs.prefix(Gate.idsMax).map { "\($0.run)" }.joined(separator: ", ")
             + (more > 0 ? " and \(more) more" : "")
-    }
-
-    // MARK: What passes by itself
-
-    private func passingGates(_ request: Request) -> [Gate] {
-        let isReplaced = gates.isBeingReplaced(request)
-        return [
-            Gate(
-                .replacement,
-                isOpen: !isReplaced,
-                now: isReplaced
-                    ? "a newer request of its task is about to take its place"
-                    : "no newer request of its task comes",
-                wanted: "none"
-            ),
-            Gate(
-                .drain,
-                isOpen: !isDraining,
-                now: isDraining ? "bghost is stopping" : "bghost takes requests",
-                wanted: "a bghost that is not stopping",
-                since: drainingSince,
-                remedy: isDraining ? "start bghost again" : "",
-                condition: "bghost were not stopping"
-            ),
-        ]
     }
 }

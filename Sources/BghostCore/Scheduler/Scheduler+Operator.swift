@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What operators and handlers do to requests that wait.
+/// Changes to waiting requests by operators and handlers.
 extension Scheduler {
     // MARK: Withdrawal
 
-    /// Withdraws the pending request of an identifier.
+    /// Withdraws the pending request of a task.
     ///
     /// - Returns: `false` if there is none.
     package mutating func withdraw(
@@ -13,20 +13,21 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
         note(.withdraw(identifier), at: now)
-        guard let entry = book.entry(of: identifier), let request = book.withdraw(entry: entry)
+        guard let entry = pendingIndex.entry(of: identifier),
+            let request = pendingIndex.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
-        // It may have stood before a retry of its task.
-        book.retry(entry: entry, now: now.unix)
+        // It may have preceded a retry of its task, which can start now.
+        pendingIndex.retry(entry: entry, now: now.unix)
         beginWhatCan(now: now, &effects)
         return true
     }
 
-    /// Withdraws all that waits, of one identifier or of all: retries, what is simulated and what is
-    /// parked included.
+    /// Withdraws all waiting requests of one task or of all tasks, including retries, manual runs and parked
+    /// requests.
     ///
-    /// - Returns: what was withdrawn, and what is to be stored of it before the effects are carried
-    ///   out: so a schedule goes on in the store as it does here.
+    /// - Returns: the withdrawn requests, and the changes to store. The caller stores the changes before it
+    ///   carries out the effects, because the effects contain the schedules' next requests.
     package mutating func withdrawAll(
         _ identifier: String?,
         now: Moment,
@@ -36,7 +37,7 @@ extension Scheduler {
         var withdrawn: [(request: Request, entry: Int)] = []
         var changes: [StoreChange] = []
         for entry in entries(of: identifier) {
-            for request in book.withdrawAll(entry: entry) {
+            for request in pendingIndex.withdrawAll(entry: entry) {
                 withdrawn.append((request, entry))
                 changes.append(.closed(request.id, .cancelled))
                 changes += leave(request, entry: entry, now: now)
@@ -57,17 +58,17 @@ extension Scheduler {
         return (withdrawn.map(\.request) + unparked, changes)
     }
 
-    /// The entries of one identifier, or of all in the order of their names.
+    /// The entries of one task, or of all in the order of their identifiers.
     package func entries(of identifier: String?) -> [Int] {
-        if let identifier { return book.entry(of: identifier).map { [$0] } ?? [] }
-        return book.entries.indices.sorted {
-            book.entries[$0].identifier < book.entries[$1].identifier
+        if let identifier { return pendingIndex.entry(of: identifier).map { [$0] } ?? [] }
+        return pendingIndex.entries.indices.sorted {
+            pendingIndex.entries[$0].identifier < pendingIndex.entries[$1].identifier
         }
     }
 
     // MARK: Dead letters
 
-    /// Requests that were dead wait again; they are stored as such.
+    /// Requeues requests that were dead; they are already stored as pending.
     package mutating func redriven(
         _ requests: [Request],
         now: Moment,
@@ -76,12 +77,12 @@ extension Scheduler {
         note(.redriven(requests), at: now)
         for request in requests {
             guard let task = catalog.task(for: request.task) else {
-                // Its task was removed while this was on its way to the store.
+                // Its task was removed while the change was being stored.
                 park([request], now: now, &effects)
                 continue
             }
             let entry = entry(for: request.task, task: task)
-            _ = book.accept(request, entry: entry, now: now.unix)
+            _ = pendingIndex.accept(request, entry: entry, now: now.unix)
             effects.append(.note(.redriven(request)))
         }
         beginWhatCan(now: now, &effects)
@@ -89,9 +90,9 @@ extension Scheduler {
 
     // MARK: Switches
 
-    /// Switches a plugin off, with a reason, or on.
+    /// Disables a plugin, with a reason, or enables it.
     ///
-    /// Its runs under way go on.
+    /// Its runs in progress continue.
     package mutating func set(
         plugin: Int,
         switchedOff reason: String?,
@@ -110,9 +111,9 @@ extension Scheduler {
         beginWhatCan(now: now, &effects)
     }
 
-    /// Why a plugin is switched off, "" for no reason; `nil` if it is on.
+    /// Why a plugin is disabled, "" without a reason; `nil` if it is enabled.
     package func switchedOff(plugin: Int) -> String? { gates.plugins[plugin].switchedOff }
 
-    /// The same in a sentence that says how it is switched on.
+    /// A sentence that the plugin is disabled, with the command that enables it.
     package func switchedOffSentence(plugin: Int) -> String? { gates.switchedOff(plugin) }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requests whose task the manifest does not permit.
+/// Requests for tasks that are no longer in the manifest.
 ///
-/// They are kept for a week: somebody who edits a manifest may drop a task by mistake, and may put it
-/// back.
+/// They are kept for a week: an operator may remove a task from the manifest by mistake, and
+/// restore it.
 extension Scheduler {
-    /// Parks what an earlier scheduler left; `start` says how many there are.
+    /// Parks a request that an earlier scheduler has stored; `start` reports the number of such requests.
     mutating func park(_ request: Request, now: Moment, _ effects: inout [SchedulerEffect]) {
         if let memory = parking.add(request, now: now.unix) {
             effects.append(.commit([.remembered(memory)]))
         }
     }
 
-    /// Parks requests, and says so.
+    /// Parks requests and reports them.
     mutating func park(_ requests: [Request], now: Moment, _ effects: inout [SchedulerEffect]) {
         for request in requests { park(request, now: now, &effects) }
         sayParked(requests, &effects)
     }
 
-    /// One line however many there are: a family may have had a million.
+    /// Reports parked requests in one line: a family may have a million of them.
     func sayParked(_ requests: [Request], _ effects: inout [SchedulerEffect]) {
         guard let end = requests.map(parking.end).min() else { return }
         var tasks: Set<String> = []
@@ -29,7 +29,7 @@ extension Scheduler {
         )
     }
 
-    /// Gives up what has been parked for too long.
+    /// Ends requests that have been parked for too long.
     mutating func endParked(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let end = parking.nextEnd, end <= now.unix else { return }
         let (requests, memories) = parking.remove { [parking] in parking.end(of: $0) <= now.unix }
@@ -44,7 +44,7 @@ extension Scheduler {
         effects.append(.commit(changes + memories.map { .remembered($0) }))
     }
 
-    /// Takes note of which identifiers are permitted again, and which are not any more.
+    /// Updates the state of tasks that are in the manifest again, and of removed tasks.
     mutating func settleParking(now: Moment, _ effects: inout [SchedulerEffect]) {
         var changes: [StoreChange] = []
         for entry in memories.keys.sorted() {
@@ -55,7 +55,7 @@ extension Scheduler {
             changes.append(.remembered(memory))
         }
         for memory in parking.remembered where !memory.schedule.isEmpty {
-            // Should its schedule come back, it does not come due for the time of its absence.
+            // If the schedule comes back, the time of its absence must not count as missed.
             var memory = memory
             memory.schedule = ""
             memory.scheduledSince = nil

@@ -1,49 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What waits, for those who ask.
+/// Queries about waiting requests.
 extension Scheduler {
-    /// The pending request of an identifier.
+    /// The slots in use, including runs whose end is not stored yet.
+    package var slotsInUse: Int { running.count }
+
+    /// The pending request of a task.
     package func pending(_ identifier: String) -> Request? {
-        book.entry(of: identifier).flatMap { book.entries[$0].pending }
+        pendingIndex.entry(of: identifier).flatMap { pendingIndex.entries[$0].pending }
     }
 
-    /// Whether a request of this id waits for its run.
+    /// Whether a request with this id is waiting, in the index or parked.
     package func waits(_ id: RunID) -> Bool {
-        book.contains(id) || parking.requests.contains { $0.id == id }
+        pendingIndex.contains(id) || parking.requests.contains { $0.id == id }
     }
 
-    /// All that waits, of one identifier or of all in the order of their names; within one as they
-    /// would begin.
+    /// All waiting requests of one task, or of all tasks in the order of their identifiers.
+    ///
+    /// The requests of one task are in the order in which they would start.
     package func requests(of identifier: String?) -> [Request] {
         var requests: [Request] = []
-        for entry in entries(of: identifier) { requests += book.entries[entry].requests }
+        for entry in entries(of: identifier) { requests += pendingIndex.entries[entry].requests }
         for request in parking.requests where identifier == nil || request.task == identifier {
             requests.append(request)
         }
         return requests
     }
 
-    /// The times of its schedule that a run under way stands for besides its own.
+    /// The missed starts that a run in progress makes up for.
     package func missed(by ticket: RunTicket) -> MissedSlots? { running[ticket]?.request.missed }
 
     /// The pending requests of a plugin's tasks.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
         let plugin = catalog.current(plugin: plugin) ?? plugin
-        return book.entries.compactMap { entry in
+        return pendingIndex.entries.compactMap { entry in
             guard catalog.pluginOfTask[entry.definition] == plugin else { return nil }
             return entry.pending.map { ($0, catalog.tasks[entry.definition].kind) }
         }
     }
 
-    /// The identifiers of families that have been used.
+    /// A page of the pending requests of a plugin's tasks.
+    ///
+    /// A request that is pending during all calls is in exactly one page.
+    ///
+    /// - Parameter from: 0, or `next` of the previous page.
+    /// - Returns: `next` is `nil` on the last page.
+    package func pending(
+        ofPlugin plugin: Int,
+        from: Int
+    ) -> (page: [(request: Request, kind: TaskKind)], next: Int?) {
+        let plugin = catalog.current(plugin: plugin) ?? plugin
+        var page: [(request: Request, kind: TaskKind)] = []
+        let entries = pendingIndex.entries
+        var index = max(0, from)
+        let end = min(
+            entries.count,
+            index.addingReportingOverflow(Self.pageEntriesMax).partialValue
+        )
+        while index < end, page.count < Self.pageMax {
+            let definition = entries.kind(index).definition
+            if catalog.pluginOfTask[definition] == plugin, let request = entries[index].pending {
+                page.append((request, catalog.tasks[definition].kind))
+            }
+            index += 1
+        }
+        return (page, index < entries.count ? index : nil)
+    }
+
+    /// The most requests of a page.
+    package static let pageMax = 256
+    /// The most identifiers that are checked for a page.
+    private static let pageEntriesMax = 8192
+
+    /// The identifiers of family members that were used.
     package var familyMembers: [String] {
-        book.entries.lazy.map(\.identifier).filter { !catalog.names($0) }
+        pendingIndex.entries.lazy.map(\.identifier).filter { !catalog.names($0) }
     }
 
     // MARK: Tasks
 
-    /// Why an identifier is not one: nobody permits it.
-    package func refusal(of identifier: String) -> String { notPermitted(identifier) }
+    /// Whether the manifest has a task with this identifier, a family with this pattern or a family
+    /// that covers it, or a request for it waits.
+    package func knows(_ identifier: String) -> Bool {
+        catalog.task(for: identifier) != nil || isFamily(identifier)
+            || parking.requests.contains { $0.task == identifier }
+    }
+
+    /// The most similar name in the manifest, if it is similar enough.
+    package func nearestName(to identifier: String) -> String? {
+        var budget = Spelling.Budget()
+        return nearestName(to: identifier, within: &budget)
+    }
+
+    /// The most similar name in the manifest; subtracts the work from the budget.
+    package func nearestName(
+        to identifier: String,
+        within budget: inout Spelling.Budget
+    ) -> String? {
+        // This call blocks the scheduler, and a manifest may have very many tasks: do not compare all of
+        // them.
+        if catalog.currentTasks.count > Self.comparedMax,
+            let near = Spelling.oneEditAway(
+                from: identifier,
+                isKnown: {
+                    budget.lookups -= 1
+                    return budget.lookups >= 0 && catalog.names($0)
+                }
+            )
+        {
+            return near
+        }
+        return Spelling.nearest(
+            to: identifier,
+            among: catalog.currentTasks.lazy.map { [catalog] in
+                catalog.tasks[$0].identifier.description
+            },
+            within: &budget
+        )
+    }
+
+    /// With more tasks than this, only identifiers one edit away are tried first.
+    private static let comparedMax = 256
 
     /// Whether this is the pattern of a family in the manifest, such as `com.example.*`.
     package func isFamily(_ pattern: String) -> Bool {
@@ -53,26 +130,26 @@ extension Scheduler {
         }
     }
 
-    /// All that waits of the members of a family.
+    /// All waiting requests of the members of a family.
     package func requests(ofFamily pattern: String) -> [Request] {
         entries(of: nil).flatMap { index -> [Request] in
-            let entry = book.entries[index]
+            let entry = pendingIndex.entries[index]
             let family = catalog.tasks[entry.definition].identifier
             return family.description == pattern && family.isFamily ? entry.requests : []
         }
     }
 
-    /// The requests that wait and whose id is among these.
+    /// The waiting requests with ids in a range.
     package func requests(in ids: ClosedRange<RunID>) -> [Request] {
-        book.requests(in: ids) + parking.requests.filter { ids.contains($0.id) }
+        pendingIndex.requests(in: ids) + parking.requests.filter { ids.contains($0.id) }
     }
 
-    /// What the schedule of an identifier brings next; `nil` if it has none.
+    /// The next start of a task's schedule; `nil` if it has no schedule.
     package func outlook(of identifier: String, now: Moment) -> ScheduleOutlook? {
         guard let task = catalog.task(for: identifier), let schedule = catalog.tasks[task].schedule
         else { return nil }
         let text = schedule.summary
-        guard let entry = book.entry(of: identifier), let active = schedules[entry] else {
+        guard let entry = pendingIndex.entry(of: identifier), let active = schedules[entry] else {
             return ScheduleOutlook(text: text, next: nil)
         }
         let plan = active.plan(memory(of: entry), now: now)

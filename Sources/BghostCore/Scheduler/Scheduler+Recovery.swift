@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Taking over what an earlier scheduler left, before `start`.
+/// Restores the state of an earlier scheduler, before `start`.
 extension Scheduler {
-    /// - Parameter incarnation: grows with each scheduler on one store; the upper half of each epoch.
+    /// - Parameter incarnation: increases with each scheduler on a store; it is the upper half of
+    ///   each epoch.
     package mutating func begin(incarnation: UInt32, now: Moment) {
         note(.begin(incarnation: incarnation), at: now)
         epoch = UInt64(incarnation) << 32
     }
 
-    /// Makes room for as many requests.
-    package mutating func expect(requests: Int) { book.reserve(requests) }
+    /// Reserves memory for a number of requests.
+    package mutating func expect(requests: Int) { pendingIndex.reserve(requests) }
 
     package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
         note(.tookOverMemory(memory), at: now)
@@ -19,7 +20,7 @@ extension Scheduler {
         remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
     }
 
-    /// Takes over a request without a run.
+    /// Restores a request without a run.
     package mutating func takeOver(
         _ request: Request,
         now: Moment,
@@ -29,9 +30,9 @@ extension Scheduler {
         wait(request, now: now, &effects)
     }
 
-    /// The same, if the manifest has its task.
+    /// Restores a request if its task is in the manifest.
     ///
-    /// - Returns: whether it has; if not, nothing has happened.
+    /// - Returns: whether its task is in the manifest; if not, nothing was done.
     package mutating func takeOver(
         ifPermitted request: Request,
         now: Moment,
@@ -49,7 +50,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         guard let task = catalog.task(for: request.task) else {
-            // `start` says how many there are.
+            // `start` reports how many there are.
             return park(request, now: now, &effects)
         }
         wait(request, task: task, now: now, &effects)
@@ -62,12 +63,12 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         let entry = entry(for: request.task, task: task)
-        if let replaced = book.accept(request, entry: entry, now: now.unix) {
+        if let replaced = pendingIndex.accept(request, entry: entry, now: now.unix) {
             effects.append(.commit([.closed(replaced.id, .replaced)]))
         }
     }
 
-    /// Ends a run whose scheduler is gone, and its workers with it.
+    /// Ends a run that was in progress when its daemon ended.
     package mutating func takeOver(
         interrupted run: RunRecord,
         of request: Request,
@@ -92,9 +93,9 @@ extension Scheduler {
         if case .again(let request) = next { wait(request, now: now, &effects) }
     }
 
-    /// Takes over what was switched off.
+    /// Restores a disabled plugin.
     ///
-    /// A plugin that the manifest has no more stays off, should it come back.
+    /// If the plugin is not in the manifest, it stays disabled in case it comes back.
     package mutating func takeOver(switchedOff name: String, reason: String, now: Moment) {
         note(.tookOverSwitch(name: name, reason: reason), at: now)
         if let plugin = catalog.currentPlugins[name] {

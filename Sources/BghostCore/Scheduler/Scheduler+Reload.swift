@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of requests when another manifest took the place of the first.
+/// What happened to requests when the manifest was replaced.
 package struct ReloadOutcome: Equatable, Sendable {
     package var change: CatalogChange
-    /// Requests whose task is permitted no more: they wait for it to come back.
+    /// Requests whose task is no longer in the manifest; they wait for it to come back.
     package var parked = 0
-    /// Requests whose task is permitted again.
+    /// Requests whose task is in the manifest again.
     package var unparked = 0
 }
 
-/// Another manifest, taken up while runs are under way.
+/// Replaces the manifest while runs are in progress.
 extension Scheduler {
-    /// Puts another manifest in the place of the one that it has.
+    /// Replaces the manifest.
     ///
-    /// Runs under way go on under the terms with which they began, and so do their retries as far as
-    /// how often they are tried. What waits goes on waiting under the new terms. Nothing begins yet:
-    /// `dispatch` is to be called once its caller has done what concerns plugins.
+    /// Runs in progress keep the definition with which they started, also for the number of their retries.
+    /// Waiting requests follow the new definition. Nothing starts yet: the caller first updates the plugins,
+    /// and then calls `dispatch`.
     ///
     /// - Parameters:
-    ///   - slots: how many runs may be under way at once from now on.
-    ///   - replaced: plugins that are to be new ones although their section is what it was, because
-    ///     their file is another.
+    ///   - slots: the new limit of concurrent runs.
+    ///   - replaced: plugins to treat as new although their definition is unchanged, because their
+    ///     file has changed.
     @discardableResult
     package mutating func reload(
         _ manifest: Manifest,
@@ -39,25 +39,33 @@ extension Scheduler {
             replacing: Set(replaced),
             probes: probes.renumbered(as: manifest.host.facts.probes.map(\.name))
         )
+        let hasOtherPower = settings.manifest.host.powerPolicy != manifest.host.powerPolicy
         settings.manifest = manifest
         settings.slots = slots
-        book.slots = slots
+        pendingIndex.slots = slots
         gates.take(catalog, change)
         var outcome = ReloadOutcome(change: change)
         let (others, gone) = entriesOfOthers(change)
-        book.redefine(others.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
+        pendingIndex.redefine(others.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
+        for (entry, _) in others {
+            guard let memory = memories[entry] else { continue }
+            holdThrottled(entry, memory, now: now)
+        }
         outcome.parked = park(gone, now: now, &effects)
         outcome.unparked = unpark(now: now, &effects)
         for (entry, task) in others
         where schedules[entry] != nil && catalog.tasks[task].identifier.isFamily {
             dropSchedule(of: entry, now: now, &effects)
         }
+        if hasOtherPower {
+            retryRequests(now: now) { [catalog] in catalog.tasks[$0].kind == .refresh }
+        }
         for task in change.newTasks { takeUp(task, change, now: now, &effects) }
         return outcome
     }
 
-    private func kind(of task: Int) -> RequestBook.Kind {
-        RequestBook.Kind(
+    private func kind(of task: Int) -> PendingRequestIndex.Kind {
+        PendingRequestIndex.Kind(
             definition: task,
             group: catalog.pluginOfTask[task],
             quota: quota(of: task),
@@ -65,7 +73,7 @@ extension Scheduler {
         )
     }
 
-    /// The identifiers whose task is another one now, and those that have none any more.
+    /// The entries whose task has changed, and those whose task was removed.
     private func entriesOfOthers(
         _ change: CatalogChange
     ) -> (others: [(entry: Int, task: Int)], gone: [Int]) {
@@ -73,23 +81,23 @@ extension Scheduler {
         var gone: [Int] = []
         var successors: [Int: Int] = [:]
         for (task, former) in change.formerTasks { successors[former] = task }
-        for entry in book.entries.indices {
-            let task = book.entries.kind(entry).definition
-            // To look up a million identifiers takes long, and mostly the same are permitted.
+        for entry in pendingIndex.entries.indices {
+            let task = pendingIndex.entries.kind(entry).definition
+            // Skip the lookup if the same identifiers are permitted: there may be a million entries.
             guard change.permitsOthers else {
                 if let successor = successors[task] { others.append((entry, successor)) }
                 continue
             }
-            let current = catalog.task(for: book.entries[entry].identifier)
+            let current = catalog.task(for: pendingIndex.entries[entry].identifier)
             if let current, current != task { others.append((entry, current)) }
             if current == nil { gone.append(entry) }
         }
         return (others, gone)
     }
 
-    /// Parks what waits for tasks that are permitted no more.
+    /// Parks the waiting requests of removed tasks.
     ///
-    /// - Returns: how many requests those are.
+    /// - Returns: the number of requests.
     private mutating func park(
         _ gone: [Int],
         now: Moment,
@@ -99,8 +107,8 @@ extension Scheduler {
         var changes: [StoreChange] = []
         for entry in gone {
             schedules[entry] = nil
-            let requests = book.withdrawAll(entry: entry)
-            book.hold(entry: entry, until: nil, now: now.unix)
+            let requests = pendingIndex.withdrawAll(entry: entry)
+            pendingIndex.hold(entry: entry, until: nil, now: now.unix)
             if var memory = memories.removeValue(forKey: entry) {
                 if !memory.schedule.isEmpty {
                     memory.schedule = ""
@@ -121,15 +129,15 @@ extension Scheduler {
         return parked.count
     }
 
-    /// Has what is parked wait for its task again where that is back.
+    /// Requeues parked requests whose tasks are in the manifest again.
     ///
-    /// - Returns: how many requests those are.
+    /// - Returns: the number of requests.
     private mutating func unpark(now: Moment, _ effects: inout [SchedulerEffect]) -> Int {
         let (requests, changed) = parking.remove { [catalog] in
             catalog.task(for: $0.task) != nil
         }
         if !changed.isEmpty { effects.append(.commit(changed.map { .remembered($0) })) }
-        // What is remembered goes before: a debt holds what comes behind it.
+        // Restore the state first: its throttle points delay the requests that follow.
         for memory in parking.remembered {
             guard let task = catalog.task(for: memory.identifier),
                 let memory = parking.take(memory.identifier)
@@ -145,7 +153,7 @@ extension Scheduler {
         return requests.count
     }
 
-    /// Takes up what the manifest itself submits of a task that is new or has changed.
+    /// Adopts the schedule and `submitAtStart` of a new or changed task.
     private mutating func takeUp(
         _ index: Int,
         _ change: CatalogChange,
@@ -168,7 +176,7 @@ extension Scheduler {
 }
 
 extension [String] {
-    /// By the place of a probe here, its bit under another list of names; `nil` if nothing changes.
+    /// For each probe here, its requirement under another list of names; `nil` if nothing changes.
     fileprivate func renumbered(as others: [String]) -> [RequirementSet]? {
         guard !elementsEqual(others.prefix(count)) else { return nil }
         return map { name in

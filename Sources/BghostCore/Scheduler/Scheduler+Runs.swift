@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs: from the request to what follows its end.
+/// Runs, from the request to the consequences of its end.
 extension Scheduler {
-    /// Begins the run of a request that the book has given out.
+    /// Starts the run of a request that the index has selected.
     mutating func begin(
         _ request: Request,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        let index = book.entries[entry].definition
+        let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
         epoch += 1
         let record = RunRecord(
@@ -20,7 +20,8 @@ extension Scheduler {
             attempt: request.attempt,
             epoch: epoch,
             limits: task.limits,
-            submittedAt: request.submittedAt
+            submittedAt: request.submittedAt,
+            kind: task.kind
         )
         let ticket = running.add(
             RunningTable.Running(
@@ -60,10 +61,10 @@ extension Scheduler {
         return try JSONText.overlay(base: base, over: over)
     }
 
-    /// A run could not be given to anybody; the record's message says why.
+    /// Handles a run that no executor could start; the record's message contains the reason.
     ///
-    /// - Parameter isShortage: for want of something that the machine may have again. That is
-    ///   nobody's fault, so its request waits for it, whatever its retries.
+    /// - Parameter isShortage: whether the machine lacked a resource that may be available again.
+    ///   That is not a failure of the task, so its request waits without using up a retry.
     package mutating func couldNotBegin(
         _ start: RunStart,
         _ message: String,
@@ -109,7 +110,7 @@ extension Scheduler {
         left(run, next, now: now, &effects)
     }
 
-    /// A run has ended.
+    /// Handles the end of a run.
     package mutating func ended(
         _ ticket: RunTicket,
         _ finish: RunFinish,
@@ -125,13 +126,14 @@ extension Scheduler {
                 outcome: finish.outcome,
                 stopReason: finish.record.stopReason,
                 retryAfter: finish.retryAfter,
+                isFinal: finish.isFinal,
                 wasInDaemon: catalog.plugin(ofTask: run.task).isInDaemon
             ),
             now: now
         )
         var changes: [StoreChange] = [.ended(finish.record, then: next)]
-        let owes = !run.request.isSimulated && !finish.isExpirySimulated
-        if owes, let memory = settleDebt(of: run.entry, finish, now: now, &effects) {
+        let counts = !run.request.isSimulated && !finish.isExpirySimulated
+        if counts, let memory = settleThrottle(run, finish, now: now, &effects) {
             changes.append(.remembered(memory))
         }
         if let use = charge(run, finish.record.duration, now: now, &effects) {
@@ -142,7 +144,7 @@ extension Scheduler {
         beginWhatCan(now: now, &effects)
     }
 
-    /// A run has left its slot.
+    /// Releases the slot of a run.
     private mutating func left(
         _ run: RunningTable.Running,
         _ next: AfterRun,
@@ -150,7 +152,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         let group = catalog.pluginOfTask[run.task]
-        book.finished(entry: run.entry, group: group, now: now.unix)
+        pendingIndex.finished(entry: run.entry, group: group, now: now.unix)
         let handler = catalog.handlerOfTask[run.task]
         gates.handlers[handler].running -= 1
         retryRequests(ofHandler: handler, now: now)
@@ -159,7 +161,7 @@ extension Scheduler {
         case .again(let request) where !isPermitted(run.entry):
             park([request], now: now, &effects)
         case .again(let request):
-            _ = book.accept(request, entry: run.entry, now: now.unix)
+            _ = pendingIndex.accept(request, entry: run.entry, now: now.unix)
             let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
             effects.append(.note(.again(request, wait: wait)))
         case .dead(let request, let reason):
@@ -167,9 +169,9 @@ extension Scheduler {
         }
     }
 
-    /// What becomes of a request whose run has ended.
+    /// What happens to a request whose run has ended.
     ///
-    /// - Parameter task: the one under whose terms it ran; `nil` if there is none any more.
+    /// - Parameter task: the definition under which it ran; `nil` if the manifest no longer has the task.
     mutating func next(
         _ request: Request,
         under task: Int?,

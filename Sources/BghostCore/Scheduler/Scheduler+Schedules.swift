@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A task's schedule, ready to be asked.
+/// A task's schedule, prepared for queries.
 struct ActiveSchedule: Sendable {
     let recurrence: Recurrence
     let rules: MisfirePlan.Rules
+    /// Whether its times are wall-clock times; the times of an interval move when the clock is set.
+    let isCalendar: Bool
 
-    /// What has come of it and what comes next.
+    /// The missed starts so far and the next start.
     func plan(_ memory: TaskMemory, now: Moment) -> MisfirePlan {
         MisfirePlan(
             recurrence,
@@ -15,15 +17,16 @@ struct ActiveSchedule: Sendable {
             ),
             now: now.unix,
             rules: rules,
-            isTaken: memory.served.contains
+            isTaken: { isCalendar && memory.served.contains($0) },
+            takenThrough: { memory.served.end(ofRangeWith: $0) ?? $0 }
         )
     }
 }
 
 /// Schedules: requests that the manifest submits.
 ///
-/// A schedule is sugar for a submission of the next time whenever one begins. It has no way of its
-/// own past the one pending request, holds or slots.
+/// When a scheduled request starts, the scheduler submits the next one. Scheduled requests follow
+/// the same rules as others: one pending request per task, holds and slots.
 extension Scheduler {
     mutating func startSchedules(now: Moment, _ effects: inout [SchedulerEffect]) {
         for index in catalog.currentTasks where !catalog.tasks[index].identifier.isFamily {
@@ -31,7 +34,7 @@ extension Scheduler {
             let entry = entry(for: task.identifier.description, task: index)
             if let schedule = task.schedule {
                 take(up: schedule, entry: entry, now: now, &effects)
-                let isOwn = book.entries[entry].pending.map { $0.slot != nil } ?? true
+                let isOwn = pendingIndex.entries[entry].pending.map { $0.slot != nil } ?? true
                 if isOwn { submitNext(entry: entry, now: now, &effects) }
             } else {
                 dropSchedule(of: entry, now: now, &effects)
@@ -42,14 +45,14 @@ extension Scheduler {
 
     /// Submits a request of a task, unless one is pending.
     mutating func submitAtStart(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
-        guard book.entries[entry].pending == nil else { return }
+        guard pendingIndex.entries[entry].pending == nil else { return }
         submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
     }
 
-    /// Takes up the schedule of a task that another manifest has changed while the scheduler ran.
+    /// Adopts the schedule of a task that a new manifest has changed.
     ///
-    /// A request whose time has come was promised under the schedule that was in force, so it keeps
-    /// its run; one whose time was yet to come gives way to the next time of the new schedule.
+    /// A pending request that is due keeps its run under the old schedule. A pending request with a date in
+    /// the future is replaced by one for the next time of the new schedule.
     mutating func retake(
         _ schedule: TaskSchedule,
         entry: Int,
@@ -58,35 +61,35 @@ extension Scheduler {
     ) {
         let before = memory(of: entry).schedule
         take(up: schedule, entry: entry, now: now, &effects)
-        if let pending = book.entries[entry].pending {
+        if let pending = pendingIndex.entries[entry].pending {
             let isDue = pending.earliestBegin ?? .min <= now.unix
-            // One that was parked meanwhile was promised nothing for that time.
+            // A task that was parked meanwhile had no schedule for that time.
             let isKept = isDue && !before.isEmpty || before == schedule.text
             guard pending.slot != nil, !isKept else { return }
         }
         submitNext(entry: entry, now: now, &effects)
     }
 
-    /// A task has no schedule, or none any more: what it would have brought does not come.
+    /// Removes the schedule of a task, with its future request.
     mutating func dropSchedule(of entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         schedules[entry] = nil
         var changes: [StoreChange] = []
-        // Should it come back, it does not come due for the time of its absence.
+        // If the schedule comes back, the time of its absence must not count as missed.
         if var memory = memories[entry], !memory.schedule.isEmpty {
             memory.schedule = ""
             memory.scheduledSince = nil
             remember(memory, entry: entry, now: now)
             changes.append(.remembered(memory))
         }
-        if let pending = book.entries[entry].pending, pending.slot != nil,
+        if let pending = pendingIndex.entries[entry].pending, pending.slot != nil,
             pending.earliestBegin ?? .min > now.unix
         {
-            _ = book.withdraw(entry: entry)
-            // Its time is not served by this: the schedule may be back before it.
+            _ = pendingIndex.withdraw(entry: entry)
+            // This does not serve the time: the schedule may come back before it.
             changes.append(.closed(pending.id, .cancelled))
             effects.append(.note(.ended(pending, .cancelled)))
             effects.append(.ended(pending.id))
-            book.retry(entry: entry, now: now.unix)
+            pendingIndex.retry(entry: entry, now: now.unix)
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
     }
@@ -98,21 +101,26 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         var memory = memory(of: entry)
+        let before = memory
         if memory.schedule != schedule.text {
-            // A new time does not come due for the past, in which it was not wanted.
+            // A new schedule has no missed starts in the past.
             memory.schedule = schedule.text
             memory.scheduledSince = now.unix
+        }
+        var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
+        memory.clampToClock(rules.offset.slotTime(now.unix), now, schedule)
+        if memory != before {
             remember(memory, entry: entry, now: now)
             effects.append(.commit([.remembered(memory)]))
         }
-        var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
-        // What may begin later is not late as long as it may.
-        let tolerance = catalog.tasks[book.entries[entry].definition].toleranceNanoseconds
+        // A start within the tolerance is not late.
+        let tolerance = catalog.tasks[pendingIndex.entries[entry].definition].toleranceNanoseconds
         rules.onTime = rules.onTime.addingClamped(tolerance)
         do throws(RecurrenceError) {
             schedules[entry] = ActiveSchedule(
                 recurrence: try schedule.recurrence(since: memory.scheduledSince ?? now.unix),
-                rules: rules
+                rules: rules,
+                isCalendar: schedule.isCalendar
             )
         } catch {
             schedules[entry] = nil
@@ -121,8 +129,8 @@ extension Scheduler {
         }
     }
 
-    /// Submits the request of a schedule that is to begin next: one that is overdue, or else the one
-    /// of its next time.
+    /// Submits the next request of a schedule: an overdue one if there is one, otherwise the one
+    /// for its next time.
     mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let schedule = schedules[entry], !isDraining else { return }
         let memory = memory(of: entry)
@@ -139,14 +147,14 @@ extension Scheduler {
         }
         var missed: MissedSlots?
         if let first = plan.slots.first {
-            // One that runs late stands for itself too.
+            // A late start also counts as missed.
             let start = schedule.rules.offset.start(of: first) ?? first
             let isLate = now.unix.subtractingClamped(start) > schedule.rules.onTime
             let count = plan.missedCount + (isLate ? 1 : 0)
             if count > 0 { missed = MissedSlots(count: count, from: plan.missedFrom ?? first) }
         }
-        // What waits from before a restart goes on waiting.
-        guard missed != nil || book.entries[entry].pending?.slot != slot else { return }
+        // A request that waits since before a restart continues to wait.
+        guard missed != nil || pendingIndex.entries[entry].pending?.slot != slot else { return }
         if let missed {
             effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: true)))
         }
@@ -160,7 +168,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        let index = book.entries[entry].definition
+        let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
         let rules = schedules[entry]?.rules
         let start = slot.map { rules?.offset.start(of: $0) ?? $0 }
@@ -171,7 +179,7 @@ extension Scheduler {
         }
         var request = Request(
             id: nextID(now),
-            task: book.entries[entry].identifier,
+            task: pendingIndex.entries[entry].identifier,
             parameters: "{}",
             submittedAt: now.unix,
             earliestBegin: start,
@@ -183,28 +191,32 @@ extension Scheduler {
             submitter: .manifest
         )
         aim(&request, task: index, entry: entry, now: now)
-        let replaced = book.entries[entry].pending?.id
+        let replaced = pendingIndex.entries[entry].pending?.id
         effects.append(.commit([.accepted(request, replacing: replaced)]))
         takeIn(request, entry: entry, now: now, &effects)
     }
 
-    /// A request of an entry has left the queue: by its begin, or without a run.
+    /// Records that a request has left the queue, because it started or ended without a run.
     ///
-    /// - Returns: what is to be kept in the same transaction, so that its time is not served twice.
+    /// - Returns: the changes to store in the same transaction, so that its time is not served
+    ///   twice.
     mutating func leave(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
         guard let slot = request.slot, !request.isRetry else { return [] }
         var memory = memory(of: entry)
-        memory.served.insert(slot, before: schedules[entry]?.recurrence.last(before: slot))
-        // A last time from the future is of a clock that was wrong.
-        let ahead = (memory.lastSlot ?? .min).subtractingClamped(now.unix)
-        if slot > memory.lastSlot ?? .min || ahead > MisfirePlan.Rules().clockBackMax {
+        // After a clock step, the times of an interval are never the same as before, so only
+        // calendar times are recorded.
+        if schedules[entry]?.isCalendar ?? true {
+            memory.served.insert(slot, before: schedules[entry]?.recurrence.last(before: slot))
+        }
+        // A last time in the future comes from a clock that was wrong.
+        if slot > memory.lastSlot ?? .min || memory.lastSlot ?? .min > now.unix {
             memory.lastSlot = slot
         }
         remember(memory, entry: entry, now: now)
         return [.remembered(memory)]
     }
 
-    /// Has a schedule go on after a request has left the queue.
+    /// Submits a schedule's next request after the previous one has left the queue.
     mutating func goOn(
         after request: Request,
         entry: Int,
@@ -212,7 +224,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         guard !request.isSimulated, !request.isRetry, schedules[entry] != nil,
-            book.entries[entry].pending == nil
+            pendingIndex.entries[entry].pending == nil
         else { return }
         submitNext(entry: entry, now: now, &effects)
     }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that has been accepted and is on its way to the store.
+/// An accepted submission that is being stored.
 package struct Arrival: Sendable {
     package let request: Request
-    /// What is to be stored.
+    /// The change to store.
     package let change: StoreChange
     let entry: Int
     let replaced: RunID?
 }
 
 extension Scheduler {
-    // MARK: From a submission to the request
+    // MARK: Accepting submissions
 
-    /// Checks a submission and makes its request.
+    /// Checks a submission and creates its request.
     ///
-    /// The caller has the arrival's change stored and then says how that went to `arrived`. Until
-    /// then, nothing of it is to be seen.
+    /// The caller stores the change of the result, and then calls `arrived`. The request is not visible
+    /// before that call.
     ///
     /// - Parameters:
-    ///   - isSimulated: made by `trigger`; it begins past its dates and counts for nothing.
-    ///   - submitter: who brings it.
-    /// - Returns: `nil` if it gives way to another request of its task.
+    ///   - isSimulated: whether this is a manual run (`bghost trigger`), which ignores its dates and does not
+    ///     change its task's state.
+    ///   - submitter: the origin of the submission.
+    /// - Returns: `nil` if an existing request of its task takes precedence.
     package mutating func accept(
         _ submission: Submission,
         isSimulated: Bool = false,
@@ -37,10 +38,11 @@ extension Scheduler {
         guard isSimulated || catalog.tasks[task].kind != .urlSession else {
             throw SubmitError(
                 .notPermitted,
-                "\(submission.task) tells of transfers that have ended, and nobody else submits it;"
-                    + " `bghost trigger` runs it as a trial"
+                "\(submission.task) handles ended transfers, so only bghost submits it;"
+                    + " `bghost trigger` starts a manual run"
             )
         }
+        try checkKind(submission, task: task)
         try checkParameters(submission)
         try admit(submission, task: task, isSimulated: isSimulated, by: submitter, now: now)
         guard isSimulated || !givesWay(submission) else { return nil }
@@ -57,17 +59,21 @@ extension Scheduler {
             isSimulated: isSimulated,
             submitter: submitter
         )
+        let isKnown = pendingIndex.entry(of: request.task) != nil
         let entry = entry(for: request.task, task: task)
+        if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
         var replaced: RunID?
         if !isSimulated {
-            if submission.onConflict == .update, let pending = book.entries[entry].pending {
+            if submission.onConflict == .update, let pending = pendingIndex.entries[entry].pending {
                 request.keepDates(of: pending)
             } else {
                 aim(&request, task: task, entry: entry, now: now)
             }
-            // One that is on its way to the store is replaced too: commits keep their order.
-            replaced = arriving[entry] ?? book.entries[entry].pending?.id
+            // A request that is being stored is replaced too: the store keeps the order of commits.
+            replaced = arriving[entry] ?? pendingIndex.entries[entry].pending?.id
             arriving[entry] = request.id
+            arrivingFromPlugins.remove(entry)
+            if submitter.isPlugin { arrivingFromPlugins.insert(entry) }
         }
         if let replaced { gates.beingReplaced.insert(replaced) }
         return Arrival(
@@ -78,7 +84,7 @@ extension Scheduler {
         )
     }
 
-    /// An arrival has been stored, or could not be.
+    /// Records whether an accepted submission was stored.
     package mutating func arrived(
         _ arrival: Arrival,
         isStored: Bool,
@@ -87,9 +93,12 @@ extension Scheduler {
     ) {
         note(.arrived(arrival.request.id, isStored: isStored), at: now)
         if let replaced = arrival.replaced { gates.beingReplaced.remove(replaced) }
-        if arriving[arrival.entry] == arrival.request.id { arriving[arrival.entry] = nil }
+        if arriving[arrival.entry] == arrival.request.id {
+            arriving[arrival.entry] = nil
+            arrivingFromPlugins.remove(arrival.entry)
+        }
         if isStored, !isPermitted(arrival.entry) {
-            // Its task was removed meanwhile, and what it replaces was parked with it.
+            // Its task was removed meanwhile, and the request that it replaces was parked with it.
             for replaced in parking.remove(where: { $0.id == arrival.replaced }).requests {
                 effects.append(.note(.replaced(replaced, by: arrival.request.id)))
                 effects.append(.ended(replaced.id))
@@ -98,18 +107,18 @@ extension Scheduler {
         } else if isStored {
             let replaced = takeIn(arrival.request, entry: arrival.entry, now: now, &effects)
             if let replaced, replaced.id != arrival.replaced {
-                // The manifest submitted it while this was on its way to the store.
+                // The manifest has submitted that request while this one was being stored.
                 effects.append(.commit([.closed(replaced.id, .replaced)]))
             }
         } else {
-            book.retry(entry: arrival.entry, now: now.unix)
+            pendingIndex.retry(entry: arrival.entry, now: now.unix)
         }
         beginWhatCan(now: now, &effects)
     }
 
-    /// Puts a stored request into the book.
+    /// Adds a stored request to the index.
     ///
-    /// - Returns: the one whose place it takes.
+    /// - Returns: the request that it replaces.
     @discardableResult
     mutating func takeIn(
         _ request: Request,
@@ -117,18 +126,22 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Request? {
-        guard let replaced = book.accept(request, entry: entry, now: now.unix) else { return nil }
+        guard let replaced = pendingIndex.accept(request, entry: entry, now: now.unix) else {
+            return nil
+        }
         effects.append(.note(.replaced(replaced, by: request.id)))
         effects.append(.ended(replaced.id))
         return replaced
     }
 
-    /// Whether a submission is dropped for a request of its task that is pending or about to be.
+    /// Whether a submission is dropped because its task has a request that is pending or being
+    /// stored.
     private func givesWay(_ submission: Submission) -> Bool {
-        guard submission.onConflict == .keep, let entry = book.entry(of: submission.task) else {
+        guard submission.onConflict == .keep, let entry = pendingIndex.entry(of: submission.task)
+        else {
             return false
         }
-        return book.entries[entry].pending != nil || arriving[entry] != nil
+        return pendingIndex.entries[entry].pending != nil || arriving[entry] != nil
     }
 
     private func tolerance(of submission: Submission, task: Int) -> Int64 {
@@ -139,11 +152,21 @@ extension Scheduler {
     // MARK: Checks
 
     func notPermitted(_ identifier: String) -> String {
-        let known = catalog.currentTasks.map { catalog.tasks[$0].identifier.description }
-        let near = Spelling.nearest(to: identifier, among: known).map { "; did you mean `\($0)`?" }
+        let near = nearestName(to: identifier).map { "; did you mean `\($0)`?" }
         return
             "`\(PrintableText.escaped(String(identifier.prefix(200))))` is not permitted: add it to"
             + " `tasks` in \(settings.manifestPath)" + (near ?? "")
+    }
+
+    private func checkKind(_ submission: Submission, task: Int) throws(SubmitError) {
+        let kind = catalog.tasks[task].kind
+        guard let wanted = submission.kind, wanted != kind else { return }
+        throw SubmitError(
+            .wrongKind,
+            "a \(wanted.rawValue) request was submitted for \(submission.task), which is a task of"
+                + " kind \(kind.rawValue): submit a request of that kind, or set"
+                + " `\"kind\": \"\(wanted.rawValue)\"` for the task in \(settings.manifestPath)"
+        )
     }
 
     private func checkParameters(_ submission: Submission) throws(SubmitError) {
@@ -163,7 +186,8 @@ extension Scheduler {
         }
     }
 
-    /// Refuses what could not begin in time, what is switched off, and what would be one too many.
+    /// Refuses a request that could not start in time, whose plugin is disabled, or that exceeds a
+    /// limit.
     private func admit(
         _ submission: Submission,
         task: Int,
@@ -191,12 +215,13 @@ extension Scheduler {
         }
         if isSimulated {
             try checkRequirements(submission, task: task)
-        } else if submitter != .manifest {
+        } else if submitter.isPlugin {
             try checkCeiling(submission.task, task: task)
         }
     }
 
-    /// A trial run begins at once or not at all, so what it lacks is said instead of waited for.
+    /// Checks the requirements of a manual run, which starts at once or not at all; so an unmet
+    /// requirement is an error.
     private func checkRequirements(_ submission: Submission, task: Int) throws(SubmitError) {
         guard !submission.ignoresRequirements, gates.facts != nil else { return }
         let unmet = gates.unmet(catalog.tasks[task].requirements)
@@ -208,41 +233,47 @@ extension Scheduler {
         }
     }
 
-    // MARK: Ceilings
+    // MARK: Limits
 
-    /// Those whose pending requests are counted together: a plugin's tasks of one kind.
+    /// The memory of the requests that plugins have submitted for a plugin's tasks, bytes.
+    package func heldBytes(plugin: Int) -> Int { pendingIndex.heldBytes(ofGroup: plugin) }
+
+    /// The quota in which a task's pending requests are counted: one per plugin and kind.
     func quota(of task: Int) -> Int { catalog.quota(of: task) }
 
-    /// Looks after the replacement: who submits the same identifier again never has too many.
+    /// Limits the requests that plugins submit; operators and the manifest have no limit.
+    ///
+    /// The count excludes the request that the submission replaces: a plugin that submits the same identifier
+    /// repeatedly never exceeds the limit.
     private func checkCeiling(_ identifier: String, task: Int) throws(SubmitError) {
         let plugin = catalog.plugin(ofTask: task)
         guard let limits = plugin.maxPending else { return }
         let kind = catalog.tasks[task].kind
         let most = limits[kind]
         let quota = quota(of: task)
-        let own = book.entry(of: identifier)
-        var others = book.submittedRequests(ofQuota: quota)
-        if let own, book.entries[own].countsInQuota { others -= 1 }
-        // What is on its way to the store is counted only where it may matter.
-        if others < most, others + arriving.count >= most {
-            others += arriving.keys.count { entry in
-                entry != own && book.entries[entry].quota == quota
-                    && !book.entries[entry].countsInQuota
+        let own = pendingIndex.entry(of: identifier)
+        var others = pendingIndex.submittedRequests(ofQuota: quota)
+        if let own, pendingIndex.entries[own].countsInQuota { others -= 1 }
+        // Count requests that are being stored only where they may matter.
+        if others < most, others + arrivingFromPlugins.count >= most {
+            others += arrivingFromPlugins.count { entry in
+                entry != own && pendingIndex.entries[entry].quota == quota
+                    && !pendingIndex.entries[entry].countsInQuota
             }
         }
         guard others >= most else { return }
         throw SubmitError(
             .tooManyPendingTaskRequests,
-            "`\(plugin.name)` has \(others) pending requests of kind \(kind.rawValue) and may have"
-                + " \(most); wait for one, withdraw one, or raise its `maxPending` in"
+            "plugins have submitted \(others) pending requests of kind \(kind.rawValue) for"
+                + " `\(plugin.name)`, and \(most) may be pending; wait for one, withdraw one, or raise its `maxPending` in"
                 + " \(settings.manifestPath)"
         )
     }
 }
 
 extension Request {
-    /// Takes over when another one was to begin, so that whoever brings new parameters again and
-    /// again does not put it off.
+    /// Copies the dates of another request: otherwise repeated submissions with new parameters would delay
+    /// the start again and again.
     fileprivate mutating func keepDates(of other: Request) {
         earliestBegin = other.earliestBegin
         latestBegin = other.latestBegin
@@ -254,8 +285,8 @@ extension Request {
 }
 
 extension UnmetRequirement {
-    /// What is wanted and what there is, for people.
+    /// A sentence with the required and the current value.
     package var sentence: String {
-        "requirement(\(name)): \(wanted) is wanted; \(source) says \(reading.isEmpty ? "\(value)" : reading)"
+        "requirement(\(name)): needs \(wanted); \(source) reads \(reading.isEmpty ? value.word : reading)"
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Requests that tell a plugin that the transfers of a session have ended.
+/// Requests that report ended transfers of a session to a plugin.
 extension Scheduler {
-    /// Makes the request of a session's task; the caller has it stored as that of a submission.
+    /// Creates the request for a session's task; the caller stores it like that of a submission.
     ///
     /// - Parameters:
-    ///   - id: names what is told: the same end makes the same request.
-    ///   - earliest: not before this time, Unix nanoseconds.
-    /// - Returns: `nil` if one of the task waits or runs already, or nothing is taken any more.
+    ///   - id: identifies the reported end: the same end has the same request.
+    ///   - earliest: the time before which it does not start, Unix nanoseconds.
+    /// - Returns: `nil` if a request of the task already waits or runs, or if the daemon is
+    ///   stopping.
     package mutating func wake(
         _ identifier: String,
         id: RunID,
@@ -19,8 +20,8 @@ extension Scheduler {
             catalog.tasks[task].kind == .urlSession
         else { return nil }
         let entry = entry(for: identifier, task: task)
-        guard book.entries[entry].pending == nil, arriving[entry] == nil,
-            !book.entries[entry].hasRetries, book.entries[entry].running == 0
+        guard pendingIndex.entries[entry].pending == nil, arriving[entry] == nil,
+            !pendingIndex.entries[entry].hasRetries, pendingIndex.entries[entry].running == 0
         else { return nil }
         let request = Request(
             id: id,
@@ -40,7 +41,7 @@ extension Scheduler {
         )
     }
 
-    /// What of these the machine does not offer now.
+    /// The requirements among these that are not met now.
     package func unmet(_ requirements: RequirementSet) -> [UnmetRequirement] {
         gates.unmet(requirements)
     }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which request runs, when, and what becomes of it: all decisions of the daemon in one value.
+/// The scheduler: makes all scheduling decisions of the daemon.
 ///
-/// Pure. It knows no clock, reads no file and starts nothing: each method takes what has happened and
-/// the moment of it, and appends what is to be done. Its chance comes from a seed. So the same events
-/// at the same moments lead to the same decisions, whether a daemon brings them or a simulation, and
-/// a journal of them can be replayed.
+/// It is a pure value. It reads no clock and no file, and it starts nothing: each method gets an event and
+/// its time, and appends the effects to carry out. Its randomness comes from a seed. The same events at the
+/// same times therefore lead to the same decisions, in a daemon and in a simulation, and a journal of events
+/// can be replayed.
 ///
-/// What it decides about requests is said in terms of the store: each transition is one transaction
-/// among its effects.
+/// Each transition of a request is one transaction among the effects.
 package struct Scheduler: Sendable {
-    /// What it is told once; only another manifest changes some of it.
+    /// The settings; only a new manifest changes some of them.
     package struct Settings: Sendable {
         package var manifest: Manifest
-        /// For messages.
+        /// The manifest's path, for messages.
         package var manifestPath: String
-        /// How many runs may be under way at once.
+        /// The most concurrent runs.
         package var slots: Int
-        /// A name of this machine that stays, which decides on offsets.
+        /// A permanent id of this machine, which determines offsets.
         package var machineID: String
-        /// Where its chance comes from.
+        /// The seed of its randomness.
         package var seed: UInt64
 
         package init(
@@ -37,21 +36,30 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// A request's parameters may have this many bytes.
+    /// The most bytes of a request's parameters.
     package static let parametersBytesMax = 64 << 10
+
+    /// Why nothing starts until the store has written its queue.
+    struct StoreHold: Sendable {
+        let reason: String
+        /// Unix nanoseconds.
+        let since: Int64
+    }
 
     package internal(set) var settings: Settings
     package internal(set) var catalog: TaskCatalog
-    package internal(set) var book: RequestBook
+    package internal(set) var pendingIndex: PendingRequestIndex
     var gates: RunGates
     var running = RunningTable()
-    /// The request of an entry that is on its way to the store.
+    /// The request of each entry that is being stored.
     var arriving: [Int: RunID] = [:]
-    /// Schedules by entry.
+    /// The entries whose request that is being stored was submitted by a plugin.
+    var arrivingFromPlugins: Set<Int> = []
+    /// The schedules by entry.
     var schedules: [Int: ActiveSchedule] = [:]
-    /// What is remembered of entries, where there is something.
+    /// The states of tasks by entry, where there is one.
     var memories: [Int: TaskMemory] = [:]
-    /// Requests whose task the manifest does not permit any more.
+    /// Requests for tasks that are no longer in the manifest.
     var parking = Parking()
     /// The fencing token of the newest run.
     var epoch: UInt64 = 0
@@ -60,46 +68,54 @@ package struct Scheduler: Sendable {
     package private(set) var isDraining = false
     /// Unix nanoseconds.
     private(set) var drainingSince: Int64?
-    /// What has happened, if somebody wants to know.
+    /// The difference between the wall clock and the time since boot, when intervals were last
+    /// adapted to it.
+    var wallOffset: Int64?
+    /// `nil` if runs may start.
+    var storeHold: StoreHold?
+    /// The recorded events, if recording is enabled.
     var inputs: [SchedulerInput.Entry]?
 
     package init(_ settings: Settings) {
         self.settings = settings
         catalog = TaskCatalog(settings.manifest)
-        book = RequestBook(slots: settings.slots)
+        pendingIndex = PendingRequestIndex(slots: settings.slots)
         gates = RunGates(catalog)
         random = SplitMix64(seed: settings.seed)
     }
 
-    /// Takes up the schedules of the manifest, and what was missed while nobody looked.
+    /// Starts the schedules of the manifest, including starts that were missed meanwhile.
     ///
-    /// To be called once, after all that an earlier one left has been taken over.
+    /// Call it once, after the state of an earlier scheduler was restored.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.start, at: now)
+        // No interval is active yet, so this call only records the offset from which later steps are
+        // computed.
+        _ = followClock(now: now, &effects)
         settleParking(now: now, &effects)
         startSchedules(now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
 
-    /// Takes nothing more and begins nothing more.
+    /// Accepts no more submissions and starts no more runs.
     package mutating func drain(now: Moment) {
         note(.drain, at: now)
         isDraining = true
         drainingSince = now.unix
     }
 
-    /// When `datesCame` is to be called next, Unix nanoseconds; `nil` if nothing waits for a date.
+    /// When to call `datesCame` next, Unix nanoseconds; `nil` if nothing waits for a date.
     package var nextDate: Int64? {
-        var next = book.nextDue
+        var next = pendingIndex.nextDue
         if let end = parking.nextEnd { next = min(next ?? .max, end) }
         if let end = gates.budgets.nextEnd { next = min(next ?? .max, end) }
         return next
     }
 
-    /// How many runs are under way.
+    /// The number of runs in progress.
     package var runsUnderWay: Int { running.count }
 
-    /// Makes the name of a request or a run.
+    /// Creates the id of a request or a run.
     mutating func nextID(_ now: Moment) -> RunID {
         var random = random
         defer { self.random = random }
@@ -107,11 +123,11 @@ package struct Scheduler: Sendable {
     }
 
     mutating func entry(for identifier: String, task: Int) -> Int {
-        if let known = book.entry(of: identifier) { return known }
+        if let known = pendingIndex.entry(of: identifier) { return known }
         let quota = quota(of: task)
         let plugin = catalog.pluginOfTask[task]
         let overlap = catalog.tasks[task].overlap
-        return book.entry(
+        return pendingIndex.entry(
             for: identifier,
             definition: task,
             group: plugin,
@@ -122,45 +138,45 @@ package struct Scheduler: Sendable {
 
     // MARK: Events of time
 
-    /// A date may have come.
+    /// Handles dates that may have come.
     package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.datesCame, at: now)
-        book.becomeDue(now: now.unix)
+        // The clock was set without an event for it.
+        if followClock(now: now, &effects) { return lookAtDates(now: now, &effects) }
+        pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
         refillBudgets(gates.budgets.refill(now: now.unix), now: now)
         beginWhatCan(now: now, &effects)
     }
 
-    /// Somebody set the clock: every date is looked at again.
+    /// Handles a clock that was set: checks every date again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
         note(.clockWasSet, at: now)
         lookAtDates(now: now, &effects)
     }
 
     mutating func lookAtDates(now: Moment, _ effects: inout [SchedulerEffect]) {
+        _ = followClock(now: now, &effects)
         parking.clockWasSet(now: now.unix)
         refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
-            book.hold(
-                entry: entry,
-                until: memory.debt.nextStart(now: now.unix),
-                now: now.unix
-            )
+            holdThrottled(entry, memory, now: now)
         }
-        for entry in schedules.keys.sorted() where book.entries[entry].pending?.slot != nil {
+        for entry in schedules.keys.sorted() where pendingIndex.entries[entry].pending?.slot != nil
+        {
             submitNext(entry: entry, now: now, &effects)
         }
-        // Of several requests of a task another one may go first now.
-        for entry in book.entries.indices where book.entries[entry].hasRetries {
-            book.retry(entry: entry, now: now.unix)
+        // Among several requests of a task, another one may be the first now.
+        for entry in pendingIndex.entries.indices where pendingIndex.entries[entry].hasRetries {
+            pendingIndex.retry(entry: entry, now: now.unix)
         }
-        book.becomeDue(now: now.unix)
+        pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
         beginWhatCan(now: now, &effects)
     }
 }
 
-/// SplitMix64, after Steele, Lea and Flood: chance that a seed repeats.
+/// SplitMix64, after Steele, Lea and Flood: repeatable randomness from a seed.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,65 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the scheduler has decided, to be carried out in this order.
+/// A decision of the scheduler.
 ///
-/// Indirect, since it goes through many hands: a record has a dozen texts, and each copy of one would
-/// retain them all.
+/// Effects are carried out in order.
+///
+/// Indirect, since effects are passed through many functions: a record has a dozen strings, and
+/// each direct copy would retain them all.
 package indirect enum SchedulerEffect: Sendable {
-    /// To be stored as one transaction.
+    /// Store the changes as one transaction.
     case commit([StoreChange])
-    /// To be stored as one transaction; whoever waits for this run is told once it is.
+    /// Store the changes as one transaction, and then notify the callers that wait for this run.
     case commitEnd([StoreChange], RunRecord)
-    /// A run is to begin.
+    /// Start a run.
     case begin(RunStart)
-    /// A run is to be asked to stop.
+    /// Cancel a run.
     case stop(RunTicket, StopReason, why: String)
-    /// A request waits for a plugin that has a problem: it may have been mended by now.
+    /// A request waits for a plugin with a problem: check whether it is fixed.
     case inspect(plugin: Int)
-    /// A request has ended and gets no run: nobody need wait for it.
+    /// A request has ended without a run, so callers need not wait for it.
     case ended(RunID)
-    /// Something that people may want to know.
+    /// A note for the log.
     case note(SchedulerNote)
 }
 
-/// Names a run to the scheduler while it is under way.
+/// Identifies a run to the scheduler while it is in progress.
 ///
-/// It is used again once the run has ended.
+/// It is reused after the run has ended.
 package struct RunTicket: Hashable, Codable, Sendable {
     package let index: Int
 }
 
-/// A run that is to begin.
+/// A run to start.
 package struct RunStart: Sendable {
     package let ticket: RunTicket
     /// The index of its task in the catalog.
     package let task: Int
-    /// The task's parameters with the request's laid over them.
+    /// The task's parameters, overridden by those of the request.
     package let parameters: String
     package let isSimulated: Bool
     package var record: RunRecord
-    /// To be stored with the beginning.
+    /// Changes to store together with the start.
     package let changes: [StoreChange]
 }
 
-/// How a run ended, as its host saw it.
+/// How a run ended, as the host observed it.
 package struct RunFinish: Codable, Sendable {
-    /// Final, but for what the scheduler knows.
+    /// Final, except for the fields that the scheduler sets.
     package var record: RunRecord
     package var outcome: Outcome
-    /// When its handler wants to be called again, nanoseconds from now.
+    /// The delay that the handler requests before a retry, nanoseconds.
     package var retryAfter: UInt64?
-    /// Whether somebody expired it before its time, which is no fault of its own.
+    /// Whether the handler reported a permanent failure.
+    package var isFinal: Bool
+    /// The time from the cancellation to the end, nanoseconds, without time in a debugger; `nil` if
+    /// the run was not cancelled.
+    package var stoppedAfter: UInt64?
+    /// Whether transfers of the run continued without it after the cancellation.
+    package var hasDetached: Bool
+    /// Whether an operator expired the run early, so that the task must not be throttled for it.
     package var isExpirySimulated: Bool
 
     package init(
         record: RunRecord,
         outcome: Outcome,
         retryAfter: UInt64? = nil,
+        isFinal: Bool = false,
+        stoppedAfter: UInt64? = nil,
+        hasDetached: Bool = false,
         isExpirySimulated: Bool = false
     ) {
         self.record = record
         self.outcome = outcome
         self.retryAfter = retryAfter
+        self.isFinal = isFinal
+        self.stoppedAfter = stoppedAfter
+        self.hasDetached = hasDetached
         self.isExpirySimulated = isExpirySimulated
     }
 }

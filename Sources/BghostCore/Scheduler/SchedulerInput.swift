@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happens to a scheduler: each of its methods with what it was given, as data.
+/// The events of a scheduler: each of its methods with its arguments, as data.
 ///
-/// A journal of these, with their moments, is all that its decisions depend on.
+/// All its decisions depend only on a journal of these events with their times.
 package enum SchedulerInput: Codable, Sendable {
     case begin(incarnation: UInt32)
     case tookOverSwitch(name: String, reason: String)
@@ -16,6 +16,7 @@ package enum SchedulerInput: Codable, Sendable {
     case datesCame
     case clockWasSet
     case clockLooked(ClockDoubt?)
+    case storeHolds(String?)
     case accept(Submission, isSimulated: Bool, by: Submitter)
     case wake(String, id: RunID, earliest: Int64?)
     case arrived(RunID, isStored: Bool)
@@ -29,13 +30,13 @@ package enum SchedulerInput: Codable, Sendable {
     case withdrawAll(String?)
     case redriven([Request])
     case switched(plugin: Int, off: String?)
-    case forgive(String)
+    case clearThrottle(String)
     case used(String)
     case forgetUses(of: String)
-    /// The manifest is named by its fingerprint: it may have secrets in it.
+    /// The manifest is identified by its fingerprint, since it may contain secrets.
     case reloaded(manifest: String, slots: Int, replacing: [String])
 
-    /// One of them, and when it happened.
+    /// An event with its time.
     package struct Entry: Codable, Sendable {
         package let at: Moment
         package let input: SchedulerInput
@@ -43,17 +44,17 @@ package enum SchedulerInput: Codable, Sendable {
 }
 
 extension Scheduler {
-    /// Keeps what happens from now on, for `takeInputs`.
+    /// Starts recording events for `takeInputs`.
     package mutating func keepInputs() { inputs = [] }
 
-    /// What has happened since this was last called.
+    /// Returns the events since the last call.
     package mutating func takeInputs() -> [SchedulerInput.Entry] {
         guard let taken = inputs else { return [] }
         inputs?.removeAll(keepingCapacity: true)
         return taken
     }
 
-    /// Keeps an input, where somebody wants them.
+    /// Records an event, if recording is enabled.
     mutating func note(_ input: @autoclosure () -> SchedulerInput, at now: Moment) {
         guard inputs != nil else { return }
         inputs?.append(SchedulerInput.Entry(at: now, input: input()))

@@ -1,45 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that the scheduler did and that people may want to know.
+/// A decision of the scheduler for the log.
 ///
-/// Data and not text: most of it is never read, and text costs more than the decision.
+/// Data instead of text: most notes are never read, and composing text costs more than the
+/// decision.
 package enum SchedulerNote: Sendable {
     case replaced(Request, by: RunID)
-    /// It has ended without a run, or without a further one.
+    /// The request ended without a run, or without a further one.
     case ended(Request, RequestEnd)
-    /// It gets another run, this many nanoseconds from now.
+    /// The request gets another run, after this many nanoseconds.
     case again(Request, wait: Int64)
     case dead(Request, reason: String)
     case redriven(Request)
-    /// So many requests of so many tasks, of which these are the first, wait for the manifest to permit
-    /// them again; the first of them is given up at this time, Unix nanoseconds.
+    /// Requests were parked: their number, the first of their tasks, the number of tasks, and when
+    /// the first request expires, Unix nanoseconds.
     case parked(Int, tasks: [String], of: Int, until: Int64)
-    /// So many requests wait for a run again, since the manifest permits their tasks again.
+    /// This many requests were requeued, since their tasks are in the manifest again.
     case unparked(Int)
-    /// It did not stop in time; its next run begins no earlier than this, Unix nanoseconds.
-    case throttled(task: String, until: Int64)
-    case forgiven(task: String, points: Int)
+    /// A run did not stop within its limit, nanoseconds.
+    ///
+    /// With these throttle points its task's next run does not start before `until`, Unix
+    /// nanoseconds; in a dry run it is not delayed.
+    case throttled(
+        task: String,
+        LateRun,
+        limit: UInt64,
+        points: Int,
+        until: Int64?,
+        isDryRun: Bool
+    )
+    case throttleCleared(task: String, points: Int)
     case unscheduled(task: String, why: String)
-    /// With its run, a plugin has used up its runtime until then, Unix nanoseconds.
+    /// With this run, a plugin has used up its runtime budget until a time, Unix nanoseconds.
     case budgetSpent(task: String, RuntimeUse, until: Int64)
-    /// Times of its schedule went by, of which one run stands for all or none.
+    /// Starts of a schedule were missed: one run makes up for all of them, or the schedule skips them.
     case missed(task: String, MissedSlots, isMadeUpFor: Bool)
 }
 
 extension SchedulerNote {
-    /// How many tasks of parked requests are named.
+    /// How many tasks of parked requests are listed.
     static let parkedTasksMax = 3
 
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .ended, .again, .redriven, .forgiven, .unparked: .info
+        case .ended, .again, .redriven, .throttleCleared, .unparked: .info
         case .parked, .throttled, .missed, .budgetSpent: .warning
         case .dead, .unscheduled: .error
         }
     }
 
-    /// A stable word for it.
+    /// A stable code.
     package var code: String {
         switch self {
         case .replaced: "request.replaced"
@@ -50,14 +61,14 @@ extension SchedulerNote {
         case .parked: "request.parked"
         case .unparked: "request.unparked"
         case .throttled: "task.throttled"
-        case .forgiven: "task.forgiven"
+        case .throttleCleared: "task.throttle.cleared"
         case .unscheduled: "task.unscheduled"
         case .missed: "task.missed"
         case .budgetSpent: "plugin.budget"
         }
     }
 
-    /// The task that it is about; "" if it is about several.
+    /// The task that the note concerns; "" if there are several.
     package var task: String {
         switch self {
         case .replaced(let request, _), .ended(let request, _), .again(let request, _),
@@ -65,7 +76,8 @@ extension SchedulerNote {
             request.task
         case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
         case .unparked: ""
-        case .throttled(let task, _), .forgiven(let task, _), .unscheduled(let task, _),
+        case .throttled(let task, _, _, _, _, _), .throttleCleared(let task, _),
+            .unscheduled(let task, _),
             .missed(let task, _, _), .budgetSpent(let task, _, _):
             task
         }
@@ -82,27 +94,38 @@ extension SchedulerNote {
             "\(reason); `bghost redrive \(request.id)` tries it again"
         case .redriven(let request): "\(request.id)"
         case .parked(let count, let tasks, let all, let end):
-            "\(count) request\(count == 1 ? " waits" : "s wait") for what the manifest does not permit any"
-                + " more: \(tasks.joined(separator: ", "))"
+            "\(count) pending request\(count == 1 ? " for a task" : "s for tasks") no longer in the manifest:"
+                + " \(tasks.joined(separator: ", "))"
                 + (all > tasks.count ? " and \(all - tasks.count) other tasks" : "")
-                + "; \(count == 1 ? "it is" : "they are") given up from"
-                + " \(Timestamp.text(unixNanoseconds: end)) on, and `bghost pending` lists them"
+                + "; deleted from \(Timestamp.text(unixNanoseconds: end)) on; `bghost pending` lists"
+                + " \(count == 1 ? "it" : "them")"
         case .unparked(let count):
             "\(count) request\(count == 1 ? " waits" : "s wait") again, since the manifest permits"
                 + " \(count == 1 ? "its task" : "their tasks")"
-        case .throttled(_, let date):
-            "it did not stop in time; its next run begins no earlier than"
-                + " \(Timestamp.text(unixNanoseconds: date))"
-        case .forgiven(_, let points): "\(points) points"
+        case .throttled(let task, let run, let limit, let points, let date, let isDryRun):
+            "run \(run.run) was \(run.sentence), later than"
+                + " \(DurationText.of(nanoseconds: limit)):"
+                + " \(run.points) throttle point\(run.points == 1 ? "" : "s"), \(points) now; "
+                + Self.throttled(task, until: date, isDryRun)
+        case .throttleCleared(_, let points):
+            "cleared \(points) throttle point\(points == 1 ? "" : "s")"
         case .unscheduled(_, let why): why
         case .budgetSpent(_, let use, let date):
             "`\(use.plugin)` has used up the day's runtime of its \(use.kind.rawValue) tasks; the next"
                 + " run begins no earlier than \(Timestamp.text(unixNanoseconds: date))"
         case .missed(_, let missed, true):
-            "one run stands for \(missed.count) times since"
-                + " \(Timestamp.text(unixNanoseconds: missed.from))"
+            "missed \(missed.count) \(missed.count == 1 ? "start" : "starts") since"
+                + " \(Timestamp.text(unixNanoseconds: missed.from)); running once"
         case .missed(_, let missed, false):
-            "\(missed.count) times of its schedule went by and are not made up for"
+            "skipped \(missed.count) missed \(missed.count == 1 ? "start" : "starts") (`misfire: skip`)"
         }
+    }
+
+    private static func throttled(_ task: String, until date: Int64?, _ isDryRun: Bool) -> String {
+        guard let date else { return "the next run is not delayed" }
+        let text = Timestamp.text(unixNanoseconds: date)
+        return isDryRun
+            ? "would be throttled until \(text) (dry run)"
+            : "throttled until \(text); `bghost throttle clear \(task)` lifts it"
     }
 }

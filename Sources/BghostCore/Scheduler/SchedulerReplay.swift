@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A scheduler that is given what another one was given, to see that it decides the same.
+/// A scheduler that replays recorded events, to verify that its decisions are the same.
 package struct SchedulerReplay: Sendable {
     private var scheduler: Scheduler
-    /// Accepted requests that are not yet stored.
+    /// Accepted requests that are not stored yet.
     private var arrivals: [RunID: Arrival] = [:]
     private var starts: [RunTicket: RunStart] = [:]
-    /// The manifests that were taken up later, by their fingerprints.
+    /// Manifests of later reloads, by fingerprint.
     private var manifests: [String: Manifest] = [:]
 
-    /// - Parameter later: manifests that may have been taken up while the scheduler ran.
+    /// - Parameter later: manifests that may have been loaded while the scheduler ran.
     package init(_ settings: Scheduler.Settings, later: [Manifest] = []) {
         scheduler = Scheduler(settings)
         for manifest in [settings.manifest] + later { manifests[manifest.fingerprint] = manifest }
     }
 
-    /// Whether all is here that an input needs besides itself.
+    /// Whether the data that an event refers to is available.
     package func has(_ input: SchedulerInput) -> Bool {
         guard case .reloaded(let manifest, _, _) = input else { return true }
         return manifests[manifest] != nil
     }
 
-    /// Has one thing happen again.
+    /// Applies one event.
     ///
-    /// - Returns: what the scheduler decides; `nil` if it cannot happen here, since this scheduler
-    ///   has decided otherwise before.
+    /// - Returns: the scheduler's decisions; `nil` if the event is impossible here, since this
+    ///   scheduler has decided differently before.
     package mutating func apply(_ entry: SchedulerInput.Entry) -> [SchedulerEffect]? {
         let now = entry.at
         var effects: [SchedulerEffect] = []
@@ -42,6 +42,7 @@ package struct SchedulerReplay: Sendable {
         case .dispatch: scheduler.dispatch(now: now, &effects)
         case .datesCame: scheduler.datesCame(now: now, &effects)
         case .clockWasSet: scheduler.clockWasSet(now: now, &effects)
+        case .storeHolds(let reason): scheduler.storeHolds(reason, now: now, &effects)
         case .clockLooked(let doubt): scheduler.clockLooked(doubt, now: now, &effects)
         case .factsChanged(let probes, let facts, let changed):
             scheduler.factsChanged(
@@ -99,7 +100,8 @@ package struct SchedulerReplay: Sendable {
         case .reloaded(let fingerprint, let slots, let replaced):
             guard let manifest = manifests[fingerprint] else { return false }
             scheduler.reload(manifest, slots: slots, replacing: replaced, now: now, &effects)
-        case .forgive(let identifier): _ = scheduler.forgive(identifier, now: now, &effects)
+        case .clearThrottle(let identifier):
+            _ = scheduler.clearThrottle(identifier, now: now, &effects)
         case .used(let identifier): _ = scheduler.used(identifier, now: now)
         case .forgetUses(let identifier): _ = scheduler.forgetUses(of: identifier, now: now)
         default: return false
@@ -109,20 +111,21 @@ package struct SchedulerReplay: Sendable {
 }
 
 extension Manifest {
-    /// Tells one manifest from another, wherever it lies and its sections stand in it.
+    /// Identifies a manifest across processes, independently of its path and the order of its
+    /// sections.
     package var fingerprint: String {
         var manifest = self
         for index in plugins.indices { manifest.plugins[index].origin = SourceLocation() }
         for index in functions.indices { manifest.functions[index].origin = SourceLocation() }
         for index in tasks.indices { manifest.tasks[index].origin = SourceLocation() }
-        return String(sipHash13(Array("\(manifest)".utf8)), radix: 16)
+        return String(sipHash13(Array(CanonicalText(manifest).text.utf8)), radix: 16)
     }
 }
 
 extension SchedulerEffect {
-    /// All of it in one line, the same whenever the decision is: to be compared, and not to be read.
+    /// A line that is equal for equal decisions in every process; for comparison, not for reading.
     package var fingerprint: String {
-        let all = "\(self)"
+        let all = CanonicalText(self).text
         let name = all.prefix { $0 != "(" }
         return "\(name) \(String(sipHash13(Array(all.utf8)), radix: 16))"
     }

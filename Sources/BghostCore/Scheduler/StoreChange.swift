@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One step of the daemon's memory.
+/// One change of the daemon's stored state.
 ///
-/// A transaction is a list of these, kept as a whole or not at all. A request is *pending* from
-/// `accepted` on, *leased* to one run from `began` on, and after that run's `ended` it is pending
-/// again, dead, or gone.
+/// A transaction is a list of changes that is stored as a whole or not at all. A request is *pending* after
+/// `accepted` and *leased* to one run after `began`. After `ended` of that run it is pending again, dead, or
+/// deleted.
 ///
-/// Indirect, since it goes through many hands: a record has a dozen texts, and each copy of one would
-/// retain them all.
+/// Indirect, since changes are passed through many functions: a record has a dozen strings, and
+/// each direct copy would retain them all.
 package indirect enum StoreChange: Sendable {
-    /// A request was accepted. It takes the place of an older pending one, if there is one.
+    /// A request was accepted.
+    ///
+    /// It replaces an older pending one, if there is one.
     case accepted(Request, replacing: RunID?)
-    /// A pending request came to its end without a run.
+    /// A pending request ended without a run.
     case closed(RunID, RequestEnd)
-    /// A pending request became a run: it is leased under the record's epoch.
+    /// A pending request was leased to a run, under the record's epoch.
     case began(RunRecord)
     /// A run ended; the record is final.
     ///
-    /// It has no effect unless its request is leased to this run under this epoch: so there is at
-    /// most one accepted completion for each lease.
+    /// It has no effect unless the request is leased to this run under this epoch: so each lease
+    /// has at most one accepted completion.
     case ended(RunRecord, then: AfterRun)
-    /// A dead request goes back to the pending ones, as this says.
+    /// A dead request becomes pending again, in this form.
     case redriven(Request)
-    /// A dead request is given up.
+    /// A dead request was deleted.
     case discarded(RunID)
-    /// What is remembered of an identifier from now on.
+    /// A pending request has a new date.
+    case moved(Request)
+    /// The new state of an identifier.
     case remembered(TaskMemory)
-    /// What a minute of a plugin's budget holds from now on; what is older than a day is dropped.
+    /// The new usage of a plugin's budget in one minute; usage older than a day is deleted.
     case used(RuntimeUse)
-    /// What is kept of a notification from now on.
+    /// The new state of a notification.
     case notification(NotificationChange)
-    /// Whether a plugin is switched off by its operator, and why.
+    /// Whether the operator has disabled a plugin, and why.
     case switched(plugin: String, off: String?)
-    /// A plugin is not run any more, or, with `nil`, is again.
+    /// A plugin was quarantined, or with `nil` released from quarantine.
     case quarantined(plugin: String, Quarantine?)
 }

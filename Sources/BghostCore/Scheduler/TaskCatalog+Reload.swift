@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin or function was made from.
+/// The definition that a plugin or function was created from.
 enum PluginSource: Equatable, Sendable {
     case plugin(PluginDefinition)
     case function(FunctionDefinition)
 
-    /// Without where it stands in its file: a line that was put in above it changes nothing.
+    /// Omits the position in the file: a line inserted above the definition does not change it.
     init(_ definition: PluginDefinition) {
         var definition = definition
         definition.origin = SourceLocation()
@@ -25,7 +25,7 @@ enum PluginSource: Equatable, Sendable {
         }
     }
 
-    /// What the catalog keeps of it.
+    /// The catalog's entry for it.
     var plugin: TaskCatalog.Plugin {
         switch self {
         case .plugin(let definition):
@@ -48,33 +48,33 @@ enum PluginSource: Equatable, Sendable {
     }
 }
 
-/// What another manifest has changed in a catalog.
+/// The changes that another manifest made to a catalog.
 package struct CatalogChange: Equatable, Sendable {
-    /// The indices of tasks that were not there in this form.
+    /// The indices of new and changed tasks.
     package internal(set) var newTasks: [Int] = []
-    /// Their forms of before, by their index; those that are quite new have none.
+    /// The previous indices of changed tasks, by their new index; new tasks have none.
     package internal(set) var formerTasks: [Int: Int] = [:]
-    /// The identifiers that are permitted no more, as the manifest wrote them.
+    /// The identifiers and patterns that are no longer permitted, as written in the manifest.
     package internal(set) var removedTasks: [String] = []
-    /// The indices of plugins and functions that were not there in this form.
+    /// The indices of new and changed plugins and functions.
     package internal(set) var newPlugins: [Int] = []
-    /// The indices of those that begin no run any more, changed or removed.
+    /// The indices of changed and removed plugins, which start no more runs.
     package internal(set) var retiredPlugins: [Int] = []
-    /// The names of those that are there no more.
+    /// The names of removed plugins.
     package internal(set) var removedPlugins: [String] = []
-    /// Whether other identifiers are permitted than before.
+    /// Whether the set of permitted identifiers has changed.
     package internal(set) var permitsOthers = false
 
     package init() {}
 }
 
 extension TaskCatalog {
-    /// Takes over what a manifest says; what it does not change keeps its index.
+    /// Adopts a manifest; unchanged definitions keep their index.
     ///
     /// - Parameters:
-    ///   - replaced: plugins that are to be new ones although their section is what it was, because
-    ///     their file is another.
-    ///   - probes: by the bit of a probe, what it is from now on; `nil` if nothing has changed.
+    ///   - replaced: plugins to treat as new although their definition is unchanged, because their
+    ///     file has changed.
+    ///   - probes: the new requirement of each probe, by its old bit; `nil` if nothing has changed.
     @discardableResult
     package mutating func take(
         _ manifest: Manifest,
@@ -86,6 +86,7 @@ extension TaskCatalog {
         takePlugins(manifest, replaced, &change)
         takeTasks(manifest, &change)
         hasSessions = !manifest.sessions.isEmpty
+        powerPolicy = manifest.host.powerPolicy
         return change
     }
 
@@ -124,7 +125,7 @@ extension TaskCatalog {
         for index in currentTasks { before[tasks[index].identifier] = index }
         var permitted: [Int] = []
         for definition in manifest.allTasks {
-            // The manifest's reader has refused a task without its plugin.
+            // The manifest reader has rejected a task without its plugin.
             guard let plugin = currentPlugins[definition.handler.plugin] else { continue }
             let former = before.removeValue(forKey: definition.identifier)
             if let former, pluginOfTask[former] == plugin, definition.says(tasks[former]) {
@@ -145,10 +146,10 @@ extension TaskCatalog {
         permit(permitted)
     }
 
-    /// Has all tasks mean the same probes as before, now that they have other bits: those under whose
-    /// terms a run is under way are among them.
+    /// Renumbers the probes of all tasks, since their bits have changed.
     ///
-    /// What a probe was that nobody has any more is required no more.
+    /// This includes former tasks, because runs in progress may still use their definitions. The requirement
+    /// of a removed probe is dropped.
     private mutating func renumber(_ probes: [RequirementSet]) {
         for index in tasks.indices {
             let required = tasks[index].requirements
@@ -161,15 +162,15 @@ extension TaskCatalog {
         }
     }
 
-    /// The plugin that begins the runs of one that may have been changed since; `nil` if the manifest
-    /// has none of its name.
+    /// The plugin that now starts the runs of a possibly changed plugin; `nil` if the manifest has
+    /// no plugin with its name.
     package func current(plugin: Int) -> Int? {
         isRetired[plugin] ? currentPlugins[plugins[plugin].name] : plugin
     }
 }
 
 extension TaskDefinition {
-    /// Whether it says the same as another one, wherever that stands.
+    /// Whether both definitions are equal, apart from their position in the file.
     fileprivate func says(_ other: TaskDefinition) -> Bool {
         var own = self
         own.origin = other.origin
@@ -178,7 +179,7 @@ extension TaskDefinition {
 }
 
 extension RequirementSet {
-    /// The same with other bits for the probes.
+    /// The same requirements with new bits for the probes.
     func renumbered(_ probes: [RequirementSet]) -> RequirementSet {
         var renumbered = subtracting(.anyProbe)
         for (bit, now) in probes.enumerated() where contains(.probe(bit)) {

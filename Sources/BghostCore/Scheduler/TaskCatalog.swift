@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a manifest permits, ready to be looked up: tasks, the plugins that carry them out, and the
-/// handlers of those.
+/// The contents of a manifest, prepared for lookups: tasks, their plugins, and the plugins'
+/// handlers.
 ///
-/// An index names the same task, plugin or handler for as long as the catalog lives: another manifest
-/// adds what it brings and retires what it has no more (`TaskCatalog+Reload.swift`), so a run under way
-/// goes on under the terms with which it began.
+/// An index identifies the same task, plugin or handler for the lifetime of the catalog. A new manifest adds
+/// entries and retires others (`TaskCatalog+Reload.swift`), so a run in progress keeps the definition with
+/// which it started.
 package struct TaskCatalog: Sendable {
-    /// What carries tasks out: a plugin, or a function.
+    /// A plugin, or a function.
     package struct Plugin: Sendable {
         package let name: String
         package let isFunction: Bool
-        /// Whether its runs share the daemon's process, and its death.
+        /// Whether its runs are in the daemon's process, and end with it.
         package let isInDaemon: Bool
-        /// How many requests may wait for it; `nil` for functions, which submit nothing.
+        /// The most pending requests; `nil` for functions, which submit nothing.
         package let maxPending: PendingLimits?
-        /// How long its runs may take within a day.
+        /// The most runtime within a day.
         package let runtimePerDay: RuntimePerDay
     }
 
@@ -27,34 +27,36 @@ package struct TaskCatalog: Sendable {
         package let name: String
     }
 
-    /// In the order in which they came; those of no use any more are not in `currentTasks`.
+    /// In the order of addition; retired tasks are not in `currentTasks`.
     package internal(set) var tasks: [TaskDefinition] = []
-    /// Plugins, and after them functions, each in the order in which they came.
+    /// Plugins and functions, in the order of addition.
     package internal(set) var plugins: [Plugin] = []
     package private(set) var handlers: [Handler] = []
     /// The index of each task's plugin.
     package private(set) var pluginOfTask: [Int] = []
     /// The index of each task's handler.
     package private(set) var handlerOfTask: [Int] = []
-    /// What each plugin was made from, to see whether another manifest says the same.
+    /// The definition of each plugin, to detect whether another manifest changes it.
     var sources: [PluginSource] = []
-    /// Whether each task is one that is permitted now.
+    /// Whether each task is permitted now.
     private var isCurrent: [Bool] = []
-    /// Whether each plugin is one that begins no run any more.
+    /// Whether each plugin is retired and starts no more runs.
     var isRetired: [Bool] = []
-    /// The tasks that are permitted, in the manifest's order.
+    /// The permitted tasks, in the manifest's order.
     package internal(set) var currentTasks: [Int] = []
-    /// The plugins that the manifest has, by name.
+    /// The plugins in the manifest, by name.
     var currentPlugins: [String: Int] = [:]
-    /// Whether there are sessions, whose transfers may wait for a good moment.
+    /// The kinds of tasks that wait on a low battery.
+    var powerPolicy = PowerPolicy.none
+    /// Whether there are sessions, whose transfers may have requirements.
     var hasSessions = false
     private var exact: [String: Int] = [:]
-    /// The longest first.
+    /// The longest pattern first.
     private var families: [Int] = []
 
     package init(_ manifest: Manifest) { take(manifest) }
 
-    // MARK: What other manifests change
+    // MARK: Changes by other manifests
 
     /// Adds a task.
     ///
@@ -92,21 +94,21 @@ package struct TaskCatalog: Sendable {
         return handlers.count - 1
     }
 
-    /// The task that permits an identifier: the one of that name, else the longest family.
+    /// The task for an identifier: the one with that name, otherwise the longest matching family.
     package func task(for identifier: String) -> Int? {
         exact[identifier] ?? families.first { tasks[$0].identifier.matches(identifier) }
     }
 
-    /// Whether the manifest permits this very task, in this form.
+    /// Whether this task, in this form, is permitted.
     package func permits(task: Int) -> Bool { isCurrent[task] }
 
-    /// Whether the manifest names the identifier itself, and not only its family.
+    /// Whether the manifest contains the identifier itself, not only its family.
     package func names(_ identifier: String) -> Bool { exact[identifier] != nil }
 
     /// The plugin of a task.
     package func plugin(ofTask task: Int) -> Plugin { plugins[pluginOfTask[task]] }
 
-    /// Those that are counted together: a plugin's tasks of one kind.
+    /// The quota in which a task's requests are counted: one per plugin and kind.
     func quota(of task: Int) -> Int { Self.quota(plugin: pluginOfTask[task], tasks[task].kind) }
 
     static func quota(plugin: Int, _ kind: TaskKind) -> Int {
@@ -120,13 +122,14 @@ package struct TaskCatalog: Sendable {
         return plugin * 4 + place
     }
 
-    /// All that some task may require of the machine.
+    /// All requirements that tasks and sessions may have; the daemon watches their facts.
     package var requirements: RequirementSet {
         let ofSessions = hasSessions ? SessionDefinition.watched : []
         return currentTasks.reduce(into: ofSessions) { all, index in
             let task = tasks[index]
             all.formUnion(task.requirements)
-            // What Apple's processing requests can ask for.
+            all.formUnion(powerPolicy.requirement(of: task.kind))
+            // Apple's processing requests can have these requirements.
             if task.kind == .processing { all.formUnion([.externalPower, .network]) }
         }
     }

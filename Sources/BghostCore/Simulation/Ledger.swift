@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store holds, as a value, and the rules that its transitions keep.
+/// A model of the store as a value, with the rules for its transitions.
 ///
-/// It takes no transition that would break one: a request is pending once, leased to one run at a
-/// time, and ends once; a time of a schedule is served once.
+/// It rejects a transition that breaks a rule: a request is pending once, leased to one run at a time, and
+/// ends once; a time of a schedule is served once.
 package struct Ledger: Sendable {
-    /// A request that a run has been given.
+    /// A request that is leased to a run.
     package struct Lease: Sendable {
         package let request: Request
         package let run: RunRecord
     }
 
-    /// A transition that must not be.
+    /// A forbidden transition.
     package enum Fault: Error, Equatable, Sendable {
         /// A request was accepted twice.
         case acceptedAgain(RunID)
-        /// A request was replaced, closed or begun that is not pending.
+        /// A request was replaced, closed or started that is not pending.
         case notPending(RunID)
         /// Two requests of one task are pending.
         case secondPending(String)
-        /// A run ended that has no lease, or under another epoch.
+        /// A run without a lease ended, or a run under another epoch.
         case notLeased(RunID)
-        /// A run began before its request's date.
+        /// A run started before its request's date.
         case beforeItsDate(RunID)
-        /// A run began after its request's latest date.
+        /// A run started after its request's latest date.
         case afterItsDate(RunID)
         /// A time of a schedule was served twice.
         case servedTwice(task: String, slot: Int64)
-        /// A run's epoch is not greater than that of all before it.
+        /// The epoch of a run is not greater than all earlier ones.
         case oldEpoch(UInt64)
         case notDead(RunID)
     }
 
     package private(set) var pending: [RunID: Request] = [:]
-    /// By request.
+    /// The leases by request.
     package private(set) var leases: [RunID: Lease] = [:]
     package private(set) var dead: [RunID: Request] = [:]
     package private(set) var memories: [String: TaskMemory] = [:]
     package private(set) var switchedOff: [String: String] = [:]
-    /// How long plugins with a budget ran lately.
+    /// The recent usage of plugins with a budget.
     package private(set) var uses: [RuntimeUse] = []
-    /// How often it was opened: the upper half of each epoch.
+    /// The number of schedulers that have opened it: the upper half of each epoch.
     package private(set) var incarnation: UInt32 = 0
-    /// How many requests were accepted, and how many have come to their end.
+    /// The number of accepted requests, and of those that have ended.
     package private(set) var accepted = 0
     package private(set) var finished = 0
-    /// The one pending request of each task that is neither a retry nor simulated.
+    /// The one pending request of each task that is neither a retry nor a manual run.
     private var first: [String: RunID] = [:]
     private var served: [String: Set<Int64>] = [:]
     private var newestEpoch: UInt64 = 0
 
     package init() {}
 
-    /// A scheduler begins on it.
+    /// Opens it for a new scheduler.
     package mutating func open() { incarnation = max(incarnation, UInt32(newestEpoch >> 32)) + 1 }
 
-    /// Takes one transition.
+    /// Applies one transition.
     ///
     /// - Parameter now: Unix nanoseconds.
     package mutating func take(_ change: StoreChange, now: Int64) throws(Fault) {
@@ -73,6 +73,9 @@ package struct Ledger: Sendable {
         case .redriven(let request):
             guard dead.removeValue(forKey: request.id) != nil else { throw .notDead(request.id) }
             try wait(request)
+        case .moved(let request):
+            guard pending[request.id] != nil else { throw .notPending(request.id) }
+            pending[request.id] = request
         case .discarded(let id):
             guard dead.removeValue(forKey: id) != nil else { throw .notDead(id) }
             finished += 1
@@ -83,7 +86,7 @@ package struct Ledger: Sendable {
             }
             uses.append(use)
         case .remembered(let memory): memories[memory.identifier] = memory
-        // No scheduler decides about these.
+        // The scheduler does not decide these changes.
         case .notification, .quarantined: break
         case .switched(let plugin, let off): switchedOff[plugin] = off
         }
@@ -136,7 +139,7 @@ package struct Ledger: Sendable {
         }
     }
 
-    /// Whether each accepted request is in exactly one place: waiting, leased, dead, or at its end.
+    /// Whether each accepted request is in exactly one place: pending, leased, dead, or ended.
     package var isBalanced: Bool {
         accepted == finished + pending.count + leases.count + dead.count
     }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a run's handler does, when nobody runs one.
+/// The behavior of the handler in a simulated run.
 package struct RunScript: Equatable, Sendable {
     package enum Ending: Equatable, Sendable {
         case succeeds
         case fails
-        /// Its worker dies.
+        /// The worker crashes.
         case crashes
-        /// It goes on until it is stopped.
+        /// The handler continues until it is cancelled.
         case never
     }
 
     package enum Answer: Equatable, Sendable {
-        /// It ends this long after it was asked, nanoseconds.
+        /// It ends this long after the cancellation, nanoseconds.
         case stops(after: UInt64)
         case ignores
     }
 
     package var ending: Ending
-    /// How long it takes, nanoseconds.
+    /// The duration of the run, nanoseconds.
     package var length: UInt64
-    /// What it does when it is asked to stop.
+    /// The reaction to a cancellation.
     package var whenAsked: Answer
-    /// What it submits as its first act.
+    /// The request that it submits at its start.
     package var submission: Submission?
 
     package init(
@@ -38,19 +38,24 @@ package struct RunScript: Equatable, Sendable {
     }
 }
 
-/// How handlers behave on the whole, in parts of a thousand.
-package struct RunManners: Equatable, Sendable {
+/// The behavior of simulated handlers, in parts of a thousand.
+package struct HandlerBehavior: Equatable, Sendable {
     package var failing: Int
     package var crashing: Int
-    /// Those that do not end in time.
+    /// The runs that do not end in time.
     package var overrunning: Int
-    /// Those of them that do not stop when they are asked.
+    /// The runs among these that ignore the cancellation.
     package var ignoring: Int
 
-    /// What a machine with one faulty handler among a hundred sees.
-    package static let usual = RunManners(failing: 20, crashing: 2, overrunning: 5, ignoring: 200)
-    /// Everything goes wrong often.
-    package static let hostile = RunManners(
+    /// The behavior on a machine with one faulty handler in a hundred.
+    package static let usual = HandlerBehavior(
+        failing: 20,
+        crashing: 2,
+        overrunning: 5,
+        ignoring: 200
+    )
+    /// The behavior of a machine on which most things fail often.
+    package static let hostile = HandlerBehavior(
         failing: 250,
         crashing: 150,
         overrunning: 250,
@@ -64,7 +69,7 @@ package struct RunManners: Equatable, Sendable {
         self.ignoring = ignoring
     }
 
-    /// Makes up what one run does.
+    /// Creates the script of one run.
     package func script(
         limits: RunLimits,
         using random: inout some RandomNumberGenerator

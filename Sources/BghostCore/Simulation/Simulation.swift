@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The scheduler under a virtual clock: time jumps from one event to the next, so a year takes
-/// seconds, and the same seed brings the same year.
+/// A simulation of the scheduler under a virtual clock: time jumps from event to event.
 ///
-/// The scheduler, the run machine and their limits are those of the daemon. What is made up is the
-/// machine around them: handlers do what a script says, and the store is a ledger that takes no
-/// transition that must not be.
+/// A year takes seconds, and the same seed leads to the same events. The scheduler, the run machine and their
+/// limits are those of the daemon. The machine is simulated: handlers follow scripts, and the store is a
+/// ledger that rejects forbidden transitions.
 package struct Simulation: Sendable {
-    /// Something that happened.
+    /// An event of the simulation.
     package enum Event: Sendable {
         case began(RunRecord)
         case ended(RunRecord)
         case note(SchedulerNote)
-        /// A transition that must not be: a fault of bghost.
+        /// A forbidden transition: a bug in bghost.
         case fault(Ledger.Fault)
     }
 
@@ -21,26 +20,26 @@ package struct Simulation: Sendable {
         var record: RunRecord
         var machine: RunMachine
         let script: RunScript
-        /// The deadlines that count, monotonic; others in the heap are stale.
+        /// The current deadlines, monotonic nanoseconds; others in the heap are stale.
         var limit: UInt64 = .max
         var completion: UInt64 = .max
         var completes: RunMachine.Event = .workerLost
     }
 
-    /// What became of an identifier's requests.
+    /// The results of an identifier's requests.
     package struct Tally: Equatable, Sendable {
         package var runs = 0
         package var outcomes: [Outcome: Int] = [:]
-        /// Requests that ended without a run, but for those that were replaced.
+        /// Requests that ended without a run, except replaced ones.
         package var missed = 0
         package var dead = 0
-        /// The longest time from when a run was to begin until it did, nanoseconds.
+        /// The longest delay of a start after its date, nanoseconds.
         package var latest: Int64 = 0
 
         package init() {}
     }
 
-    /// Decides what a run does.
+    /// Creates the script of a run.
     package typealias Author =
         @Sendable (RunStart, Moment, inout SplitMix64) -> RunScript
 
@@ -49,14 +48,14 @@ package struct Simulation: Sendable {
     package var scheduler: Scheduler
     package private(set) var ledger = Ledger()
     package private(set) var faults: [Ledger.Fault] = []
-    /// All transactions, if they are kept.
+    /// All transactions, if they are recorded.
     package private(set) var transactions: [(at: Int64, changes: [StoreChange])] = []
     private let keepsTransactions: Bool
-    /// What became of the requests of each identifier.
+    /// The results by identifier.
     package private(set) var tallies: [String: Tally] = [:]
-    /// What the machine offers.
+    /// The simulated facts of the machine.
     package private(set) var facts = FactSheet()
-    /// The longest time by which a run outlived its runtime and grace, nanoseconds.
+    /// The longest time by which a run exceeded its runtime and grace, nanoseconds.
     package private(set) var longestOverrun: UInt64 = 0
     private let author: Author
     private let observe: (@Sendable (Moment, Event) -> Void)?
@@ -65,16 +64,16 @@ package struct Simulation: Sendable {
     private var timers = TimerHeap()
     private var decisions: [SchedulerEffect] = []
     private var isCarryingOut = false
-    /// What handlers submit, which comes to the daemon behind what it is about to do.
+    /// Submissions of handlers; the daemon handles them after its pending effects.
     private var submissions: [(Submission, by: RunID)] = []
 
-    /// Begins at a moment, with nothing stored.
+    /// Creates a simulation with an empty store.
     ///
     /// - Parameters:
     ///   - start: Unix nanoseconds.
-    ///   - author: what runs do.
-    ///   - keepsTransactions: whether all that is stored is kept in `transactions`.
-    ///   - observe: told of what happens.
+    ///   - author: creates the scripts of runs.
+    ///   - keepsTransactions: whether to record all transactions in `transactions`.
+    ///   - observe: called for each event.
     package init(
         _ settings: Scheduler.Settings,
         start: Int64,
@@ -86,8 +85,8 @@ package struct Simulation: Sendable {
         self.keepsTransactions = keepsTransactions
         self.author = author
         self.observe = observe
-        // Handlers have a chance of their own, so that what they do does not change with how often
-        // the scheduler asks for its.
+        // Handlers have their own random numbers, so that their behavior does not depend on how many the
+        // scheduler uses.
         random = SplitMix64(seed: ~settings.seed)
         now = Moment(monotonic: 0, unix: start)
         scheduler = Scheduler(settings)
@@ -99,16 +98,16 @@ package struct Simulation: Sendable {
 
     // MARK: Time
 
-    /// Moves on to a time, Unix nanoseconds, through all that happens until then.
+    /// Advances to a time, Unix nanoseconds, and processes all events until then.
     package mutating func run(until end: Int64) {
         while let next = nextUnix, next <= end { step(to: next) }
         if now.unix < end { advance(to: end) }
     }
 
-    /// Moves on by nanoseconds.
+    /// Advances by a number of nanoseconds.
     package mutating func run(for length: Int64) { run(until: now.unix.addingClamped(length)) }
 
-    /// When something happens next by itself, Unix nanoseconds.
+    /// The time of the next event, Unix nanoseconds.
     private var nextUnix: Int64? {
         let date = scheduler.nextDate.map { max($0, now.unix) }
         let timer = timers.next.map { deadline in
@@ -152,18 +151,18 @@ package struct Simulation: Sendable {
         carryOut()
     }
 
-    /// Sets the wall clock, which may jump either way; the monotonic one does not.
+    /// Sets the wall clock, forward or back; the monotonic clock is unchanged.
     package mutating func setClock(to unix: Int64) {
         now.unix = unix
         scheduler.clockWasSet(now: now, &decisions)
         carryOut()
     }
 
-    // MARK: What others do
+    // MARK: Actions of others
 
-    /// Submits a request, as an operator does.
+    /// Submits a request as an operator.
     ///
-    /// - Returns: `nil` if it gives way to another.
+    /// - Returns: `nil` if an existing request takes precedence.
     @discardableResult
     package mutating func submit(
         _ submission: Submission,
@@ -183,14 +182,14 @@ package struct Simulation: Sendable {
         return arrival.request.id
     }
 
-    /// Has the machine offer something, or not any more.
+    /// Sets the value of requirements.
     package mutating func set(_ requirements: RequirementSet, _ value: FactValue) {
         let changed = facts.simulate(requirements, as: value, now: now)
         scheduler.factsChanged(facts, changed, now: now, &decisions)
         carryOut()
     }
 
-    /// Has something happen to the scheduler.
+    /// Calls a method of the scheduler and carries out its effects.
     package mutating func tell(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
@@ -198,7 +197,7 @@ package struct Simulation: Sendable {
         carryOut()
     }
 
-    /// Puts another manifest in the place of the one that it has, while runs are under way.
+    /// Replaces the manifest while runs are in progress.
     package mutating func reload(_ manifest: Manifest, slots: Int? = nil) {
         settings.manifest = manifest
         settings.slots = slots ?? settings.slots
@@ -214,15 +213,14 @@ package struct Simulation: Sendable {
         carryOut()
     }
 
-    /// Ends the daemon at once with all its workers, and starts another one on the same store after
-    /// a while.
+    /// Ends the daemon with all its workers, and starts a new one on the same store after a downtime.
     ///
     /// - Parameter downtime: nanoseconds.
     package mutating func crash(downtime: Int64 = 0) {
         restart(from: ledger, downtime: downtime)
     }
 
-    /// The same with another store, such as one that was cut off earlier.
+    /// Ends the daemon, and starts a new one on another store, such as an earlier state.
     package mutating func restart(from ledger: Ledger, downtime: Int64 = 0) {
         self.ledger = ledger
         runs = [:]
@@ -254,7 +252,7 @@ package struct Simulation: Sendable {
         carryOut()
     }
 
-    // MARK: What follows
+    // MARK: Effects
 
     private mutating func carryOut() {
         guard !isCarryingOut else { return }
@@ -267,7 +265,7 @@ package struct Simulation: Sendable {
         decisions.removeAll(keepingCapacity: true)
         isCarryingOut = false
         guard let (submission, run) = submissions.popLast() else { return }
-        // One that is refused is the handler's to deal with.
+        // The handler must deal with a refused submission.
         _ = try? submit(submission, by: .run(run))
         carryOut()
     }
@@ -351,14 +349,14 @@ package struct Simulation: Sendable {
                 runs[index]?.limit = deadline
                 timers.insert(deadline: deadline, token: UInt64(index) << 1)
             case .cancel: ask(index)
-            // A process that is killed is gone.
+            // The process ends at once after the kill.
             case .kill: handle(.exited(.signalled(9)), of: index)
             case .end(let outcome): end(index, outcome)
             }
         }
     }
 
-    /// A handler is asked to stop.
+    /// Cancels the handler of a run.
     private mutating func ask(_ index: Int) {
         guard let run = runs[index] else { return }
         guard case .stops(let wait) = run.script.whenAsked else { return }
@@ -382,7 +380,12 @@ package struct Simulation: Sendable {
         if lasted > allowed { longestOverrun = max(longestOverrun, lasted - allowed) }
         scheduler.ended(
             run.ticket,
-            RunFinish(record: record, outcome: outcome),
+            RunFinish(
+                record: record,
+                outcome: outcome,
+                isFinal: run.machine.isFinal,
+                stoppedAfter: run.machine.stoppingFor(now: now.monotonic)
+            ),
             now: now,
             &decisions
         )

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the wall clock is not believed yet.
+/// The reason for which the wall clock is not trusted.
 package enum ClockDoubt: Equatable, Codable, Sendable {
-    /// It shows a time before this bghost was made, as machines without a battery for it do.
+    /// It shows a time before this bghost was built, as on machines without a battery for the clock.
     case implausible
-    /// The machine has just started, and nobody has told its kernel the time.
+    /// The machine has just started, and its kernel's clock is not synchronized.
     case unsynchronised
 
-    /// 2026-11-01: no clock that is right shows an earlier time, Unix nanoseconds.
+    /// 2026-11-01: a correct clock never shows an earlier time, Unix nanoseconds.
     package static let oldest: Int64 = 1_793_491_200_000_000_000
-    /// How long a machine has just started, nanoseconds.
+    /// The time after boot during which an unsynchronized clock is not trusted, nanoseconds.
     package static let bootTime: UInt64 = 600_000_000_000
-    /// How long calendars wait for a clock at the most, nanoseconds: rather late by a wrong clock than
-    /// never, where there is no time service at all.
+    /// The maximum time for which calendars wait for the clock, nanoseconds.
+    ///
+    /// Without a time service, late runs by a wrong clock are better than none.
     package static let waitMax: UInt64 = 600_000_000_000
 
     /// - Parameters:
-    ///   - unix: what it shows, Unix nanoseconds.
-    ///   - uptime: since the machine started, nanoseconds.
-    ///   - isSynchronised: what the kernel says; `nil` if it does not.
+    ///   - unix: the time of the clock, Unix nanoseconds.
+    ///   - uptime: the time since boot, nanoseconds.
+    ///   - isSynchronised: the status from the kernel; `nil` if it is unknown.
     package init?(unix: Int64, uptime: UInt64, isSynchronised: Bool?) {
         if unix < Self.oldest {
             self = .implausible
@@ -29,7 +30,7 @@ package enum ClockDoubt: Equatable, Codable, Sendable {
         }
     }
 
-    /// What is wrong, for people.
+    /// The reason, for people.
     package var sentence: String {
         switch self {
         case .implausible: "the clock shows a time before this bghost was made"

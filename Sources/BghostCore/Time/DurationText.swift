@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Durations for people: `1.25 s`, `340 ms`, `12 µs`.
+/// Formats durations for people: `1.25 s`, `340 ms`, `12 µs`.
 package enum DurationText {
     package static func of(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Dates as HTTP writes them, after RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates in the format of HTTP, RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// The two forms that were obsolete in 1999 are not read.
+/// The two obsolete formats are not supported.
 package enum HTTPDate {
-    /// Seconds since 1970; `nil` for anything else and for dates that do not exist.
+    /// Parses a date to Unix seconds; `nil` for other formats and for dates that do not exist.
     package static func unixSeconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29, days.contains(word(bytes[0..<3])),
@@ -24,7 +24,7 @@ package enum HTTPDate {
         return date * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// Such as `Sat, 21 Nov 2026 16:31:04 GMT`; "" for times before 1970.
+    /// Formats a date, such as `Sat, 21 Nov 2026 16:31:04 GMT`; "" for times before 1970.
     package static func text(unixSeconds seconds: Int64) -> String {
         guard seconds >= 0 else { return "" }
         let (day, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -35,7 +35,7 @@ package enum HTTPDate {
     }
 
     private static let space = UInt8(ascii: " ")
-    /// 1970 began on a Thursday.
+    /// In the order of days since 1970-01-01, a Thursday.
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

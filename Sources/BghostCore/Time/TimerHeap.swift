@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Deadlines in order: a 4-ary heap of 16-byte entries.
+/// A priority queue of deadlines: a 4-ary heap of 16-byte entries.
 ///
-/// Nothing is searched for to disarm a deadline; its owner forgets the token, and the entry is passed
-/// over when it comes up. So that forgotten entries do not pile up (a run of 10 µs under a limit of
-/// 25 s leaves one), the heap is rebuilt from the live ones once most are dead, which costs each entry
-/// a constant.
+/// A deadline is disarmed without a search: its owner declares the token dead, and the entry is skipped
+/// later. A short run under a long limit leaves a dead entry each time, so the heap is rebuilt when most
+/// entries are dead; this has a constant cost per entry.
 package struct TimerHeap: Sendable {
     private struct Entry: Sendable {
         var deadline: UInt64
@@ -17,26 +16,26 @@ package struct TimerHeap: Sendable {
 
     package init() {}
 
-    /// How many deadlines are armed.
+    /// The number of armed deadlines.
     package var count: Int { entries.count - forgotten }
 
-    /// The earliest deadline, which may be a forgotten one; `nil` if there is none.
+    /// The earliest deadline, possibly a dead one; `nil` if there is none.
     package var next: UInt64? { entries.first?.deadline }
 
-    /// Makes room for as many deadlines.
+    /// Reserves memory for a number of deadlines.
     package mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
 
     /// Arms a deadline.
     ///
-    /// Any unit will do, as long as it is always the same one.
+    /// All deadlines of a heap must have the same unit.
     package mutating func insert(deadline: UInt64, token: UInt64) {
         entries.append(Entry(deadline: deadline, token: token))
         siftUp(entries.count - 1)
     }
 
-    /// Says that one armed token is no longer of interest.
+    /// Records that one armed token is dead.
     ///
-    /// `isLive` must answer `false` for it from now on.
+    /// From now on, `isLive` must return `false` for it.
     package mutating func forget(isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool) {
         forgotten += 1
         guard forgotten > 1024, forgotten > entries.count / 2 else { return }
@@ -46,7 +45,7 @@ package struct TimerHeap: Sendable {
         for index in stride(from: (entries.count - 2) / 4, through: 0, by: -1) { siftDown(index) }
     }
 
-    /// Takes the earliest live token whose deadline has come; `nil` if there is none.
+    /// Removes the earliest live token whose deadline has passed; `nil` if there is none.
     package mutating func popDue(
         now: UInt64,
         isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
@@ -59,7 +58,7 @@ package struct TimerHeap: Sendable {
         return nil
     }
 
-    /// The earliest live entry, which stays; dead ones before it go.
+    /// The earliest live entry, which is not removed; dead entries before it are.
     package mutating func first(
         isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
     ) -> (deadline: UInt64, token: UInt64)? {
@@ -71,7 +70,7 @@ package struct TimerHeap: Sendable {
         return nil
     }
 
-    /// Takes the earliest live entry.
+    /// Removes the earliest live entry.
     package mutating func popFirst(
         isLive: (_ token: UInt64, _ deadline: UInt64) -> Bool
     ) -> (deadline: UInt64, token: UInt64)? {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Points in time as text after RFC 3339.
+/// Formats and parses times in RFC 3339.
 ///
-/// A point is Unix nanoseconds, which reach from 1677 to 2262.
+/// Times are Unix nanoseconds, from 1677 to 2262.
 package enum Timestamp {
-    /// Milliseconds in UTC, such as `2026-11-21T16:31:04.250Z`.
+    /// Formats a time in UTC with milliseconds, such as `2026-11-21T16:31:04.250Z`.
     ///
-    /// What is finer is cut off.
+    /// Smaller units are truncated.
     package static func text(unixNanoseconds: Int64) -> String {
         let milliseconds = floorDivide(unixNanoseconds, 1_000_000)
         let seconds = floorDivide(milliseconds, 1000)
@@ -21,8 +21,8 @@ package enum Timestamp {
         return parts.joined()
     }
 
-    /// Reads a date and time with its offset, `2026-11-21T16:31:04+01:00`, with any fraction of a
-    /// second; `nil` for anything else and for dates that do not exist.
+    /// Parses a date and time with an offset, such as `2026-11-21T16:31:04+01:00`, and any fraction of a
+    /// second; `nil` for other texts and for dates that do not exist.
     package static func unixNanoseconds(_ text: some StringProtocol) -> Int64? {
         var reader = Reader(bytes: Array(text.utf8))
         guard let year = reader.number(4), reader.take("-"),
@@ -44,10 +44,10 @@ package enum Timestamp {
 
     // MARK: - The calendar
 
-    // Both directions count in eras of 400 years, which all have 146,097 days, and in years that
-    // begin on 1 March, so that the leap day is the last one.
+    // Both conversions use eras of 400 years (146,097 days) and years that start on 1 March, so that the leap
+    // day is the last day.
 
-    /// The days from 1970-01-01 to a date of the Gregorian calendar.
+    /// The number of days from 1970-01-01 to a Gregorian date.
     package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = floorDivide(year, 400)
@@ -57,7 +57,7 @@ package enum Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The date that lies so many days after 1970-01-01.
+    /// The Gregorian date that is a number of days after 1970-01-01.
     package static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = floorDivide(shifted, 146_097)
@@ -71,7 +71,7 @@ package enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    /// How long a month is.
+    /// The number of days of a month.
     package static func daysOf(month: Int64, year: Int64) -> Int64 {
         switch month {
         case 4, 6, 9, 11: 30
@@ -123,7 +123,7 @@ extension Timestamp {
             return true
         }
 
-        /// Nanoseconds; 0 if there is no fraction, `nil` if it has no digit.
+        /// Parses a fraction, nanoseconds; 0 if there is none, `nil` if it has no digit.
         mutating func fraction() -> Int64? {
             guard take(".") else { return 0 }
             guard var result = digit() else { return nil }
@@ -137,7 +137,7 @@ extension Timestamp {
             return result
         }
 
-        /// Seconds east of UTC.
+        /// Parses an offset, seconds east of UTC.
         mutating func offset() -> Int64? {
             if take("Z", "z") { return 0 }
             let isEast = take("+")

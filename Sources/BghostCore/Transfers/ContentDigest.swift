@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a whole file must hash to, as a server says it (`Repr-Digest`, RFC 9530).
+/// The expected hash of a whole file, as sent by a server (`Repr-Digest`, RFC 9530).
 package struct ContentDigest: Hashable, Sendable {
-    /// The hashes that are fit to tell a whole file from a broken one.
+    /// The hash algorithms that are strong enough to verify a whole file.
     package enum Algorithm: String, Sendable, CaseIterable {
         case sha256 = "sha-256"
         case sha512 = "sha-512"
 
-        /// How long its values are.
+        /// The length of its values, bytes.
         package var byteCount: Int { self == .sha256 ? 32 : 64 }
     }
 
     package var algorithm: Algorithm
     package var bytes: [UInt8]
 
-    /// A digest of the right length; `nil` for another.
+    /// Creates a digest; `nil` if the length is wrong for the algorithm.
     package init?(_ algorithm: Algorithm, _ bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm
         self.bytes = bytes
     }
 
-    /// Reads `sha-256=:…:`, also among digests of other kinds; `nil` if none can be used.
+    /// Parses `sha-256=:…:`, also in a list with other algorithms; `nil` if the list has no usable digest.
     ///
-    /// The first of those that are known counts: they are all of the same bytes.
+    /// The first digest with a known algorithm counts: all digests of the list describe the same bytes.
     package init?(field: String) {
         for member in field.split(separator: ",") {
             let text = member.drop { $0 == " " || $0 == "\t" }
@@ -41,14 +41,14 @@ package struct ContentDigest: Hashable, Sendable {
         return nil
     }
 
-    /// The digest as a field has it.
+    /// The digest in the format of the header field.
     package var field: String { "\(algorithm.rawValue)=:\(Self.encode(bytes)):" }
 
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
 
-    /// Writes base 64 with padding.
+    /// Encodes bytes as base64 with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes of how many an answer has.
+/// The byte range of a response (`Content-Range`), and the length of the whole file.
 package struct ContentRange: Equatable, Sendable {
-    /// The first and last byte; `nil` in an answer that has none.
+    /// The first and last byte; `nil` if the response contains no range.
     package var bytes: ClosedRange<Int64>?
-    /// `nil` if the server does not know.
+    /// The length of the whole file, bytes; `nil` if the server does not know it.
     package var total: Int64?
 
-    /// Reads `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`; `nil` for anything else, and
-    /// for ranges that cannot be.
+    /// Parses `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`; `nil` for other texts and for impossible
+    /// ranges.
     package init?(_ text: String) {
         guard text.utf8.count <= 80, text.lowercased().hasPrefix("bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

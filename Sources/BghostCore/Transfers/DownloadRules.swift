@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a download asks its server for.
+/// The next request of a download.
 package enum DownloadAsk: Equatable, Sendable {
-    /// All of it is there.
+    /// No request: the file is complete.
     case nothing
     case whole
-    /// What lies behind the bytes that are there, if they are still bytes of the same.
+    /// A request for the remaining bytes, if the file on the server is still the same version.
     case rest(from: Int64, ifRange: String)
 }
 
-/// What an answer means for a download.
+/// The meaning of a response for a download.
 package enum DownloadVerdict: Equatable, Sendable {
-    /// The body is the file from this byte on, so long if it is known; the point is the new one.
+    /// The body is the file from this byte on, with this length in bytes if it is known. The point replaces
+    /// the previous one.
     case body(from: Int64, length: Int64?, TransferPoint)
-    /// All of it is there.
+    /// The file is complete.
     case complete
     case fault(TransferFault)
 }
 
-/// How a download is resumed: never a byte is put behind others that it may not belong to.
+/// The rules for resuming a download: bytes of different versions are never combined.
 package enum DownloadRules {
-    /// What to ask for.
+    /// Selects the next request.
     ///
     /// - Parameters:
-    ///   - length: how long the file on the disk is.
-    ///   - boot: which boot of the machine this is.
-    ///   - method: only GET may be asked for a part.
+    ///   - length: the length of the file on the disk, bytes.
+    ///   - boot: the id of the machine's current boot.
+    ///   - method: only for GET, a part of the file can be requested.
     package static func ask(
         _ point: TransferPoint,
         length: Int64,
         boot: String,
         method: String
     ) -> DownloadAsk {
-        // What was written since then may have been lost with the machine's power, or lie in the
-        // file as zeros.
+        // After a power failure, bytes beyond the recorded position may be missing, or may be zeros in the
+        // file.
         let held = boot == point.boot ? length : min(length, point.bytes)
         guard method == "GET", let validator = point.validator, held > 0 else { return .whole }
         if let total = point.total {
@@ -43,11 +44,11 @@ package enum DownloadRules {
         return .rest(from: held, ifRange: validator.text)
     }
 
-    /// What to make of an answer.
+    /// Checks a response.
     ///
     /// - Parameters:
-    ///   - point: where the download stands.
-    ///   - bytesMax: the longest file that it may become.
+    ///   - point: the position of the download.
+    ///   - bytesMax: the longest permitted file, bytes.
     package static func judge(
         _ head: AnswerHead,
         to ask: DownloadAsk,
@@ -88,9 +89,10 @@ package enum DownloadRules {
         }
     }
 
-    /// Whether a file is all of it, once the body of an answer has come to its end.
+    /// Whether the file is complete after the body of a response has ended.
     ///
-    /// The end of a part of a file whose length nobody has said is only the end of that part.
+    /// If no response contained the length of the file, the end of a part is not known to be the end of the
+    /// file.
     package static func isComplete(
         _ head: AnswerHead,
         point: TransferPoint,
@@ -111,7 +113,8 @@ package enum DownloadRules {
             point.total = head.number("content-length")
             point.digest = head["repr-digest"].flatMap { ContentDigest(field: $0) }
         case .unpacked:
-            // Ranges, lengths and digests are of the packed bytes, which nobody will ever see.
+            // Ranges, lengths and digests describe the compressed bytes, but the HTTP client returns the
+            // decompressed ones.
             break
         case .unknown(let name):
             return .fault(
@@ -163,10 +166,10 @@ package enum DownloadRules {
         return .body(from: from, length: length, next)
     }
 
-    /// How the body is packed.
+    /// The compression of a body (`Content-Encoding`).
     private enum Coding {
         case none
-        /// In a way that the HTTP client undoes.
+        /// Compressed; the HTTP client decompresses it.
         case unpacked
         case unknown(String)
 
@@ -183,7 +186,7 @@ package enum DownloadRules {
 }
 
 extension TransferFault {
-    /// A file that is, or becomes, longer than it may be.
+    /// The fault of a file that is or would become longer than its limit.
     package static func tooLarge(_ limit: Int64) -> TransferFault {
         TransferFault(.tooLarge, "the file is larger than the \(limit) bytes that it may have")
     }

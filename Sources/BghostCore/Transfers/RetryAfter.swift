@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a server wants to be asked again.
+/// Reads the delay that a server requests before the next attempt (`Retry-After`).
 package enum RetryAfter {
-    /// Nanoseconds from now; `nil` if the answer does not say, or says it in no known form.
+    /// The delay, nanoseconds from now; `nil` if the field is missing or malformed.
     ///
-    /// - Parameter unixNow: what time it is, Unix nanoseconds. The server's own `Date` counts more.
+    /// - Parameter unixNow: the current time, Unix nanoseconds; used only if the response has no `Date`.
     package static func delay(_ head: AnswerHead, unixNow: Int64) -> UInt64? {
         guard let text = head["retry-after"] else { return nil }
         if let seconds = AnswerHead.number(text) { return nanoseconds(seconds) }
@@ -14,7 +14,7 @@ package enum RetryAfter {
     }
 
     private static func nanoseconds(_ seconds: Int64) -> UInt64 {
-        // A year is more than any transfer has, and far from where sums overflow.
+        // The limit of one year is longer than any transfer, and prevents an overflow of sums.
         UInt64(min(seconds, 366 * 86_400)) * 1_000_000_000
     }
 }

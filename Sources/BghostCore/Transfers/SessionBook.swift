@@ -11,16 +11,17 @@ package struct SessionKey: Hashable, Sendable {
     }
 }
 
-/// Which transfers belong together: what is asked for twice, and what ends when all have ended.
+/// The transfers of all sessions: finds duplicate requests, and reports a session when all its transfers have
+/// ended.
 package struct SessionBook: Equatable, Sendable {
     private struct Session: Equatable, Sendable {
-        /// Transfers under way.
+        /// Transfers that have not ended.
         var open: Set<RunID> = []
-        /// Under way, by what makes two requests the same.
+        /// The transfers that have not ended, by the key that duplicate requests share.
         var byKey: [String: RunID] = [:]
-        /// Ended, and not yet dealt with.
+        /// Transfers that have ended and were not acknowledged.
         var ended: Set<RunID> = []
-        /// The same of those whose end nobody is to be told of.
+        /// Ended transfers that are not acknowledged and that no wake reports.
         var quiet: Set<RunID> = []
 
         var isEmpty: Bool {
@@ -32,14 +33,14 @@ package struct SessionBook: Equatable, Sendable {
 
     package init() {}
 
-    /// The transfer under way that asks for the same.
+    /// The transfer in progress with this key.
     package func existing(_ key: String, in session: SessionKey) -> RunID? {
         sessions[session]?.byKey[key]
     }
 
-    /// A transfer begins, or is taken over from before.
+    /// Adds a new transfer, or one that an earlier daemon has started.
     ///
-    /// - Parameter isQuiet: whether its session goes on without it, and is not told of its end.
+    /// - Parameter isQuiet: whether its session does not wait for it, and is not notified of its end.
     package mutating func begin(
         _ id: RunID,
         key: String,
@@ -50,11 +51,11 @@ package struct SessionBook: Equatable, Sendable {
         sessions[session, default: Session()].byKey[key] = id
     }
 
-    /// A transfer has ended.
+    /// Records that a transfer has ended.
     ///
     /// - Parameters:
-    ///   - isTaken: whether somebody waited for it, who is told, so that its session is not.
-    ///   - isQuiet: as it was at its beginning.
+    ///   - isTaken: whether a caller waited for the end and receives it, so that the session is not notified.
+    ///   - isQuiet: the same value as in `begin`.
     package mutating func end(
         _ id: RunID,
         key: String,
@@ -70,7 +71,7 @@ package struct SessionBook: Equatable, Sendable {
         if !isTaken { recover(ended: id, in: session, isQuiet: isQuiet) }
     }
 
-    /// A transfer that had ended before is taken over.
+    /// Adds a transfer that ended earlier and was not acknowledged.
     package mutating func recover(ended id: RunID, in session: SessionKey, isQuiet: Bool = false) {
         if isQuiet {
             sessions[session, default: Session()].quiet.insert(id)
@@ -79,9 +80,9 @@ package struct SessionBook: Equatable, Sendable {
         }
     }
 
-    /// Ended transfers have been dealt with.
+    /// Removes ended transfers that were acknowledged.
     ///
-    /// - Returns: those of them that were there.
+    /// - Returns: those of them that were in the session.
     package mutating func acknowledge(_ ids: [RunID], in session: SessionKey) -> [RunID] {
         change(session) { entry in
             ids.filter { id in
@@ -91,11 +92,16 @@ package struct SessionBook: Equatable, Sendable {
         } ?? []
     }
 
-    /// The transfers of a session of which nothing is under way, the oldest first; `nil` if there is
-    /// nothing to tell.
+    /// The ended transfers of a session that no wake reports, the oldest first.
+    package func quiet(in session: SessionKey) -> [RunID] {
+        sessions[session]?.quiet.sorted() ?? []
+    }
+
+    /// The ended transfers of a session without transfers in progress, the oldest first; `nil` if there are
+    /// none to report.
     ///
-    /// The first of them names the event: it stays in it until it is dealt with, so that whoever is
-    /// told twice can tell.
+    /// The id of the first transfer identifies the event. That transfer remains in the list until it is
+    /// acknowledged, so the receiver can detect a repeated report.
     package func complete(_ session: SessionKey) -> [RunID]? {
         guard let entry = sessions[session], entry.open.isEmpty, !entry.ended.isEmpty else {
             return nil
@@ -106,8 +112,9 @@ package struct SessionBook: Equatable, Sendable {
     /// All sessions that have transfers.
     package var keys: [SessionKey] { Array(sessions.keys) }
 
-    /// Changes a session in its place: to copy one of thousands of transfers for each of their ends
-    /// would take a time that grows with their square.
+    /// Changes a session in place.
+    ///
+    /// Copying a session with thousands of transfers for each of their ends would take quadratic time.
     ///
     /// - Returns: `nil` if there is no such session.
     private mutating func change<Value>(

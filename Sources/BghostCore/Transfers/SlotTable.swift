@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may have a connection: so many in all, so many to one server, in the order of asking.
+/// The table of connection slots: limits the connections in total and per server, in the order of requests.
 ///
-/// A server that is busy holds up only those who want that one.
+/// A busy server delays only the transfers that need this server.
 package struct SlotTable: Equatable, Sendable {
     private struct Want: Equatable, Sendable {
         let id: RunID
@@ -11,18 +11,18 @@ package struct SlotTable: Equatable, Sendable {
 
     private struct Server: Equatable, Sendable {
         var held = 0
-        /// In order, from `head` on; with some that are wanted no more.
+        /// In order, from `head` on; some are no longer in `wanted`.
         var wants: [Want] = []
         var head = 0
 
         var isIdle: Bool { held == 0 && head == wants.count }
 
-        /// Gives its first want a slot.
+        /// Assigns a slot to the first want.
         mutating func take() -> Want {
             let want = wants[head]
             head += 1
             held += 1
-            // Only now and then, so that each want is moved a constant number of times.
+            // Compact rarely, so that each want is moved a constant number of times.
             if head > 64, head > wants.count / 2 {
                 wants.removeFirst(head)
                 head = 0
@@ -34,7 +34,7 @@ package struct SlotTable: Equatable, Sendable {
     private let totalMax: Int
     private let perServerMax: Int
     private var servers: [String: Server] = [:]
-    /// Those who want one, each by the ticket of its place.
+    /// The waiting transfers, each with the ticket of its want.
     private var wanted: [RunID: UInt64] = [:]
     private var held: [RunID: String] = [:]
     private var tickets: UInt64 = 0
@@ -47,10 +47,10 @@ package struct SlotTable: Equatable, Sendable {
         self.perServerMax = max(1, perServerMax)
     }
 
-    /// How many slots are taken.
+    /// The number of slots in use.
     package var heldCount: Int { held.count }
 
-    /// Somebody wants a connection to a server.
+    /// Requests a slot for a connection to a server.
     package mutating func want(_ id: RunID, server: String) {
         guard held[id] == nil, wanted[id] == nil else { return }
         tickets += 1
@@ -58,21 +58,21 @@ package struct SlotTable: Equatable, Sendable {
         servers[server, default: Server()].wants.append(Want(id: id, ticket: tickets))
     }
 
-    /// Somebody wants none any more.
+    /// Withdraws a request for a slot.
     package mutating func unwant(_ id: RunID) {
-        // Its place goes when it comes up.
+        // `firstTicket` skips its entry later.
         wanted[id] = nil
     }
 
-    /// Somebody gives a slot back.
+    /// Releases a slot.
     package mutating func free(_ id: RunID) {
         guard let server = held.removeValue(forKey: id) else { return }
         leave(server)
     }
 
-    /// Somebody with a slot goes on at another server, if that has one to give.
+    /// Moves a slot to another server, if that server has a free one.
     ///
-    /// - Returns: whether it has: if not, the slot stays where it was.
+    /// - Returns: `false` if it has none; the slot then stays at its server.
     package mutating func move(_ id: RunID, to server: String) -> Bool {
         guard let before = held[id] else { return false }
         guard before != server else { return true }
@@ -83,12 +83,14 @@ package struct SlotTable: Equatable, Sendable {
         return true
     }
 
-    /// Gives slots to those who can have them now.
+    /// Assigns the free slots.
+    ///
+    /// - Returns: the transfers that have received a slot.
     package mutating func grant() -> [RunID] {
         var granted: [RunID] = []
         while held.count < totalMax, let server = nextServer() {
             guard let index = servers.index(forKey: server) else { break }
-            // In its place: a copy would take all that it is wanted for along.
+            // Change it in place: a copy would include all wants of the server.
             let want = servers.values[index].take()
             wanted[want.id] = nil
             held[want.id] = server
@@ -97,7 +99,7 @@ package struct SlotTable: Equatable, Sendable {
         return granted
     }
 
-    /// The server with the oldest want among those that have a slot to give.
+    /// Among the servers with a free slot, the one with the oldest want.
     private mutating func nextServer() -> String? {
         var best: (server: String, ticket: UInt64)?
         for name in servers.keys {

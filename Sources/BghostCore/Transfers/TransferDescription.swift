@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A transfer as plugins and operators are told of it.
+/// The description of a transfer for plugins and operators.
 package struct TransferDescription: Equatable, Sendable {
     package var record: TransferRecord
-    /// Bytes carried so far.
+    /// The bytes transferred so far.
     package var bytes: Int64
-    /// In all; `nil` while nobody knows.
+    /// The length of the file, bytes; `nil` if it is unknown.
     package var total: Int64?
 
-    /// - Parameter bytes: carried so far; `nil` is what is written down.
+    /// - Parameter bytes: the bytes transferred so far; `nil` means the recorded position.
     package init(_ record: TransferRecord, bytes: Int64? = nil) {
         self.record = record
         switch record.request.kind {
@@ -30,24 +30,24 @@ package struct TransferDescription: Equatable, Sendable {
         return false
     }
 
-    /// The name of where it stands, as the ABI has it.
+    /// The name of the state in the ABI.
     package var stateName: String {
         record.status.state == .queued
             ? TransferState.waiting.rawValue : record.status.state.rawValue
     }
 
-    /// How much of it is told.
+    /// The amount of detail in the JSON.
     package enum Extent: Sendable {
         case all
-        /// Without what a server may make long.
+        /// Without the server's response, which may be long.
         case withoutAnswer
-        /// Without what the plugin may make long, either.
+        /// Also without the continuation, which may be long.
         case names
     }
 }
 
 extension JSONWriter {
-    /// Writes a transfer as an object, the same that `bghost.h` describes.
+    /// Writes a transfer as an object, in the format that `bghost.h` documents.
     package mutating func value(
         _ transfer: TransferDescription,
         _ extent: TransferDescription.Extent = .all
@@ -80,6 +80,7 @@ extension JSONWriter {
             writer.member("file", request.file)
             writer.member("bytes", transfer.bytes)
             writer.member("total", transfer.total ?? -1)
+            if status.isKept { writer.member("kept", true) }
             writer.key("fault")
             guard let fault = status.fault else { return writer.null() }
             writer.object { writer in
@@ -90,21 +91,21 @@ extension JSONWriter {
     }
 }
 
-/// As many transfers as fit into a text of some length.
+/// A page of transfers, limited by the length of its JSON.
 package struct TransferPage: Equatable, Sendable {
     /// A JSON array.
     package private(set) var json: String
-    /// Those in it.
+    /// The ids of the transfers in it.
     package private(set) var ids: [RunID]
-    /// Whether there are further ones.
+    /// Whether more transfers follow.
     package private(set) var hasMore: Bool
-    /// How long the array would be with the first of them, if not even that fits.
+    /// The length of the array with the first transfer, bytes, if that transfer does not fit.
     package private(set) var need: Int?
 
     /// - Parameters:
-    ///   - bytesMax: of the array.
-    ///   - mayCut: whether a first one that does not fit is told of with less, so that there is always
-    ///     one.
+    ///   - bytesMax: the maximum length of the array, bytes.
+    ///   - mayCut: whether to shorten the first transfer if it does not fit, so that the page contains at
+    ///     least one.
     package init(
         of transfers: [TransferDescription],
         bytesMax: Int,

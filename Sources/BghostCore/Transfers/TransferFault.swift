@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an attempt, or a whole transfer, came to nothing.
+/// The reason for which an attempt or a whole transfer failed.
 ///
-/// Texts name hosts, ports and files, never queries or header values: those may hold secrets, and
-/// the texts end up in logs.
+/// Texts contain hosts, ports and files, but never queries or header values: these may be secrets, and the
+/// texts are written to logs.
 package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is, as far as it decides what follows.
+    /// The kind of a fault; it determines the verdict.
     package enum Code: String, Sendable, CaseIterable {
-        /// The connection could not be made, or broke.
+        /// The connection could not be established, or was lost.
         case connection
         case unresolved
-        /// The server answered with a status that is no success.
+        /// The server's status was not a success.
         case status
-        /// Nothing moved for too long.
+        /// No bytes were transferred for too long.
         case idle
-        /// Less came than was announced.
+        /// The server sent fewer bytes than it announced.
         case incomplete
-        /// No room on the disk.
+        /// The disk is full.
         case noSpace
-        /// What the server said of its answer contradicts itself, or what it said before.
+        /// The server's response contradicts itself or an earlier response.
         case contradiction
-        /// What came is not what it should hash to.
+        /// The received file does not have the expected hash.
         case digest
-        /// The manifest does not allow it.
+        /// The manifest does not permit it.
         case forbidden
         case badRequest
         case badRedirect
         /// The server's certificate is not trusted.
         case untrusted
         case tooLarge
-        /// The body is packed in a way that cannot be undone, or unpacks to too much.
+        /// The body's compression is not supported, or the decompressed body is too long.
         case encoding
-        /// The file that is sent was written to meanwhile.
+        /// The source file was changed during the upload.
         case fileChanged
         case file
-        /// The time for all its attempts is over.
+        /// The time for all attempts has passed.
         case expired
-        /// The host stops; the transfer goes on when it starts again.
+        /// The host is stopping; the transfer continues after the next start.
         case shutDown
     }
 
-    /// What follows from a fault.
+    /// The consequence of a fault.
     package enum Verdict: Equatable, Sendable {
-        /// Another attempt, later, from where it stands.
+        /// Another attempt later, from the current position.
         case again
-        /// Another attempt from the beginning; a few of those in a row and it is over.
+        /// Another attempt from the start of the file; the transfer fails after a few of them.
         case afresh
-        /// Trying again would give the same.
+        /// No further attempt: it would fail in the same way.
         case final
     }
 
     package var code: Code
-    /// A clause that says what, where and why.
+    /// A clause that describes what failed, where and why.
     package var detail: String
-    /// The HTTP status, if the server gave one.
+    /// The HTTP status, if there was a response.
     package var status: Int?
 
     package init(_ code: Code, _ detail: String, status: Int? = nil) {
@@ -62,7 +62,7 @@ package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertibl
         self.status = status
     }
 
-    /// What follows.
+    /// The consequence of this fault.
     package var verdict: Verdict {
         switch code {
         case .connection, .unresolved, .idle, .incomplete, .noSpace, .shutDown: .again
@@ -74,11 +74,11 @@ package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// Whether a status may be another one the next time: a server's fault, or its load.
+    /// Whether the next attempt may have another status: the server failed or is overloaded.
     package static func isTransient(_ status: Int) -> Bool {
         switch status {
         case 408, 425, 429: true
-        // It will speak this version of HTTP, or know this method, no more the next time.
+        // The server will not support the HTTP version or the method at the next attempt either.
         case 501, 505: false
         default: (500...599).contains(status)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The life of one transfer: what may happen to it, and what follows.
+/// The state machine of one transfer: its events, and their effects.
 ///
 /// ```
 ///          stored           slot             ended: done
@@ -13,40 +13,39 @@
 ///           └─ pause   └──────────── retrying                  └─► cancelled
 /// ```
 ///
-/// It is a value: the same events at the same moments give the same effects. Times are nanoseconds
-/// of a clock that only goes forward. An attempt is abandoned without its cooperation: what it says
-/// afterwards is not heard.
+/// It is a value: the same events at the same times have the same effects. Times are nanoseconds of a
+/// monotonic clock. The machine does not wait for an abandoned attempt, and ignores its later events.
 package struct TransferMachine: Equatable, Sendable {
-    /// What happens to a transfer.
+    /// An event of a transfer.
     package enum Event: Equatable, Sendable {
-        /// It is written down.
+        /// The transfer is stored.
         case stored
-        /// Whether what it waits for is there.
+        /// The requirements of the transfer were met or are no longer met.
         case requirements(isMet: Bool)
-        /// It may open a connection.
+        /// The transfer has a slot for a connection.
         case slot
-        /// The attempt under way came to its end.
+        /// The current attempt has ended.
         case ended(AttemptEnd)
-        /// The moment that the machine had asked for has come. What the attempt under way has moved
-        /// so far, in bytes, and when last.
+        /// The time of the last `arm` effect has come. `bytes` is the number of bytes that the current
+        /// attempt has transferred, `lastMove` the time of the last one.
         case deadline(bytes: UInt64, lastMove: UInt64)
         case pause
         case resume
-        /// Try again now and not later.
+        /// The operator or the plugin requests another attempt now.
         case hurry
         case cancel
-        /// Somebody waits for its end.
+        /// A caller waits for the end.
         case attach
-        /// Somebody waits no more.
+        /// A caller no longer waits.
         case detach
     }
 
-    /// How an attempt ended.
+    /// The result of an attempt.
     package enum AttemptEnd: Equatable, Sendable {
         case done(TransferAnswer)
         /// - Parameters:
-        ///   - retryAfter: what the server asks for, nanoseconds.
-        ///   - hasProgressed: whether the next attempt begins further on than this one did.
+        ///   - retryAfter: the delay that the server requested, nanoseconds.
+        ///   - hasProgressed: whether the next attempt continues at a later position than this one did.
         case failed(
             TransferFault,
             TransferAnswer? = nil,
@@ -55,64 +54,64 @@ package struct TransferMachine: Equatable, Sendable {
         )
     }
 
-    /// What its owner must do, in this order.
+    /// An action for the owner of the machine; actions are carried out in order.
     package enum Effect: Equatable, Sendable {
-        /// Ask for a `deadline` event at this moment. It replaces the one before.
+        /// Send a `deadline` event at this time. It replaces the previous one.
         case arm(UInt64)
-        /// Give it a slot when there is one.
+        /// Request a slot.
         case want
-        /// It wants none any more.
+        /// Withdraw the request for a slot.
         case unwant
-        /// Take its slot back.
+        /// Release the slot.
         case free
-        /// Begin an attempt.
+        /// Start an attempt.
         case begin
-        /// Begin from nothing next time: what is there is not to be built upon.
+        /// Discard the file and the position: the next attempt must start from the beginning.
         case forget
-        /// End the attempt under way.
+        /// Stop the current attempt.
         case abandon
-        /// Write its status down.
+        /// Store the status.
         case save
-        /// Tell those who wait, or its session.
+        /// Report the end to the waiting callers, or to the session.
         case end
     }
 
-    /// The numbers behind the decisions; times are nanoseconds.
+    /// The parameters of the decisions; times are nanoseconds.
     package struct Policy: Equatable, Sendable {
-        /// The longest wait before the second attempt; doubled with each further one.
+        /// The maximum delay before the second attempt; it doubles with each further attempt.
         package var retryBase: UInt64 = 1_000_000_000
         package var retryCap: UInt64 = 600_000_000_000
-        /// How often in all it may begin anew because what came was wrong.
+        /// The maximum number of attempts that start from the beginning because of wrong data.
         package var restartsMax = 3
-        /// Fewer bytes than this within an idle timeout are none: who sends a byte now and then
-        /// would hold a connection for days.
+        /// Fewer bytes than this within an idle timeout count as none: otherwise a server that sends a byte
+        /// now and then could occupy a connection for days.
         package var idleBytesMin: UInt64 = 1024
 
         package init() {}
     }
 
     package private(set) var status: TransferStatus
-    /// Grows with each attempt.
+    /// The number of attempts so far.
     package private(set) var attempt = 0
-    /// How many wait for its end.
+    /// The number of callers that wait for its end.
     package private(set) var attachments: Int
-    /// When it is tried again.
+    /// The time of the next attempt.
     package private(set) var retryAt: UInt64?
     package let policy: Policy
     private let idleTimeout: UInt64
-    /// When the time for all attempts is over.
+    /// The end of the time for all attempts.
     private let deadline: UInt64
     private var isMet: Bool
     private var begunAt: UInt64 = 0
-    /// Since when, and at which count, the bytes of an idle timeout are counted.
+    /// The start of the current idle period, and the number of bytes at that time.
     private var windowStart: UInt64 = 0
     private var windowBytes: UInt64 = 0
 
-    /// A transfer that begins, or one that is taken over from before.
+    /// Creates the machine of a new transfer, or of one that an earlier daemon has started.
     ///
     /// - Parameters:
-    ///   - deadline: when the time for all its attempts is over.
-    ///   - isMet: whether what it requires is there.
+    ///   - deadline: the end of the time for all attempts.
+    ///   - isMet: whether its requirements are met.
     package init(
         status: TransferStatus,
         idleTimeout: UInt64,
@@ -130,13 +129,13 @@ package struct TransferMachine: Equatable, Sendable {
 
     package var state: TransferState { status.state }
 
-    /// Takes one event.
+    /// Handles one event.
     ///
-    /// Events that come too late change nothing: the first end counts.
+    /// Events after the end have no effect: the first end counts.
     ///
     /// - Parameters:
-    ///   - unixNow: what is written down as the time of its end.
-    ///   - random: a number below its argument; the jitter comes from it.
+    ///   - unixNow: the time to record as its end, Unix nanoseconds.
+    ///   - random: returns a number below its argument; the jitter uses it.
     package mutating func handle(
         _ event: Event,
         now: UInt64,
@@ -184,7 +183,7 @@ package struct TransferMachine: Equatable, Sendable {
         }
     }
 
-    // MARK: Who waits
+    // MARK: Waiting callers
 
     private mutating func attach(_ effects: inout [Effect]) {
         attachments += 1
@@ -209,7 +208,7 @@ package struct TransferMachine: Equatable, Sendable {
         if isMet { effects.append(.want) }
     }
 
-    /// Lets go of whatever it has or wants.
+    /// Stops its attempt and releases its slot, or withdraws its request for a slot.
     private mutating func leave(_ effects: inout [Effect]) {
         switch state {
         case .active: effects += [.abandon, .free]
@@ -225,7 +224,7 @@ package struct TransferMachine: Equatable, Sendable {
         case .waiting:
             effects.append(isMet ? .want : .unwant)
         case .active:
-            // What it has stays, and it goes on from there.
+            // The received bytes remain; the next attempt continues from there.
             effects += [.abandon, .free, .arm(deadline)]
             status.state = .waiting
         default: break
@@ -235,7 +234,7 @@ package struct TransferMachine: Equatable, Sendable {
 
     private mutating func begin(_ now: UInt64, _ effects: inout [Effect]) {
         guard state == .waiting, isMet else {
-            // It was given while it was given up.
+            // The slot was granted while its request was withdrawn.
             effects.append(.free)
             return
         }
@@ -303,7 +302,7 @@ package struct TransferMachine: Equatable, Sendable {
         switch end {
         case .done(let answer):
             status.answer = answer
-            // There is nothing to abandon: it has ended.
+            // The attempt has ended, so there is nothing to abandon.
             status.state = .done
             status.fault = nil
             status.endedAt = unixNow
@@ -325,7 +324,7 @@ package struct TransferMachine: Equatable, Sendable {
         }
     }
 
-    /// When to try again; `nil` if it is over.
+    /// The time of the next attempt; `nil` if there is none.
     private mutating func retry(
         _ fault: TransferFault,
         _ retryAfter: UInt64?,
@@ -344,12 +343,14 @@ package struct TransferMachine: Equatable, Sendable {
         case .again:
             status.failures = hasProgressed ? 1 : status.failures + 1
         }
-        // Spread, since the server says the same to everyone; never earlier than it says.
+        // Add jitter, since the server may request the same delay of all clients; never retry earlier than
+        // requested.
         if let retryAfter { return later(now, later(retryAfter, jitter(policy.retryBase, random))) }
         return later(now, jitter(delayMax(status.failures), random))
     }
 
-    /// Full jitter: what failed together does not come back together.
+    /// A random delay up to a maximum (full jitter), so that transfers that failed together do not retry
+    /// together.
     private func jitter(_ most: UInt64, _ random: (UInt64) -> UInt64) -> UInt64 {
         most == 0 ? 0 : random(most)
     }

@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a transfer has come, and what must still be the same for it to go on from there.
+/// The position of a transfer, and what must be unchanged for it to continue from there.
 package struct TransferPoint: Equatable, Sendable {
-    /// What the bytes that are there are bytes of.
+    /// The version of the file that the present bytes belong to.
     package var validator: Validator?
-    /// The length of the whole, if the server has said it.
+    /// The length of the whole file, bytes, if the server has sent it.
     package var total: Int64?
-    /// Bytes that are surely on this machine's disk, or surely at the server.
+    /// The bytes that are certainly on this machine's disk, or at the server.
     package var bytes: Int64
-    /// The boot of the machine during which `bytes` was written: within one and the same, a file is
-    /// as long as what was written to it, while a power cut may take back all but `bytes`.
+    /// The id of the machine's boot during which `bytes` was recorded.
+    ///
+    /// During the same boot, the file has all bytes that were written to it; after a power failure, only
+    /// `bytes` are certain.
     package var boot: String
-    /// What the server says that the whole must hash to.
+    /// The hash of the whole file, as sent by the server.
     package var digest: ContentDigest?
-    /// Where a resumable upload goes on.
+    /// The URL at which a resumable upload continues.
     package var uploadURL: String?
-    /// What was settled on with the server.
+    /// The upload protocol that was negotiated with the server.
     package var dialect: UploadDialect?
-    /// What the file that is being sent looked like.
+    /// The stamp of the source file of an upload.
     package var source: FileStamp?
 
-    /// The beginning.
+    /// The start of a transfer.
     package init(boot: String = "") {
         bytes = 0
         self.boot = boot
     }
 }
 
-/// The ways to send a file that servers speak.
+/// The upload protocols.
 package enum UploadDialect: String, Equatable, Sendable, CaseIterable {
     case whole, tus, ietf
 }
 
-/// What changes when somebody writes to a file or puts another in its place.
+/// The properties of a file that change when it is written or replaced.
 package struct FileStamp: Hashable, Sendable {
     package var size: Int64
-    /// When it was written to last.
+    /// The time of its last modification.
     package var seconds: Int64
     package var nanoseconds: Int64
     package var inode: UInt64

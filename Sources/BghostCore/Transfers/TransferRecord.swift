@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a transfer stands.
+/// The state of a transfer.
 package enum TransferState: String, Equatable, Sendable, CaseIterable {
-    /// It is being written down.
+    /// It is being stored.
     case queued
-    /// It waits for what it requires, or for a connection.
+    /// It waits for its requirements or for a connection.
     case waiting
     case active
-    /// Somebody told it to wait.
+    /// The operator or the plugin has paused it.
     case paused
-    /// It waits until it is tried again.
+    /// It waits for its next attempt.
     case retrying
     case done, failed, cancelled
 
-    /// Whether nothing follows any more.
+    /// Whether the state is final.
     package var isTerminal: Bool {
         switch self {
         case .done, .failed, .cancelled: true
@@ -22,15 +22,15 @@ package enum TransferState: String, Equatable, Sendable, CaseIterable {
     }
 }
 
-/// What the server said at the end of a transfer.
+/// The server's last response in a transfer.
 package struct TransferAnswer: Equatable, Sendable {
-    /// 0 if there was none.
+    /// The HTTP status; 0 if there was no response.
     package var status: Int
     /// Names are in lower case.
     package var headers: [TransferHeader]
-    /// The beginning of the body of an upload's answer, or of one that reports an error.
+    /// The start of the body, for an upload or an error.
     package var body: [UInt8]
-    /// How long the file is that arrived or was sent.
+    /// The length of the file that was received or sent, bytes.
     package var bytes: Int64
 
     package init(
@@ -51,28 +51,31 @@ package struct TransferAnswer: Equatable, Sendable {
         }
     }
 
-    /// The most bytes of `body` that are kept: thousands of ends may wait to be dealt with.
+    /// The most bytes of `body` that are kept: thousands of ends may wait for acknowledgement.
     package static let bodyBytesMax = 16 << 10
-    /// The most bytes of `headers`; those that do not fit are left out.
+    /// The most bytes of `headers`; headers beyond it are omitted.
     package static let headerBytesMax = 8 << 10
 }
 
-/// How a transfer stands, apart from what it is.
+/// The changing part of a transfer's record.
 package struct TransferStatus: Equatable, Sendable {
     package var state: TransferState
-    /// Attempts in a row that brought nothing.
+    /// Failed attempts in a row without progress.
     package var failures: Int
-    /// How often it had to begin anew because what came was wrong.
+    /// The number of attempts that started from the beginning because of wrong data.
     package var restarts: Int
-    /// Whether nobody waits for it: its end is then told to its session.
+    /// Whether no caller waits for it, so that its end is reported to its session.
     package var isDetached: Bool
-    /// The last fault, of an attempt or of the whole.
+    /// The last fault, of an attempt or of the whole transfer.
     package var fault: TransferFault?
     package var answer: TransferAnswer?
-    /// Unix nanoseconds; `nil` before its end.
+    /// Unix nanoseconds; `nil` before the end.
     package var endedAt: Int64?
+    /// Whether its end waits until a run of the plugin creates the session, because the wake's run did not
+    /// acknowledge it.
+    package var isKept = false
 
-    /// The beginning.
+    /// The status of a new transfer.
     package init(state: TransferState = .queued, isDetached: Bool = true) {
         self.state = state
         failures = 0
@@ -81,10 +84,10 @@ package struct TransferStatus: Equatable, Sendable {
     }
 }
 
-/// All that is known of a transfer.
+/// The stored record of a transfer.
 package struct TransferRecord: Equatable, Sendable {
     package var request: TransferRequest
-    /// What makes two requests of a session the same one.
+    /// The key that duplicate requests of a session share.
     package var key: String
     package var point: TransferPoint
     package var status: TransferStatus
@@ -99,5 +102,19 @@ package struct TransferRecord: Equatable, Sendable {
         self.key = key
         self.point = point
         self.status = status
+    }
+
+    /// Whether no wake reports its end, so that the end waits for a run that claims it.
+    package var isQuiet: Bool { !request.tellsSession || status.isKept }
+
+    /// The memory of its end, bytes.
+    package var endBytes: Int {
+        var bytes =
+            request.body.count + request.continuation.count + (status.answer?.body.count ?? 0)
+        bytes += request.url.utf8.count + request.file.utf8.count + request.label.utf8.count
+        for header in request.headers + (status.answer?.headers ?? []) {
+            bytes += header.name.utf8.count + header.value.utf8.count
+        }
+        return bytes
     }
 }

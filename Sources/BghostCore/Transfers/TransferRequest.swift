@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be carried over the network, and within which bounds.
+/// A request for a transfer, with its limits.
 ///
-/// It is a file: a download ends in one and an upload begins with one, so that nothing of it has to
-/// be in memory, and a transfer can go on after whoever asked for it is gone.
+/// A transfer reads from or writes to a file: its data need not fit into memory, and it can continue after
+/// the run that requested it has ended.
 package struct TransferRequest: Hashable, Sendable {
     package var id: RunID
-    /// Whose permissions it has.
+    /// The plugin whose permissions apply.
     package var plugin: String
-    /// Transfers of one session are told of together when all have ended.
+    /// The session; the ends of its transfers are reported together.
     package var session: String
     package var kind: TransferKind
     package var url: String
-    /// In any case; "" is GET for a download, PUT for a file that is sent as it is, and else POST.
+    /// The method, in upper or lower case.
+    ///
+    /// "" means GET for a download, PUT for an upload of the file as it is, and POST for other uploads.
     package var method: String
     package var headers: [TransferHeader]
-    /// What a download sends: small, and repeated with each attempt.
+    /// The body of a download's request; it is small and sent with each attempt.
     package var body: [UInt8]
-    /// Absolute: where a download ends, and where an upload begins.
+    /// The absolute path of the file that a download writes or an upload reads.
     package var file: String
-    /// The SHA-256 that the file must have, 32 bytes.
+    /// The expected SHA-256 of the file, 32 bytes.
     package var digest: [UInt8]?
-    /// The most bytes of a download's file, and the most of an upload's.
+    /// The maximum length of the file, bytes.
     package var bytesMax: Int64
-    /// How long nothing may arrive or leave, nanoseconds.
+    /// The maximum time without received or sent bytes, nanoseconds.
     package var idleTimeout: UInt64
-    /// How long it may take with all its attempts, nanoseconds.
+    /// The maximum time for all attempts, nanoseconds.
     package var resourceTimeout: UInt64
-    /// What whoever asked for it wants to know again at its end.
+    /// Data of the plugin that is returned with the end.
     package var continuation: [UInt8]
-    /// Whether it waits for a good moment.
+    /// Whether the daemon may delay it to a favorable time.
     package var isDiscretionary: Bool
-    /// For people.
+    /// A label for people.
     package var label: String
-    /// Not before this time, Unix nanoseconds; `nil` is "at once".
+    /// The transfer does not start before this time, Unix nanoseconds; `nil` means at once.
     package var notBefore: Int64?
-    /// Whether its session is told of its end.
+    /// Whether its session is notified of its end.
     package var tellsSession: Bool
-    /// Whether the host chose the place of a download, and removes it once it has been dealt with.
+    /// Whether the host chose the path of a download, and deletes the file after the acknowledgement.
     package var hasOwnPlace: Bool
     /// Unix nanoseconds.
     package var createdAt: Int64
 
-    /// A request with Apple's timeouts: 60 s of silence, 7 days in all.
+    /// Creates a request with Apple's timeouts: 60 s without bytes, 7 days in total.
     package init(
         id: RunID,
         plugin: String,
@@ -78,7 +80,7 @@ package struct TransferRequest: Hashable, Sendable {
     /// The most bytes of `body`.
     package static let bodyBytesMax = 64 << 10
 
-    /// The method as it is sent.
+    /// The method as it is sent, in upper case.
     package var effectiveMethod: String {
         guard method.isEmpty else { return method.uppercased() }
         return switch kind {
@@ -89,27 +91,27 @@ package struct TransferRequest: Hashable, Sendable {
     }
 }
 
-/// Which way a transfer goes.
+/// The direction of a transfer.
 package enum TransferKind: Hashable, Sendable {
     case download
     case upload(UploadForm)
 }
 
-/// How a file is handed to a server.
+/// The way in which a file is uploaded.
 package enum UploadForm: Hashable, Sendable {
-    /// As the body of one request, which begins anew when it fails.
+    /// As the body of one request; a failed upload starts from the beginning.
     case whole
-    /// As one part of `multipart/form-data`, likewise.
+    /// As one part of `multipart/form-data`; a failed upload starts from the beginning.
     case multipart(field: String, fileName: String, contentType: String)
-    /// By tus 1.0.0, which goes on where it stood.
+    /// By tus 1.0.0, which resumes an upload.
     case tus
-    /// By `draft-ietf-httpbis-resumable-upload`, version 6, likewise.
+    /// By `draft-ietf-httpbis-resumable-upload`, version 6, which resumes an upload.
     case ietf
-    /// By what the server says that it speaks: the draft, tus, or neither.
+    /// By the protocol that the server supports: the draft, tus, or neither.
     case negotiated
 }
 
-/// A field in the head of an HTTP message.
+/// A header field of an HTTP message.
 package struct TransferHeader: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -120,7 +122,7 @@ package struct TransferHeader: Hashable, Sendable {
     }
 }
 
-/// The head of an answer.
+/// The head of an HTTP response.
 package struct AnswerHead: Equatable, Sendable {
     package var status: Int
     /// Names are in lower case.
@@ -131,17 +133,19 @@ package struct AnswerHead: Equatable, Sendable {
         self.headers = headers
     }
 
-    /// The first value of a field, whose name is given in lower case.
+    /// The first value of a field.
+    ///
+    /// - Parameter name: in lower case.
     package subscript(_ name: String) -> String? {
         headers.first { $0.name == name }?.value
     }
 
-    /// A field that has one whole number.
+    /// The value of a field that is a whole number.
     package func number(_ name: String) -> Int64? {
         self[name].flatMap(Self.number)
     }
 
-    /// Digits only: no sign and no space, which other readers might take otherwise.
+    /// Parses digits only: other programs may interpret a sign or a space differently.
     package static func number(_ text: some StringProtocol) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard !text.isEmpty, text.utf8.allSatisfy({ digits.contains($0) }) else { return nil }

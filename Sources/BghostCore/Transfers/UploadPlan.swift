@@ -2,28 +2,28 @@
 
 /// One request of an upload.
 package enum UploadStep: Equatable, Sendable {
-    /// Ask what the server speaks.
+    /// Ask which protocol the server supports.
     case ask
     /// Send the whole file.
     case send
-    /// Have a place made for it.
+    /// Create the upload at the server.
     case create
-    /// Ask how much of it has arrived.
+    /// Ask how many bytes have arrived.
     case locate
-    /// Send the rest.
+    /// Send the remaining bytes.
     case append(from: Int64)
 }
 
-/// What an answer to a step means.
+/// The meaning of a response to a step.
 package enum UploadVerdict: Equatable, Sendable {
-    /// The plan's next step follows, at once.
+    /// The next step follows at once.
     case proceed
     /// The server has the whole file.
     case complete
     case fault(TransferFault)
 }
 
-/// The requests of one attempt of an upload, in order, by what the server answers.
+/// The requests of one upload attempt, in the order that the responses determine.
 ///
 /// ```
 ///                 whole ─► send ─────────────────────────────────► complete
@@ -33,14 +33,14 @@ package enum UploadVerdict: Equatable, Sendable {
 ///                                └───────────────────────┘
 /// ```
 package struct UploadPlan: Equatable, Sendable {
-    /// What is remembered from one attempt to the next.
+    /// The state that the next attempt continues with.
     package private(set) var point: TransferPoint
     private let form: UploadForm
     private let size: Int64
-    /// How much the server has; `nil` until it has said so in this attempt.
+    /// The number of bytes at the server; `nil` until the server has sent it in this attempt.
     private var offset: Int64?
 
-    /// The plan of an attempt that begins where the last one ended.
+    /// Creates the plan of an attempt that continues where the last one ended.
     package init(form: UploadForm, size: Int64, point: TransferPoint) {
         self.form = form
         self.size = size
@@ -53,7 +53,7 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     package var next: UploadStep {
         switch point.dialect {
         case nil: .ask
@@ -69,7 +69,7 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    /// The method of a step; `nil` is the one that was asked for.
+    /// The method of a step; `nil` means the request's method.
     package func method(of step: UploadStep) -> String? {
         switch step {
         case .ask: "OPTIONS"
@@ -80,7 +80,7 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    /// What a step says in its head, besides what was asked for.
+    /// The headers of a step, in addition to those of the request.
     package func headers(of step: UploadStep) -> [TransferHeader] {
         let isTus = point.dialect == .tus
         let version =
@@ -88,7 +88,7 @@ package struct UploadPlan: Equatable, Sendable {
             ? TransferHeader("Tus-Resumable", "1.0.0")
             : TransferHeader("Upload-Draft-Interop-Version", "6")
         switch step {
-        // Both, since it is not known yet whom it is said to.
+        // Send both headers, since the server's protocol is not known yet.
         case .ask:
             return [
                 TransferHeader("Tus-Resumable", "1.0.0"),
@@ -110,7 +110,7 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    /// Takes the answer to the next step.
+    /// Handles the response to the current step.
     ///
     /// - Parameter location: the answer's `Location`, as an absolute URL.
     package mutating func take(_ head: AnswerHead, location: String?) -> UploadVerdict {
@@ -169,13 +169,13 @@ package struct UploadPlan: Equatable, Sendable {
         self.offset = offset
         point.bytes = offset
         guard offset == size else { return .proceed }
-        // By the draft, the last byte may be there and the end of it not yet said.
+        // In the draft, all bytes may have arrived before the upload is marked as complete.
         return point.dialect == .tus || head["upload-complete"] == "?1" ? .complete : .proceed
     }
 
     private mutating func append(_ head: AnswerHead, _ from: Int64) -> UploadVerdict {
         guard (200...299).contains(head.status) else {
-            // Whatever became of it, the server knows best how much has arrived.
+            // After any error, only the server knows how many bytes have arrived.
             offset = nil
             if [404, 410].contains(head.status) { return gone(head) }
             guard [409, 460].contains(head.status) else { return .fault(Self.fault(of: head)) }
@@ -188,7 +188,7 @@ package struct UploadPlan: Equatable, Sendable {
             )
         }
         guard point.dialect == .tus else {
-            // The answer to the whole upload, from whoever received it.
+            // The response to the whole upload, from the server's application.
             guard head["upload-complete"] != "?0" else {
                 return afresh("does not take the end of the upload for its end", head)
             }
@@ -207,7 +207,7 @@ package struct UploadPlan: Equatable, Sendable {
         return .proceed
     }
 
-    /// A place that is there no more is made anew.
+    /// Handles an upload that the server no longer knows: the next attempt creates a new one.
     private mutating func gone(_ head: AnswerHead) -> UploadVerdict {
         guard [403, 404, 410].contains(head.status) else { return .fault(Self.fault(of: head)) }
         return afresh("does not know the upload any more", head)
@@ -220,7 +220,7 @@ package struct UploadPlan: Equatable, Sendable {
         )
     }
 
-    /// Begins with a new place.
+    /// Discards the URL and the position, so that the next attempt creates a new upload.
     private mutating func forget() {
         point.uploadURL = nil
         point.bytes = 0

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What tells one version of a resource from another, byte for byte.
+/// The validator of a version of a resource: equal validators mean equal bytes.
 package enum Validator: Equatable, Sendable {
     /// A strong entity tag with its quotes.
     case tag(String)
-    /// A date of last change that is old enough to be one of a single version.
+    /// A date of last modification that is old enough to identify one version.
     case date(String)
 
-    /// The strongest that an answer has; `nil` if two versions might share what it has.
+    /// The strongest validator of a response; `nil` if two versions could share it.
     package init?(_ head: AnswerHead) {
         if let tag = head["etag"] {
-            // A weak tag says that two versions mean the same, not that their bytes are the same.
+            // Two versions with the same weak tag are equivalent, but their bytes may differ.
             guard Self.isStrong(tag) else { return nil }
             self = .tag(tag)
             return
@@ -18,20 +18,20 @@ package enum Validator: Equatable, Sendable {
         guard let text = head["last-modified"], let changed = HTTPDate.unixSeconds(text),
             let date = head["date"].flatMap(HTTPDate.unixSeconds)
         else { return nil }
-        // It counts in seconds: of a file that was written within the last ones there may be
+        // The date has a resolution of one second: a file that was modified just before the response may have
         // another version with the same date (RFC 9110, section 8.8.2.2).
         guard date - changed >= 60 else { return nil }
         self = .date(text)
     }
 
-    /// What is sent as `If-Range`, and kept.
+    /// The value of `If-Range`, which is also stored.
     package var text: String {
         switch self {
         case .tag(let text), .date(let text): text
         }
     }
 
-    /// Reads what `text` was.
+    /// Parses a stored `text`.
     package init?(text: String) {
         if Self.isStrong(text) {
             self = .tag(text)
@@ -42,10 +42,10 @@ package enum Validator: Equatable, Sendable {
         }
     }
 
-    /// Whether an answer that has validators at all is of this version.
+    /// Whether a response, if it has a validator, is of this version.
     package func agrees(with head: AnswerHead) -> Bool {
         switch self {
-        // A part need not repeat the date, but must repeat the tag (RFC 9110, section 15.3.7).
+        // A partial response must repeat the tag, but need not repeat the date (RFC 9110, section 15.3.7).
         case .tag(let tag): head["etag"] == tag
         case .date(let date): head["last-modified"].map { $0 == date } ?? true
         }

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a session from waking its plugin again and again: whoever creates new transfers whenever it
-/// is told of the last ones would run for ever.
+/// Limits how often a session wakes its plugin: a handler that creates new transfers in each wake would run
+/// forever.
 ///
-/// Each time that it does so within the delay, the delay doubles; when one passes without that, it
-/// begins anew. Times are Unix nanoseconds.
+/// Each time that the plugin creates transfers within the delay, the delay doubles. After a delay without new
+/// transfers, it starts again from `base`. Times are nanoseconds of a clock that cannot be set.
 package struct WakeLimiter: Equatable, Sendable {
-    /// The first delay.
+    /// The default first delay.
     package static let base: Int64 = 60_000_000_000
     package static let cap: Int64 = 3_600_000_000_000
 
-    /// How long the next wake is held back; 0 if it is not.
+    private let base: Int64
+    /// The delay of the next wake; 0 if there is none.
     package private(set) var delay: Int64 = 0
-    /// Since when.
+    /// The start of the delay.
     private var since: Int64 = 0
-    /// Whether a wake has been held back by this delay.
+    /// Whether a wake was delayed by the current delay.
     private var isUsed = false
 
-    package init() {}
+    /// - Parameter base: the first delay.
+    package init(base: Int64 = base) { self.base = base }
 
-    /// A run that was told of ends has created transfers; however many, it counts once.
+    /// Records that a run of a wake has created transfers; several transfers of a run count once.
     package mutating func created(now: Int64) {
         let isAgain = delay > 0 && (isUsed || isUnderWay(now))
-        delay = isAgain ? min(Self.cap, delay * 2) : Self.base
+        delay = isAgain ? min(Self.cap, delay * 2) : base
         since = now
         isUsed = false
     }
 
-    /// When the session's handler may be run; `nil` is "now".
+    /// The earliest start of the session's handler; `nil` means now.
     package mutating func earliest(now: Int64) -> Int64? {
         guard isUnderWay(now) else {
-            self = WakeLimiter()
+            self = WakeLimiter(base: base)
             return nil
         }
         isUsed = true
         return since.addingClamped(delay)
     }
 
-    /// A clock that was set back holds nothing for longer than the delay.
     private func isUnderWay(_ now: Int64) -> Bool {
         delay > 0 && now >= since && now < since.addingClamped(delay)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose signatures are believed: a public key as `minisign` writes it.
+/// The public key of a trusted signer, in the format of `minisign`.
 package struct MinisignPublicKey: Equatable, Sendable {
-    /// Tells keys apart; it is written in every signature.
+    /// The number that identifies the key; every signature contains it.
     package let number: [UInt8]
-    /// Ed25519, 32 bytes.
+    /// The Ed25519 key, 32 bytes.
     package let key: [UInt8]
 
     static let algorithm = Array("Ed".utf8)
@@ -16,7 +16,8 @@ package struct MinisignPublicKey: Equatable, Sendable {
         self.key = key
     }
 
-    /// Reads the line that `minisign -p` shows, `RW…`, or the file with its comment before.
+    /// Parses the line that `minisign -p` prints, `RW…`, or a public key file with its comment
+    /// line.
     package init(_ text: String) throws(TrustError) {
         let line = text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
         guard let bytes = Base64.decode(line), bytes.count == Self.bytes,
@@ -34,7 +35,7 @@ package struct MinisignPublicKey: Equatable, Sendable {
     /// The line in base64.
     package var line: String { Base64.encode(Self.algorithm + number + key) }
 
-    /// As `minisign` shows it.
+    /// The number in the form that `minisign` shows.
     package var name: String { Self.name(of: number) }
 
     static func name(of number: [UInt8]) -> String {

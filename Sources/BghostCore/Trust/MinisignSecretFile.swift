@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a file says that `minisign -G -W` writes: a secret key without a password.
+/// The contents of a file that `minisign -G -W` writes: a secret key without a password.
 package struct MinisignSecretFile: Equatable, Sendable {
-    /// Of the key, 32 bytes.
+    /// The seed of the secret key, 32 bytes.
     package let seed: [UInt8]
-    /// Written beside it; whether the two belong together is not seen here.
+    /// The public key in the file; this type does not check that it belongs to the seed.
     package let publicKey: MinisignPublicKey
 
     private enum Layout {
@@ -15,7 +15,7 @@ package struct MinisignSecretFile: Equatable, Sendable {
         static let publicKey = 94..<126
     }
 
-    /// Reads the file's text.
+    /// Parses the file's text.
     package init(_ text: String) throws(TrustError) {
         let lines = text.split(whereSeparator: \.isNewline)
         guard lines.count == 2, let bytes = Base64.decode(String(lines[1])),

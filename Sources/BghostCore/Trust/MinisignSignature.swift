@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signature of a file, as `minisign` writes it beside the file.
+/// A signature of a file, in the format that `minisign` writes beside the file.
 package struct MinisignSignature: Equatable, Sendable {
-    /// Of the key that made it.
+    /// The number of the key that made the signature.
     package let number: [UInt8]
     package let signature: [UInt8]
-    /// It is signed too.
+    /// The trusted comment, which `commentSignature` signs.
     package let comment: String
     package let commentSignature: [UInt8]
 
-    /// What a signature's file is called, behind the name of what it signs.
+    /// The suffix that the signature's file adds to the name of the signed file.
     package static let suffix = ".minisig"
-    /// The longest file of a signature.
+    /// The maximum size of a signature's file, bytes.
     package static let bytesMax = 16 << 10
     private static let commentMark = "trusted comment: "
     private static let signatureBytes = 64
@@ -28,9 +28,9 @@ package struct MinisignSignature: Equatable, Sendable {
         self.commentSignature = commentSignature
     }
 
-    /// Reads a signature's file.
+    /// Parses the text of a signature's file.
     package init(_ text: String) throws(TrustError) {
-        // Bytes, as minisign reads them: to Swift, "\r\n" is one character and no end of a line.
+        // Split by bytes, as minisign does: to Swift, "\r\n" is one character and not a line end.
         let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false).map {
             String(Substring($0))
         }
@@ -62,12 +62,14 @@ package struct MinisignSignature: Equatable, Sendable {
             + "\(Self.commentMark)\(comment)\n\(Base64.encode(commentSignature))\n"
     }
 
-    /// Says whether somebody signed this.
+    /// Checks that a signer signed a message.
     ///
     /// - Parameters:
-    ///   - signer: what the key is called, for messages.
-    ///   - verify: whether a signature is one of a message, by the key; that is mathematics, and not this
-    ///     module's.
+    ///   - message: the signed bytes.
+    ///   - key: the signer's public key.
+    ///   - signer: the name of the signer, for messages.
+    ///   - verify: verifies a signature of a message by a key; the cryptography is not part of this
+    ///     module.
     package func check(
         _ message: [UInt8],
         by key: MinisignPublicKey,

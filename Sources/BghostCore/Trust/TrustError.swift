@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file is not believed.
+/// The error for a file that is not trusted.
 package struct TrustError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// The reason, and how to resolve it.
     package let description: String
 
     package init(_ description: String) {

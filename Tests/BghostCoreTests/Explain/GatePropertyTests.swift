@@ -7,7 +7,7 @@ import Testing
 /// What `why` says is what decides: whatever has happened, a request whose gates are all open begins,
 /// and one that begins had no gate closed that the event did not open.
 @Suite(.ownThreads) struct GatePropertyTests {
-    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(8))
+    @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(8))
     func gatesAreOpenExactlyIfTheRequestBegins(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
         for _ in 0..<1_500 {
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(4))
+    @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(4))
     func nothingBeginsInADrainAndEachRequestSaysSo(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
         for _ in 0..<300 { try fate.next() }
@@ -104,7 +104,7 @@ private struct GateFate {
 
     mutating func next() throws {
         steps += 1
-        switch below(18) {
+        switch below(19) {
         case 0..<4: submit(isSimulated: false)
         case 4: submit(isSimulated: true)
         case 5, 6: arrive()
@@ -114,9 +114,10 @@ private struct GateFate {
         case 11: changePlugin()
         case 12: withdraw()
         case 13: setClock()
-        case 14: forgive()
+        case 14: clearThrottle()
         case 15: lookAtClock()
         case 16: use()
+        case 17: holdForStore()
         default: pass()
         }
     }
@@ -206,7 +207,7 @@ private struct GateFate {
 
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
-        // A debt is looked at anew, so what it delays may be over.
+        // Throttle points are looked at anew, so what they delay may be over.
         happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget]) {
             $0.clockWasSet(now: $1, &$2)
         }
@@ -256,7 +257,11 @@ private struct GateFate {
         record.outcome = outcome
         record.duration = .seconds(below(60))
         if case .killed = outcome { record.stopReason = .expired }
-        let finish = RunFinish(record: record, outcome: outcome)
+        let finish = RunFinish(
+            record: record,
+            outcome: outcome,
+            stoppedAfter: record.stopReason == nil ? nil : 5_000_000_000
+        )
         happen(opening: [.overlap, .handler, .slot, .throttle]) {
             $0.ended(start.ticket, finish, now: $1, &$2)
         }
@@ -309,8 +314,14 @@ private struct GateFate {
         }
     }
 
-    private mutating func forgive() {
+    /// The store fills up, and is kept up with again; most of the time it is.
+    private mutating func holdForStore() {
+        let reason: String? = below(3) == 0 ? "the store has been failing" : nil
+        happen(opening: [.store]) { $0.storeHolds(reason, now: $1, &$2) }
+    }
+
+    private mutating func clearThrottle() {
         let task = someTask()
-        happen(opening: [.throttle]) { _ = $0.forgive(task, now: $1, &$2) }
+        happen(opening: [.throttle]) { _ = $0.clearThrottle(task, now: $1, &$2) }
     }
 }

@@ -26,37 +26,17 @@ import Testing
     }
 
     @Test func withoutReasonsItIsAvailable() {
-        #expect(RefreshStatus(RefreshStatus.Switches(), given: FactSheet()) == .available)
+        #expect(RefreshStatus(isDenied: false, []) == .available)
     }
 
-    @Test(arguments: [true, false])
-    func anOperatorsNoGoesBeforeAllElse(isPlugin: Bool) {
-        var switches = RefreshStatus.Switches()
-        switches.isDraining = true
-        if isPlugin { switches.isPluginDisabled = true } else { switches.isKindDisabled = true }
-        #expect(RefreshStatus(switches, given: FactSheet()) == .denied)
+    @Test func anOperatorsNoGoesBeforeAllElse() {
+        #expect(RefreshStatus(isDenied: true, [.drain, .budget]) == .denied)
     }
 
     @Test func allReasonsAreTold() {
-        var facts = FactSheet()
-        _ = facts.take(.externalPower, .state(false), at: 0, origin: .ups)
-        _ = facts.take(.idle, .pressure(cpu: 80, io: 0), at: 0)
-        var switches = RefreshStatus.Switches()
-        switches.isDraining = true
-        switches.isInMaintenance = true
-        switches.isBudgetSpent = true
-        #expect(
-            RefreshStatus(switches, given: facts)
-                == .restricted([.onBattery, .drain, .maintenance, .budget])
-        )
-        _ = facts.pass(to: 10)
-        #expect(
-            RefreshStatus(switches, given: facts) == .restricted(RefreshStatus.Restriction.allCases)
-        )
-        #expect(
-            RefreshStatus(RefreshStatus.Switches(), given: facts).text
-                == "restricted (onBattery, pressure)"
-        )
+        let status = RefreshStatus(isDenied: false, [.lowBattery, .drain, .budget])
+        #expect(status.text == "restricted (lowBattery, drain, budget)")
+        #expect(status.code == 3 && status.reasons == 11)
     }
 
     @Test(arguments: [

@@ -86,7 +86,7 @@ import Testing
         #expect(sheet.simulate(.externalPower, as: .fails, now: moment(1)) == .externalPower)
         #expect(sheet.take(.externalPower, .state(true), at: 2) == [])
         let unmet = try #require(sheet.unmet(.externalPower).first)
-        #expect(unmet.reading == "simulated fails")
+        #expect(unmet.reading == "simulated unmet")
         #expect(unmet.source == "simulate fact")
         #expect(unmet.since == moment(1).unix)
         #expect(sheet.simulate(.externalPower, as: nil, now: moment(3)) == .externalPower)

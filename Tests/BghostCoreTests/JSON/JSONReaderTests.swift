@@ -4,7 +4,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct JSONReaderTests {
     /// A text and the compact text that it must be read as.
     struct Good: Sendable, CustomTestStringConvertible {

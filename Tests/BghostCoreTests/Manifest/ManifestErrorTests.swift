@@ -59,16 +59,21 @@ struct ManifestErrorTests {
         Bad(.unknownKey, "{ \"version\": 1, ▶\"schema\": \"\" }"),
         Bad(.unknownKey, "{ \"version\": 1, ▶\"é\\n\": 0 }"),
         Bad(.unknownKey, host("▶\"slot\": 4"), label: "did you mean `slots`?"),
+        Bad(.unknownKey, "{ \"version\": 1, ▶\"task\": {} }", label: "did you mean `tasks`?"),
+        Bad(.unknownKey, "{ \"version\": 1, ▶\"plugin\": {} }", label: "did you mean `plugins`?"),
+        Bad(.unknownKey, "{ \"version\": 1, ▶\"Session\": {} }", label: "did you mean `sessions`?"),
+        Bad(.unknownKey, plugin("▶\"limit\": {}"), label: "did you mean `limits`?"),
+        Bad(.unknownKey, task("▶\"handlers\": \"h\""), label: "did you mean `handler`?"),
         Bad(.unknownKey, plugin("▶\"isolatoin\": \"worker\""), label: "did you mean `isolation`?"),
         Bad(
             .unknownKey,
             plugin("\"permissions\": { ▶\"netwrok\": [] }"),
             label: "did you mean `network`?"
         ),
-        Bad(.unknownKey, plugin("▶\"memory\": \"1MiB\""), label: "it belongs into `limits`"),
+        Bad(.unknownKey, plugin("▶\"memory\": \"1MiB\""), label: "move it into `limits`"),
         Bad(.unknownKey, plugin("\"limits\": { ▶\"runtime\": \"1s\" }")),
         Bad(.unknownKey, task("▶\"Every\": \"1h\""), label: "did you mean `every`?"),
-        Bad(.unknownKey, task("▶\"runtime\": \"1s\""), label: "it belongs into `limits`"),
+        Bad(.unknownKey, task("▶\"runtime\": \"1s\""), label: "move it into `limits`"),
         Bad(.unknownKey, task("\"submitAtStart\": { \"ifAbsent\": true, ▶\"if\": 1 }")),
         Bad(.duplicateKey, "{ \"version\": 1, ▶\"version\": 1 }"),
         Bad(.duplicateKey, "{ \"version\": 1, \"host\": {}, ▶\"host\": {} }"),
@@ -96,6 +101,7 @@ struct ManifestErrorTests {
               "notifications": { "task": "n", "rate": { "count": ▶0 } } }
             """
         ),
+        Bad(.outOfRange, plugin("\"permissions\": ▶{ \"read\": [\(manyPaths)] }")),
         Bad(.notHonoured, host("▶\"dashboard\": \"none\"")),
         Bad(.notHonoured, host("▶\"history\": {}")),
         Bad(.notDefined, plugin("\"signedBy\": ▶\"acme\"")),
@@ -322,6 +328,12 @@ struct ManifestErrorTests {
         ),
     ]
 
+    /// More than a worker can be told of.
+    private static let manyPaths: String = {
+        let stem = "/usr/" + String(repeating: "d", count: 90)
+        let paths: [String] = (0..<400).map { "\"\(stem)\($0)\"" }
+        return paths.joined(separator: ", ")
+    }()
     private static func host(_ fields: String) -> String { ManifestFixture.host(fields) }
     private static func plugin(_ fields: String) -> String { ManifestFixture.plugin(fields) }
     private static func task(_ fields: String) -> String { ManifestFixture.task(fields) }

@@ -132,7 +132,7 @@ struct ManifestNameTests {
         Bad(
             .badPath,
             host("\"control\": ▶\"unix:/\(String(repeating: "a", count: 107))\""),
-            label: "107 are the most"
+            label: "at most 103, and 93 of its folder"
         ),
         Bad(
             .outOfRange,

@@ -3,9 +3,9 @@
 import BghostCore
 import Testing
 
-/// A book with short names for what tests do to it.
+/// A pendingIndex with short names for what tests do to it.
 struct Line {
-    var book = RequestBook()
+    var pendingIndex = PendingRequestIndex()
     var now: Int64 = 0
 
     static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
@@ -15,20 +15,20 @@ struct Line {
         _ overlap: Overlap = .queue,
         group: Int = 0
     ) -> Int {
-        book.entry(for: identifier, definition: 0, group: group, overlap: overlap)
+        pendingIndex.entry(for: identifier, definition: 0, group: group, overlap: overlap)
     }
 
     mutating func retry(_ number: Int, _ entry: Int, earliest: Int64) {
         let request = Request(
             id: Self.id(number),
-            task: book.entries[entry].identifier,
+            task: pendingIndex.entries[entry].identifier,
             parameters: "{}",
             submittedAt: now,
             earliestBegin: earliest,
             priority: 500,
             counters: AttemptCounters(failures: 1)
         )
-        #expect(book.accept(request, entry: entry, now: now) == nil)
+        #expect(pendingIndex.accept(request, entry: entry, now: now) == nil)
     }
 
     @discardableResult
@@ -42,7 +42,7 @@ struct Line {
     ) -> Request? {
         let request = Request(
             id: Self.id(number),
-            task: book.entries[entry].identifier,
+            task: pendingIndex.entries[entry].identifier,
             parameters: "{}",
             submittedAt: now,
             earliestBegin: earliest,
@@ -50,14 +50,14 @@ struct Line {
             priority: priority,
             isSimulated: isSimulated
         )
-        return book.accept(request, entry: entry, now: now)
+        return pendingIndex.accept(request, entry: entry, now: now)
     }
 
     /// All that can be done now, in short words.
     mutating func drain(atMost count: Int = .max) -> [String] {
         var done: [String] = []
         while done.count < count,
-            let decision = book.next(now: now, canStart: { _, _ in true })
+            let decision = pendingIndex.next(now: now, canStart: { _, _ in true })
         {
             switch decision {
             case .start(let request, _): done.append("start \(request.id.low)")
@@ -70,7 +70,7 @@ struct Line {
     }
 }
 
-extension RequestBook {
+extension PendingRequestIndex {
     /// The next thing to do, where nothing is kept of what was turned away.
     mutating func next(
         now: Int64,

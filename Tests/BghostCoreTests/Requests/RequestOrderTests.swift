@@ -14,30 +14,30 @@ import Testing
         #expect(line.drain() == ["start 1"])
         line.submit(2, entry, latest: 100)
         #expect(line.drain().isEmpty)
-        #expect(line.book.nextDue == 101)
+        #expect(line.pendingIndex.nextDue == 101)
         line.now = 100
-        line.book.becomeDue(now: 100)
+        line.pendingIndex.becomeDue(now: 100)
         #expect(line.drain().isEmpty)
         line.now = 101
-        line.book.becomeDue(now: 101)
+        line.pendingIndex.becomeDue(now: 101)
         #expect(line.drain() == ["missed 2"])
-        #expect(!line.book.contains(Line.id(2)))
+        #expect(!line.pendingIndex.contains(Line.id(2)))
     }
 
     @Test func aRequestThatBeginsAtItsLatestDateIsNotMissed() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100, latest: 100)
         line.now = 100
-        line.book.becomeDue(now: 100)
+        line.pendingIndex.becomeDue(now: 100)
         #expect(line.drain() == ["start 1"])
     }
 
     @Test func aLatestDateBeforeTheEarliestIsMissedAtOnceAfterIt() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100, latest: 50)
-        #expect(line.book.nextDue == 51)
+        #expect(line.pendingIndex.nextDue == 51)
         line.now = 51
-        line.book.becomeDue(now: 51)
+        line.pendingIndex.becomeDue(now: 51)
         #expect(line.drain() == ["missed 1"])
     }
 
@@ -46,26 +46,26 @@ import Testing
     @Test func aHoldDelaysAllButWhatIsSimulated() {
         var line = Line()
         let entry = line.entry("a")
-        line.book.hold(entry: entry, until: 100, now: 0)
+        line.pendingIndex.hold(entry: entry, until: 100, now: 0)
         line.submit(1, entry)
         #expect(line.drain().isEmpty)
         line.submit(2, entry, isSimulated: true)
         #expect(line.drain() == ["start 2"])
-        line.book.finished(entry: entry, now: 0)
+        line.pendingIndex.finished(entry: entry, now: 0)
         #expect(line.drain().isEmpty)
-        #expect(line.book.nextDue == 100)
+        #expect(line.pendingIndex.nextDue == 100)
         line.now = 100
-        line.book.becomeDue(now: 100)
+        line.pendingIndex.becomeDue(now: 100)
         #expect(line.drain() == ["start 1"])
     }
 
     @Test func aHoldThatIsLiftedLetsGoAtOnce() {
         var line = Line()
         let entry = line.entry("a")
-        line.book.hold(entry: entry, until: .max, now: 0)
+        line.pendingIndex.hold(entry: entry, until: .max, now: 0)
         line.submit(1, entry)
         #expect(line.drain().isEmpty)
-        line.book.hold(entry: entry, until: nil, now: 0)
+        line.pendingIndex.hold(entry: entry, until: nil, now: 0)
         #expect(line.drain() == ["start 1"])
     }
 
@@ -76,15 +76,15 @@ import Testing
         line.submit(1, entry, earliest: 500)
         line.retry(2, entry, earliest: 100)
         line.retry(3, entry, earliest: 200)
-        #expect(line.book.entries[entry].pending?.id == Line.id(1))
-        #expect([1, 2, 3].allSatisfy { line.book.contains(Line.id($0)) })
+        #expect(line.pendingIndex.entries[entry].pending?.id == Line.id(1))
+        #expect([1, 2, 3].allSatisfy { line.pendingIndex.contains(Line.id($0)) })
         for (date, number) in [(100, 2), (200, 3), (500, 1)] {
             line.now = Int64(date)
-            line.book.becomeDue(now: line.now)
+            line.pendingIndex.becomeDue(now: line.now)
             #expect(line.drain() == ["start \(number)"])
-            line.book.finished(entry: entry, now: line.now)
+            line.pendingIndex.finished(entry: entry, now: line.now)
         }
-        #expect(line.book.nextDue == nil)
+        #expect(line.pendingIndex.nextDue == nil)
     }
 
     @Test func aRedrivenRequestStandsBesideThePendingOne() {
@@ -104,8 +104,8 @@ import Testing
         dead = dead.redriven(now: 100)
         #expect(dead.counters == AttemptCounters(interruptions: 3))
         #expect(dead.attempt == 4 && dead.earliestBegin == nil && dead.latestBegin == nil)
-        #expect(line.book.accept(dead, entry: entry, now: 100) == nil)
-        #expect(line.book.entries[entry].pending?.id == Line.id(1))
+        #expect(line.pendingIndex.accept(dead, entry: entry, now: 100) == nil)
+        #expect(line.pendingIndex.entries[entry].pending?.id == Line.id(1))
         #expect(line.drain() == ["start 2"])
         // One that died of its memory has no count.
         dead.counters = AttemptCounters()
@@ -114,8 +114,8 @@ import Testing
         #expect(dead.redriven(now: 100).latestBegin == 101)
     }
 
-    @Test func whatSomebodySubmittedCountsInItsQuota() {
-        var book = RequestBook()
+    @Test func whatPluginsSubmitCountsInTheirQuota() {
+        var pendingIndex = PendingRequestIndex()
         func request(_ number: Int, _ submitter: Submitter, failures: Int = 0) -> Request {
             Request(
                 id: Line.id(number),
@@ -127,26 +127,26 @@ import Testing
                 counters: AttemptCounters(failures: failures)
             )
         }
-        let a = book.entry(for: "a", definition: 0, quota: 3, overlap: .queue)
-        let b = book.entry(for: "b", definition: 0, quota: 3, overlap: .queue)
-        let c = book.entry(for: "c", definition: 0, quota: 4, overlap: .queue)
-        func count() -> [Int] { [0, 3, 4, 5].map { book.submittedRequests(ofQuota: $0) } }
+        let a = pendingIndex.entry(for: "a", definition: 0, quota: 3, overlap: .queue)
+        let b = pendingIndex.entry(for: "b", definition: 0, quota: 3, overlap: .queue)
+        let c = pendingIndex.entry(for: "c", definition: 0, quota: 4, overlap: .queue)
+        func count() -> [Int] { [0, 3, 4, 5].map { pendingIndex.submittedRequests(ofQuota: $0) } }
         #expect(count() == [0, 0, 0, 0])
-        _ = book.accept(request(1, .operator), entry: a, now: 0)
-        _ = book.accept(request(2, .run(Line.id(9))), entry: b, now: 0)
-        _ = book.accept(request(3, .manifest), entry: c, now: 0)
-        _ = book.accept(request(4, .operator, failures: 1), entry: c, now: 0)
+        _ = pendingIndex.accept(request(1, .plugin("weather")), entry: a, now: 0)
+        _ = pendingIndex.accept(request(2, .run(Line.id(9))), entry: b, now: 0)
+        _ = pendingIndex.accept(request(3, .manifest), entry: c, now: 0)
+        _ = pendingIndex.accept(request(4, .plugin("weather"), failures: 1), entry: c, now: 0)
         #expect(count() == [0, 2, 0, 0])
-        _ = book.accept(request(5, .operator), entry: a, now: 0)
-        _ = book.accept(request(6, .operator), entry: c, now: 0)
+        _ = pendingIndex.accept(request(5, .plugin("weather")), entry: a, now: 0)
+        _ = pendingIndex.accept(request(6, .plugin("weather")), entry: c, now: 0)
         #expect(count() == [0, 2, 1, 0])
-        _ = book.accept(request(7, .manifest), entry: b, now: 0)
-        _ = book.withdraw(entry: c)
+        _ = pendingIndex.accept(request(7, .operator), entry: b, now: 0)
+        _ = pendingIndex.withdraw(entry: c)
         #expect(count() == [0, 1, 0, 0])
-        while case .start = book.next(now: 0, canStart: { _, _ in true }) {}
+        while case .start = pendingIndex.next(now: 0, canStart: { _, _ in true }) {}
         #expect(count() == [0, 0, 0, 0])
-        _ = book.accept(request(8, .operator), entry: a, now: 0)
-        #expect(book.withdrawAll(entry: a).count == 1)
+        _ = pendingIndex.accept(request(8, .plugin("weather")), entry: a, now: 0)
+        #expect(pendingIndex.withdrawAll(entry: a).count == 1)
         #expect(count() == [0, 0, 0, 0])
     }
 
@@ -164,7 +164,7 @@ import Testing
 
     @Test func noGroupTakesAllSlots() {
         var line = Line()
-        line.book = RequestBook(slots: 4)
+        line.pendingIndex = PendingRequestIndex(slots: 4)
         for number in 1...20 {
             line.submit(number, line.entry("greedy\(number)", group: 0), priority: 1000)
         }
@@ -176,7 +176,7 @@ import Testing
 
     @Test func aGroupAloneMayTakeAllSlots() {
         var line = Line()
-        line.book = RequestBook(slots: 4)
+        line.pendingIndex = PendingRequestIndex(slots: 4)
         _ = line.entry("other", group: 1)
         for number in 1...6 { line.submit(number, line.entry("t\(number)", group: 0)) }
         #expect(line.drain(atMost: 4) == (1...4).map { "start \($0)" })
@@ -184,12 +184,12 @@ import Testing
 
     @Test func aFreedSlotGoesToTheGroupBelowItsShare() {
         var line = Line()
-        line.book = RequestBook(slots: 2)
+        line.pendingIndex = PendingRequestIndex(slots: 2)
         let entries = (1...6).map { line.entry("t\($0)", group: 0) }
         for (index, entry) in entries.enumerated() { line.submit(index + 1, entry) }
         #expect(line.drain(atMost: 2) == ["start 1", "start 2"])
         line.submit(7, line.entry("late", group: 1), priority: 0)
-        line.book.finished(entry: entries[0], now: 0)
+        line.pendingIndex.finished(entry: entries[0], now: 0)
         #expect(line.drain(atMost: 1) == ["start 7"])
     }
 }

@@ -3,7 +3,7 @@
 import BghostCore
 import Testing
 
-/// The book packs what it keeps; what goes in comes out, whatever it is.
+/// The pendingIndex packs what it keeps; what goes in comes out, whatever it is.
 @Suite struct RequestRowTests {
     private static let plain = Request(
         id: RunID(high: 1, low: 2),
@@ -35,7 +35,7 @@ import Testing
         changed { $0.requirements = RequirementSet(rawValue: .max) },
         changed { $0.slot = -1 },
         changed { $0.missed = MissedSlots(count: 3, from: .min) },
-        changed { $0.submitter = .manifest },
+        changed { $0.submitter = .manifest }, changed { $0.submitter = .plugin("weather") },
         changed { $0.submitter = .run(RunID(high: .max, low: 0)) },
         changed { $0.task = "another" },
         changed {
@@ -47,26 +47,29 @@ import Testing
     ]
 
     @Test(arguments: requests) func aPendingRequestIsKeptWhole(request: Request) {
-        var book = RequestBook()
-        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
-        #expect(book.accept(Self.changed { $0.slot = 9 }, entry: entry, now: 0)?.id == nil)
-        #expect(book.accept(request, entry: entry, now: 0)?.slot == 9)
-        #expect(book.entries[entry].pending == request)
-        #expect(book.entries[entry].requests == [request])
-        #expect(book.entries[entry].countsInQuota == (request.submitter != .manifest))
-        #expect(book.accept(Self.plain, entry: entry, now: 0) == request)
-        #expect(book.entries[entry].pending == Self.plain)
-        #expect(book.withdrawAll(entry: entry) == [Self.plain])
-        #expect(book.entries[entry].pending == nil && book.entries[entry].requests.isEmpty)
+        var pendingIndex = PendingRequestIndex()
+        let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
+        #expect(pendingIndex.accept(Self.changed { $0.slot = 9 }, entry: entry, now: 0)?.id == nil)
+        #expect(pendingIndex.accept(request, entry: entry, now: 0)?.slot == 9)
+        #expect(pendingIndex.entries[entry].pending == request)
+        #expect(pendingIndex.entries[entry].requests == [request])
+        #expect(pendingIndex.entries[entry].countsInQuota == request.submitter.isPlugin)
+        #expect(pendingIndex.accept(Self.plain, entry: entry, now: 0) == request)
+        #expect(pendingIndex.entries[entry].pending == Self.plain)
+        #expect(pendingIndex.withdrawAll(entry: entry) == [Self.plain])
+        #expect(
+            pendingIndex.entries[entry].pending == nil
+                && pendingIndex.entries[entry].requests.isEmpty
+        )
     }
 
     @Test(arguments: requests) func whatStartsIsWhatWasAccepted(request: Request) {
-        var book = RequestBook()
-        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
-        _ = book.accept(request, entry: entry, now: 0)
-        book.becomeDue(now: .max)
+        var pendingIndex = PendingRequestIndex()
+        let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
+        _ = pendingIndex.accept(request, entry: entry, now: 0)
+        pendingIndex.becomeDue(now: .max)
         var asked: [Request] = []
-        let decision = book.next(now: .max - 1) { request, _ in
+        let decision = pendingIndex.next(now: .max - 1) { request, _ in
             asked.append(request)
             return true
         }
@@ -82,33 +85,33 @@ import Testing
 
     /// Identifiers that are alike, and more of them than fit into the first table.
     @Test func identifiersAreToldApart() {
-        var book = RequestBook()
+        var pendingIndex = PendingRequestIndex()
         var names = ["", "é", "e\u{301}", "a", "aa", "job.1234567", "job.12345678"]
         names += (0..<5000).map { "job.12345678.\($0)" }
         names += (0..<50).map { String(repeating: "x", count: $0 + 2) }
         for (index, name) in names.enumerated() {
-            #expect(book.entry(of: name) == nil)
-            #expect(book.entry(for: name, definition: index % 7, overlap: .queue) == index)
+            #expect(pendingIndex.entry(of: name) == nil)
+            #expect(pendingIndex.entry(for: name, definition: index % 7, overlap: .queue) == index)
         }
-        #expect(book.entries.count == names.count)
+        #expect(pendingIndex.entries.count == names.count)
         for (index, name) in names.enumerated() {
-            #expect(book.entry(of: name) == index)
-            #expect(book.entry(for: name, definition: 99, overlap: .allow) == index)
-            #expect(Array(book.entries[index].identifier.utf8) == Array(name.utf8))
-            #expect(book.entries[index].definition == index % 7)
-            #expect(book.entries[index].overlap == .queue)
+            #expect(pendingIndex.entry(of: name) == index)
+            #expect(pendingIndex.entry(for: name, definition: 99, overlap: .allow) == index)
+            #expect(Array(pendingIndex.entries[index].identifier.utf8) == Array(name.utf8))
+            #expect(pendingIndex.entries[index].definition == index % 7)
+            #expect(pendingIndex.entries[index].overlap == .queue)
         }
-        #expect(book.entry(of: "job.12345678.5000") == nil)
+        #expect(pendingIndex.entry(of: "job.12345678.5000") == nil)
     }
 
     @Test func aHoldStaysWhenAllIsWithdrawn() {
-        var book = RequestBook()
-        let entry = book.entry(for: "a", definition: 0, overlap: .queue)
-        book.hold(entry: entry, until: 50, now: 0)
-        _ = book.accept(Self.plain, entry: entry, now: 0)
-        #expect(book.withdrawAll(entry: entry) == [Self.plain])
-        #expect(book.entries[entry].hold == 50)
-        book.hold(entry: entry, until: nil, now: 0)
-        #expect(book.entries[entry].hold == nil)
+        var pendingIndex = PendingRequestIndex()
+        let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
+        pendingIndex.hold(entry: entry, until: 50, now: 0)
+        _ = pendingIndex.accept(Self.plain, entry: entry, now: 0)
+        #expect(pendingIndex.withdrawAll(entry: entry) == [Self.plain])
+        #expect(pendingIndex.entries[entry].hold == 50)
+        pendingIndex.hold(entry: entry, until: nil, now: 0)
+        #expect(pendingIndex.entries[entry].hold == nil)
     }
 }

@@ -101,6 +101,37 @@ import Testing
             ("prlimit64", [1 << 32], true, true),
             ("tgkill", [77], true, true),
             ("tgkill", [78], false, true),
+            // S_ISUID and S_ISGID, in each call that takes a mode
+            ("chmod", [0, 0o755], true, true),
+            ("chmod", [0, 0o4755], false, false),
+            ("chmod", [0, 0o2755], false, false),
+            // S_ISVTX is nobody's right.
+            ("fchmod", [3, 0o1777], true, true),
+            ("fchmod", [3, 0o4000], false, false),
+            ("fchmodat", [3, 0, 0o644], true, true),
+            ("fchmodat", [3, 0, 0o6755], false, false),
+            ("fchmodat2", [3, 0, 0o4755, 0], false, false),
+            ("creat", [0, 0o600], true, true),
+            ("creat", [0, 0o4700], false, false),
+            ("mkdir", [0, 0o755], true, true),
+            ("mkdir", [0, 0o2755], false, false),
+            ("mkdirat", [3, 0, 0o2755], false, false),
+            // O_WRONLY | O_CREAT
+            ("open", [0, 0o101, 0o644], true, true),
+            ("open", [0, 0o101, 0o4755], false, false),
+            // Without it the kernel does not look at the mode, which is then whatever was there.
+            ("open", [0, 0, 0o7777], true, true),
+            ("openat", [3, 0, 0o101, 0o2644], false, false),
+            // O_TMPFILE
+            ("openat", [3, 0, 0o20_200_001, 0o4755], false, false),
+            // O_DIRECTORY
+            ("openat", [3, 0, 0o200_000, 0o4755], true, true),
+            // What lies in memory no filter sees.
+            ("openat2", [3, 0, 0, 24], false, false),
+            // FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE gives back; anything else takes.
+            ("fallocate", [3, 3, 0, 4096], true, true),
+            ("fallocate", [3, 0, 0, 4096], false, false),
+            ("fallocate", [3, 1, 0, 4096], false, false),
         ] as [(String, [UInt64], Bool, Bool)]
     )
     func `Arguments decide`(
@@ -142,6 +173,38 @@ import Testing
             let number = try #require(numbers[name])
             let answer = try machine.answer(Self.machine, number, [0, 4096, protection])
             #expect((answer == FilterProgram.Answer.allow) == (isAllowed || writesCode))
+        }
+    }
+
+    @Test(
+        arguments: [
+            // MAP_PRIVATE and MAP_SHARED, with MAP_ANONYMOUS and of a file
+            (0x22, true), (0x02, true), (0x01, true), (0x21, false), (0x8021, false),
+            // MAP_SHARED_VALIDATE
+            (0x23, false), (0x03, true),
+        ] as [(UInt64, Bool)]
+    )
+    func `Anonymous memory is not shared where nothing counts it`(kind: UInt64, isAllowed: Bool)
+        throws
+    {
+        for (sharesMemory, writesCode) in [(false, true), (false, false), (true, true)] {
+            var policy = SystemCallPolicy()
+            policy.sharesMemory = sharesMemory
+            policy.writesCode = writesCode
+            let numbers = Self.numbers(policy, seed: 6)
+            let machine = FilterMachine(Self.program(policy, numbers).instructions)
+            let number = try #require(numbers["mmap"])
+            let answer = try machine.answer(Self.machine, number, [0, 4096, 3, kind])
+            #expect((answer == FilterProgram.Answer.allow) == (isAllowed || sharesMemory))
+        }
+    }
+
+    @Test func `Preallocation is refused as a file system does that has none`() throws {
+        let numbers = Self.numbers(SystemCallPolicy(), seed: 7)
+        let machine = FilterMachine(Self.program(SystemCallPolicy(), numbers).instructions)
+        for (name, error) in [("fallocate", 95), ("openat2", 38)] as [(String, UInt32)] {
+            let number = try #require(numbers[name])
+            #expect(try machine.answer(Self.machine, number) == Self.denied(error), "\(name)")
         }
     }
 

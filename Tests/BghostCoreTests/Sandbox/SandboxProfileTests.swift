@@ -39,18 +39,65 @@ import Testing
         }
         #expect(profile.wanted == Set(SandboxLayer.allCases))
         #expect(profile.required == [.landlock])
+        #expect(profile.calls == Self.calls())
+        #expect(access(profile, "/dev/zero") == nil)
+    }
+
+    /// Those of a worker whose memory the daemon watches.
+    private static func calls(opensSockets: Bool = false, startsProcesses: Bool = false)
+        -> SystemCallPolicy
+    {
+        var calls = SystemCallPolicy(
+            opensSockets: opensSockets,
+            startsProcesses: startsProcesses
+        )
+        calls.sharesMemory = false
+        return calls
+    }
+
+    @Test(arguments: [(nil, false), (1 << 28, true)] as [(UInt64?, Bool)])
+    func `Memory is shared where it has no limit or the kernel counts it`(
+        limit: UInt64?,
+        isHeld: Bool
+    ) {
+        let profile = SandboxProfile(
+            Permissions(),
+            limits: WorkerLimits(memoryBytes: limit),
+            library: "",
+            dataDirectory: nil,
+            kernelCountsMemory: isHeld
+        )
         #expect(profile.calls == SystemCallPolicy())
+        #expect(access(profile, "/dev/zero") == [.read, .write])
+    }
+
+    @Test func `Where programs may run, code lies in folders of libraries only`() {
+        let profile = Self.profile(Permissions(read: ["/r", "/usr/bin"]), processes: 4)
+        #expect(access(profile, "/usr") == [.read, .noCode])
+        #expect(access(profile, "/usr/lib") == .read)
+        #expect(access(profile, "/usr/bin") == [.read, .named, .owned, .execute])
+        let all = Self.profile(Permissions(read: ["/usr"]), processes: 4)
+        #expect(access(all, "/usr")?.contains(.noCode) == false)
+        // Without programs of its own nothing starts the loader either.
+        #expect(access(Self.profile(processes: 4), "/usr") == .read)
+        let elsewhere = SandboxProfile(
+            Permissions(read: ["/r"]),
+            limits: WorkerLimits(processes: 4),
+            library: "/usr/libexec/bghost/a.so",
+            dataDirectory: nil
+        )
+        #expect(access(elsewhere, "/usr/libexec/bghost/a.so") == [.read, .owned])
     }
 
     @Test func `Each permission opens one thing`() {
         let network = Self.profile(Permissions(directNetwork: true))
         #expect(network.wanted == Set(SandboxLayer.allCases).subtracting([.network]))
-        #expect(network.calls == SystemCallPolicy(opensSockets: true))
+        #expect(network.calls == Self.calls(opensSockets: true))
         #expect(access(network, "/etc/resolv.conf") == .read)
 
         let code = Self.profile(Permissions(jit: true))
         #expect(code.wanted == Set(SandboxLayer.allCases).subtracting([.writeXorExecute]))
-        #expect(code.calls == SystemCallPolicy())
+        #expect(code.calls == Self.calls())
         #expect(Self.profile(isFunction: true).wanted == code.wanted)
 
         let files = Self.profile(Permissions(read: ["/r"], write: ["/w", "/state/data/a"]))
@@ -59,9 +106,10 @@ import Testing
         #expect(files.wanted == Set(SandboxLayer.allCases))
 
         let processes = Self.profile(Permissions(read: ["/r"]), processes: 2)
-        #expect(processes.calls == SystemCallPolicy(startsProcesses: true))
+        #expect(processes.calls == Self.calls(startsProcesses: true))
         #expect(access(processes, "/r") == [.read, .named, .owned, .execute])
-        #expect(access(processes, "/usr") == .read)
+        // Its programs are not granted with it, not even to the dynamic loader.
+        #expect(access(processes, "/usr") == [.read, .noCode])
     }
 
     @Test func `A path that is granted twice has both`() {

@@ -50,7 +50,10 @@ import Testing
         #expect(outcome.change.removedTasks == ["b", "c"])
         let said = hand.notes.filter { $0.code == "request.parked" }
         #expect(said.count == 1)
-        #expect(said.first?.message.hasPrefix("2 requests wait for what") == true)
+        #expect(
+            said.first?.message.hasPrefix("2 pending requests for tasks no longer in the manifest")
+                == true
+        )
         #expect(said.first?.message.contains("b, c") == true)
         #expect(hand.scheduler.requests(of: nil) == [first, second])
         #expect(hand.gate(.manifestRemoved, of: "b")?.isOpen == false)
@@ -115,7 +118,7 @@ import Testing
         #expect(hand.running == ["b"])
     }
 
-    @Test func `A debt and served times outlive the absence of their task`() throws {
+    @Test func `Throttle points and served times outlive the absence of their task`() throws {
         let noon = Self.every(86_400)
         let both = try Hand.manifest("a", "b") { $0.schedule = noon }
         var hand = Hand(both)

@@ -155,6 +155,12 @@ struct SchedulerHand {
     /// Lets time pass while nobody looks.
     mutating func skip(_ nanoseconds: Int64) { advance(to: now.unix + nanoseconds) }
 
+    /// The machine sleeps: only the clock of limits stands still.
+    mutating func sleep(_ nanoseconds: Int64) {
+        now.unix += nanoseconds
+        now.slept += UInt64(nanoseconds)
+    }
+
     /// Sets the wall clock without a word.
     mutating func jump(to unix: Int64) { now.unix = unix }
 
@@ -165,9 +171,14 @@ struct SchedulerHand {
     }
 
     @discardableResult
-    mutating func submit(_ submission: Submission) throws -> Request {
+    mutating func submit(
+        _ submission: Submission,
+        by submitter: Submitter = .operator
+    ) throws -> Request {
         let arrival = try #require(
-            try perform { scheduler, now, _ in try scheduler.accept(submission, now: now) }
+            try perform { scheduler, now, _ in
+                try scheduler.accept(submission, by: submitter, now: now)
+            }
         )
         carryOut(.commit([arrival.change]))
         perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
@@ -185,6 +196,21 @@ struct SchedulerHand {
         carryOut(.commit([arrival.change]))
         perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
         return arrival.request
+    }
+
+    /// All transfers of a session have ended; its handler is told after so long.
+    mutating func wake(_ task: String, after nanoseconds: Int64) throws {
+        let made = perform { scheduler, now, _ in
+            scheduler.wake(
+                task,
+                id: RunID(high: 1, low: 1),
+                earliest: now.unix + nanoseconds,
+                now: now
+            )
+        }
+        let arrival = try #require(made)
+        carryOut(.commit([arrival.change]))
+        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
     }
 
     /// - Returns: whether that was news.
@@ -213,7 +239,12 @@ struct SchedulerHand {
         record.outcome = outcome
         record.endedAt = now.unix
         record.duration = .nanoseconds(nanoseconds)
-        let finish = RunFinish(record: record, outcome: outcome)
+        if case .killed(.graceExceeded) = outcome { record.stopReason = .expired }
+        let finish = RunFinish(
+            record: record,
+            outcome: outcome,
+            stoppedAfter: record.stopReason == nil ? nil : 5 * UInt64(Self.second)
+        )
         perform { $0.ended(start.ticket, finish, now: $1, &$2) }
     }
 
@@ -289,7 +320,7 @@ struct SchedulerHand {
             ends[id] = end
         case .began(let record): pending[record.request] = nil
         case .ended(_, .again(let request)): pending[request.id] = request
-        case .redriven(let request): pending[request.id] = request
+        case .redriven(let request), .moved(let request): pending[request.id] = request
         case .remembered(let memory): memories[memory.identifier] = memory
         case .used(let use):
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }

@@ -19,7 +19,10 @@ import Testing
         init(seed: UInt64) {
             random = SeededGenerator(seed: seed)
             world = World(seed: seed, keepsTransactions: true) { start, now, random in
-                var script = RunManners.hostile.script(limits: start.record.limits, using: &random)
+                var script = HandlerBehavior.hostile.script(
+                    limits: start.record.limits,
+                    using: &random
+                )
                 if UInt64.random(in: 0..<4, using: &random) == 0 {
                     // As Apple's handlers do: the next one first of all.
                     script.submission = Submission(
@@ -150,7 +153,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(16))
+    @Test(.timeLimit(.minutes(10)), arguments: SeededGenerator.seeds(16))
     func keepsEveryPromise(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<400 {
@@ -171,7 +174,7 @@ import Testing
         #expect(ledger.isBalanced)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: SeededGenerator.seeds(3))
+    @Test(.timeLimit(.minutes(10)), arguments: SeededGenerator.seeds(3))
     func goesOnFromEveryPointOfTheJournal(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<60 { fate.next() }
@@ -203,7 +206,7 @@ import Testing
             var world = World(
                 seed: seed,
                 author: { start, _, random in
-                    RunManners.hostile.script(limits: start.record.limits, using: &random)
+                    HandlerBehavior.hostile.script(limits: start.record.limits, using: &random)
                 },
                 observe: { now, event in lines.add("\(now.unix) \(event)") }
             )

@@ -6,7 +6,7 @@ import Testing
 
 /// Schedules over long times, whose numbers are known.
 @Suite(.ownThreads) struct SimulatedYearTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aYearOfDailyRunsHasOneEachDay() {
         var world = World(
             seed: 1,
@@ -18,7 +18,7 @@ import Testing
         #expect(world.simulation.faults == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func manySchedulesShareTheSlotsWithoutLoss() {
         let tasks = (0..<200).map {
             World.task("task-\($0)", plugin: "p\($0 % 10)", schedule: World.calendar("0 12 * * *"))
@@ -33,7 +33,7 @@ import Testing
         #expect(world.simulation.faults == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func downtimeIsMadeUpForOnce() {
         let lines = LineBox()
         var world = World(
@@ -53,7 +53,7 @@ import Testing
         #expect(lines.all.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aHandlerThatIgnoresItsEndIsKilledAndBeginsLater() {
         let starts = LineBox()
         let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
@@ -76,7 +76,7 @@ import Testing
         #expect(starts.all.count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aKilledRunHoldsTheNextOneBack() throws {
         let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
         var world = World(seed: 1, tasks: [World.task("stubborn", limits: limits)]) { _, _, _ in
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// Back and forth, by more than what counts as a correction.
-    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(20))
+    @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(20))
     func noJumpOfTheClockServesATimeTwice(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var world = World(

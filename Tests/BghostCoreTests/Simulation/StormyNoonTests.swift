@@ -78,15 +78,22 @@ import Testing
         #expect(world.simulation.faults == [])
     }
 
-    @Test func aHandlerThatStopsInTimeOwesOnePoint() throws {
+    @Test(
+        arguments: [
+            (0, 0), (2_500_000_000, 0), (2_500_000_001, 1), (4_999_000_000, 1),
+        ] as [(UInt64, Int)]
+    )
+    func aHandlerEarnsAPointOnlyIfItStopsLate(after nanoseconds: UInt64, points: Int) throws {
         let lines = LineBox()
-        var world = world(lines, ending: .never)
+        var world = world(lines, ending: .never, whenAsked: .stops(after: nanoseconds))
         world.simulation.set(.network, .holds)
         try submitNoon(&world)
         world.simulation.run(until: Self.noon + World.minute)
         #expect(lines.all.contains("ended cancelledClean"))
-        let owed = world.simulation.scheduler.memories(of: "StormyNoon").first?.debt
-        #expect(owed?.points(now: world.simulation.now.unix) == 1)
+        let throttle = world.simulation.scheduler.memories(of: "StormyNoon").first?.throttle
+        #expect(throttle?.points(now: world.simulation.now.unix) ?? 0 == points)
+        #expect(throttle?.runs.map(\.stoppedAfter) ?? [] == (points == 0 ? [] : [nanoseconds]))
+        #expect(lines.all.contains("task.throttled") == (points > 0))
     }
 
     @Test func aHandlerThatIgnoresItsEndIsKilledAtOnceAfterItsGrace() throws {
@@ -99,8 +106,8 @@ import Testing
         world.simulation.run(until: Self.noon + 30 * World.second)
         #expect(lines.all.contains("ended killed(graceExceeded)"))
         #expect(lines.all.contains("task.throttled"))
-        let owed = world.simulation.scheduler.memories(of: "StormyNoon").first?.debt
-        #expect(owed?.points(now: world.simulation.now.unix) == 2)
+        let throttle = world.simulation.scheduler.memories(of: "StormyNoon").first?.throttle
+        #expect(throttle?.points(now: world.simulation.now.unix) == 2)
         // A new request is held back, and `why` would say by what.
         try world.simulation.submit(Submission(task: "StormyNoon"))
         let request = try #require(world.simulation.scheduler.pending("StormyNoon"))

@@ -44,9 +44,12 @@ import Testing
         #expect(limiter == WakeLimiter())
     }
 
-    @Test func aClockThatIsSetBackHoldsNothing() {
-        var limiter = WakeLimiter()
+    @Test func theFirstDelayIsAsItIsTold() {
+        var limiter = WakeLimiter(base: Self.second)
         limiter.created(now: Self.start)
-        #expect(limiter.earliest(now: Self.start - 7200 * Self.second) == nil)
+        #expect(limiter.delay == Self.second)
+        #expect(limiter.earliest(now: Self.start + 2 * Self.second) == nil)
+        limiter.created(now: Self.start + 3 * Self.second)
+        #expect(limiter.delay == Self.second)
     }
 }

@@ -1,60 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which request runs next, and what stands in the way of the others.
+/// The index of waiting requests: selects the request that runs next.
 ///
-/// Pure: it knows no clock. At most one request that is neither simulated nor a retry is pending for
-/// an identifier; a newer one replaces it. A request is taken out in the same step that begins its
-/// run.
-package struct RequestBook: Sendable {
-    /// What `next` found.
+/// It is pure and reads no clock. Each identifier has at most one pending request, not counting manual runs
+/// and retries; a newer request replaces it. The step that starts a run also removes its request.
+package struct PendingRequestIndex: Sendable {
+    /// The result of `next`.
     package enum Decision: Equatable, Sendable {
-        /// Begin a run of it. The entry's `running` has been counted up.
+        /// Start a run of this request.
+        ///
+        /// The entry's `running` already counts it.
         case start(Request, entry: Int)
-        /// It is dropped because its task is running and says `"overlap": "skip"`.
+        /// The request is dropped because its task is running and has `"overlap": "skip"`.
         case skipped(Request, entry: Int)
-        /// It is dropped because its latest begin date has passed.
+        /// The request is dropped because its latest begin date has passed.
         case missed(Request, entry: Int)
-        /// The runs of this entry are to be asked to stop; the request stays and comes up again.
+        /// The caller must cancel the runs of this entry. The request remains in the index and is selected
+        /// again later.
         case displace(entry: Int)
     }
 
-    /// Entries that share the slots with those of other groups.
+    /// The entries of one plugin; the groups share the slots.
     struct Group: Sendable {
-        /// Entries by the rank of the request that they would begin.
+        /// Its entries, by the rank of the request that each would start.
         var ready = TimerHeap()
         var running = 0
-        /// Whether it stands in `listed`.
+        /// Whether `listed` contains the group.
         var isListed = false
     }
 
     package internal(set) var entries = Entries()
     var groups: [Group] = []
-    /// Groups that may have something ready.
+    /// The groups that may have a ready entry.
     private var listed: [Int] = []
-    /// Groups that have a run.
+    /// The number of groups that have a run.
     private var runningGroups = 0
-    /// Alarms by date.
+    /// The entries that wait for a date.
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
-    /// By quota, the pending requests that the manifest did not submit itself.
+    /// The number of pending requests that plugins submitted, by quota.
     var submitted: [Int] = []
+    /// By group, the memory of the waiting requests that plugins submitted, bytes.
+    var held: [Int] = []
     var slots: Int
 
-    /// - Parameter slots: how many runs there may be at once, which is what groups share.
+    /// - Parameter slots: the maximum number of concurrent runs, which the groups share.
     package init(slots: Int = .max) {
         self.slots = slots
     }
 
     // MARK: Entries
 
-    /// Makes room for as many requests: tables that grow step by step are copied and touch twice the
-    /// memory.
+    /// Reserves memory for this many requests.
+    ///
+    /// A table that grows step by step is copied and uses twice the memory.
     package mutating func reserve(_ count: Int) {
         entries.reserve(count)
         waiting.reserve(count)
     }
 
-    /// The entry of an identifier, made if there is none.
+    /// Returns the entry of an identifier; creates it if there is none.
     package mutating func entry(
         for identifier: String,
         definition: @autoclosure () -> Int,
@@ -70,23 +75,23 @@ package struct RequestBook: Sendable {
         return entry
     }
 
-    /// The entry of an identifier that has been used before.
+    /// The entry of an identifier; `nil` if the identifier was never used.
     package func entry(of identifier: String) -> Int? { entries.number(of: identifier) }
 
     // MARK: Requests
 
-    /// Whether a request of this id waits for its run.
+    /// Whether a request with this id is waiting.
     package func contains(_ id: RunID) -> Bool { entries.contains(id) }
 
-    /// The requests that wait and whose id is among these.
+    /// The waiting requests whose ids lie in a range.
     package func requests(in ids: ClosedRange<RunID>) -> [Request] { entries.requests(in: ids) }
 
-    /// What would begin next of an entry if nothing stood in its way.
+    /// The request of an entry that would start next if nothing blocked it.
     func first(of entry: Int, now: Int64) -> Request? {
         entries.candidate(entry, now: now).flatMap { entries.request($0, of: entry) }
     }
 
-    /// How many other requests would begin before this one if slots came free.
+    /// The number of other requests that would start before this one if slots became free.
     package func requestsAhead(of request: Request, now: Int64) -> Int {
         guard let entry = entry(of: request.task), let place = entries[entry].place(of: request.id)
         else { return 0 }
@@ -95,9 +100,9 @@ package struct RequestBook: Sendable {
         }
     }
 
-    /// Takes a request in.
+    /// Adds a request.
     ///
-    /// - Returns: the pending request that it replaces.
+    /// - Returns: the pending request that it replaces; `nil` if it replaces none.
     package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
         sequence += 1
         let rank = RequestRank.of(request, order: sequence, now: now)
@@ -107,6 +112,7 @@ package struct RequestBook: Sendable {
             entries.changeExtras(entry) { $0.simulated.append(place) }
         } else if request.isRetry {
             entries.changeExtras(entry) { $0.retries.append(place) }
+            hold(request.heldBytes, ofGroup: entries.kind(entry).group)
         } else {
             replaced = entries.pending(entry)
             setPending(place, entry: entry)
@@ -115,20 +121,21 @@ package struct RequestBook: Sendable {
         return replaced
     }
 
-    /// Withdraws the pending request of an entry.
+    /// Removes the pending request of an entry and returns it.
     package mutating func withdraw(entry: Int) -> Request? {
         defer { setPending(nil, entry: entry) }
         return entries.pending(entry)
     }
 
-    /// How many of the entries of a quota have a pending request that the manifest did not submit.
+    /// The number of pending requests in a quota that plugins submitted.
     package func submittedRequests(ofQuota quota: Int) -> Int {
         submitted.indices.contains(quota) ? submitted[quota] : 0
     }
 
     private mutating func setPending(_ place: RequestPlace?, entry: Int) {
-        let quota = entries.kind(entry).quota
+        let (group, quota) = (entries.kind(entry).group, entries.kind(entry).quota)
         while submitted.count <= quota { submitted.append(0) }
+        hold(-entries.rows[entry].heldBytes, ofGroup: group)
         if entries.rows[entry].countsInQuota { submitted[quota] -= 1 }
         if let place {
             entries.setPending(place.request, rank: place.rank, of: entry)
@@ -136,28 +143,35 @@ package struct RequestBook: Sendable {
             entries.rows[entry].removeRequest()
         }
         if entries.rows[entry].countsInQuota { submitted[quota] += 1 }
+        hold(entries.rows[entry].heldBytes, ofGroup: group)
     }
 
-    /// Withdraws all that waits in an entry, what is simulated and retries included.
+    /// Removes all waiting requests of an entry, including simulated ones and retries, and returns
+    /// them.
     package mutating func withdrawAll(entry: Int) -> [Request] {
         defer {
             setPending(nil, entry: entry)
+            for place in entries.extras(entry)?.retries ?? [] {
+                hold(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
+            }
             entries.changeExtras(entry) { $0 = Extras(hold: $0.hold) }
         }
         return entries[entry].requests
     }
 
-    /// Lets nothing of an entry begin before a date, but what is simulated.
+    /// Holds an entry until a date: until then, only its manual runs start.
+    ///
+    /// - Parameter date: Unix nanoseconds; `nil` ends the hold.
     package mutating func hold(entry: Int, until date: Int64?, now: Int64) {
         guard entries.extras(entry)?.hold != date else { return }
         entries.changeExtras(entry) { $0.hold = date }
         line(up: entry, now: now)
     }
 
-    /// When the next request comes due, Unix nanoseconds; it may be one that was withdrawn.
+    /// The next date on which a request becomes due, Unix nanoseconds; that request may have been withdrawn.
     package var nextDue: Int64? { waiting.next.map { Int64(clamping: $0) } }
 
-    /// Makes ready what has come due.
+    /// Adds the entries to the ready heaps whose date has passed.
     package mutating func becomeDue(now: Int64) {
         while let entry = popAlarm(now: now) {
             entries.rows[entry].alarm = RequestRow.noAlarm
@@ -165,13 +179,15 @@ package struct RequestBook: Sendable {
         }
     }
 
-    /// The next thing to do: among those that have not more than their fair share of the slots, what
-    /// has the highest priority, and the oldest within one.
+    /// Selects the next decision: in the groups below their fair share of the slots, the request with the
+    /// lowest rank, which combines its priority with its waiting time.
     ///
     /// - Parameters:
-    ///   - context: what `canStart` looks at and keeps.
-    ///   - canStart: whether a run of this request could begin now. A request that is turned away
-    ///     here waits until `retry` is called for its entry.
+    ///   - now: Unix nanoseconds.
+    ///   - context: the state that `canStart` reads and changes.
+    ///   - canStart: whether a run of this request may start now. If not, the request waits until the caller
+    ///     calls `retry` for its entry.
+    /// - Returns: `nil` if there is nothing to do now.
     package mutating func next<Context>(
         now: Int64,
         _ context: inout Context,
@@ -182,7 +198,8 @@ package struct RequestBook: Sendable {
             guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
                 let request = entries.request(candidate, of: index)
             else {
-                // The request was withdrawn since, or the clock went back to before its date.
+                // The request was withdrawn meanwhile, or the clock was set back to before its
+                // date.
                 line(up: index, now: now)
                 continue
             }
@@ -193,7 +210,7 @@ package struct RequestBook: Sendable {
             if !entries.hasRoom(index) {
                 switch entries.kind(index).overlap {
                 case .allow: break
-                // `finished` lines it up again.
+                // The entry waits until `finished` queues it again.
                 case .queue:
                     arm(index, now: now)
                     continue
@@ -221,9 +238,10 @@ package struct RequestBook: Sendable {
         if groups[group].running == 1 { runningGroups += 1 }
     }
 
-    /// A run of this entry has ended.
+    /// Records that a run of this entry has ended.
     ///
-    /// - Parameter group: the one that it began in, if the entry may have changed to another since.
+    /// - Parameter group: the group in which the run started, because a reload may have changed the entry's
+    ///   group; `nil` means the current group.
     package mutating func finished(entry: Int, group began: Int? = nil, now: Int64) {
         entries.rows[entry].running -= 1
         let group = began ?? entries.kind(entry).group
@@ -232,7 +250,7 @@ package struct RequestBook: Sendable {
         retry(entry: entry, now: now)
     }
 
-    /// Something that stood in the way of this entry's requests may have changed.
+    /// Checks an entry again after a condition that blocked its requests may have changed.
     package mutating func retry(entry: Int, now: Int64) {
         line(up: entry, now: now)
     }
@@ -240,16 +258,19 @@ package struct RequestBook: Sendable {
     private mutating func take(_ candidate: Entries.Candidate, from index: Int, now: Int64) {
         switch candidate.source {
         case .pending: setPending(nil, entry: index)
-        case .retry(let number): entries.changeExtras(index) { $0.retries.remove(at: number) }
+        case .retry(let number):
+            let bytes = entries.request(candidate, of: index)?.heldBytes ?? 0
+            hold(-bytes, ofGroup: entries.kind(index).group)
+            entries.changeExtras(index) { $0.retries.remove(at: number) }
         case .simulated: entries.changeExtras(index) { $0.simulated.removeFirst() }
         }
-        // Where runs may overlap, the next one need not wait for this one's end.
+        // If runs may overlap, the next request does not have to wait until this run ends.
         line(up: index, now: now)
     }
 
     // MARK: Order
 
-    /// Puts an entry into the ready heap under the rank of what it would begin, and has it wait for
+    /// Adds an entry to the ready heap of its group with the rank of its next request, and sets its alarm to
     /// its next date.
     mutating func line(up entry: Int, now: Int64) {
         arm(entry, now: now)
@@ -269,7 +290,7 @@ package struct RequestBook: Sendable {
         groups[group].ready.forget { rows[Int($0)].ticket == $1 }
     }
 
-    /// Takes the entry that is to begin next.
+    /// Removes the next ready entry from its heap.
     private mutating func popTicket() -> (entry: Int, rank: UInt64)? {
         guard let group = nextGroup() else { return nil }
         let rows = entries.rows
@@ -277,8 +298,10 @@ package struct RequestBook: Sendable {
             .map { (Int($0.token), $0.deadline) }
     }
 
-    /// The group whose first entry has the lowest rank, among those below their share of the slots
-    /// if there are any, and among all if not: no slot stays free.
+    /// The group whose first entry has the lowest rank.
+    ///
+    /// It prefers the groups below their fair share of the slots. If there are none, it considers all groups,
+    /// so that no slot stays free.
     private mutating func nextGroup() -> Int? {
         var below: (group: Int, rank: UInt64)?
         var any: (group: Int, rank: UInt64)?

@@ -4,8 +4,8 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-/// The book against a model that has no heaps: every request in a list, searched each time.
-@Suite struct RequestBookModelTests {
+/// The pendingIndex against a model that has no heaps: every request in a list, searched each time.
+@Suite struct PendingRequestIndexModelTests {
     private struct Model {
         var waiting: [(request: Request, entry: Int, order: Int)] = []
         var running = [0, 0, 0, 0]
@@ -26,7 +26,7 @@ import Testing
                 ?? all.first { $0.request.earliestBegin ?? 0 <= now }
         }
 
-        func next(now: Int64, overlaps: [Overlap]) -> RequestBook.Decision? {
+        func next(now: Int64, overlaps: [Overlap]) -> PendingRequestIndex.Decision? {
             let best = overlaps.indices
                 .filter { running[$0] == 0 || overlaps[$0] == .allow || overlaps[$0] == .skip }
                 .compactMap { first(of: $0, now: now) }
@@ -40,7 +40,7 @@ import Testing
 
     static let overlaps: [Overlap] = [.queue, .skip, .replace, .allow]
 
-    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(12))
+    @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(12))
     func behavesLikeAList(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var line = Line()
@@ -53,10 +53,10 @@ import Testing
             case 0..<3:
                 number += 1
                 let request = Self.request(number, line.now, &random)
-                _ = line.book.accept(request, entry: entry, now: line.now)
+                _ = line.pendingIndex.accept(request, entry: entry, now: line.now)
                 model.accept(request, entry)
             case 3:
-                let gone = line.book.withdraw(entry: entry)
+                let gone = line.pendingIndex.withdraw(entry: entry)
                 let index = model.waiting.firstIndex {
                     $0.entry == entry && !$0.request.isSimulated
                 }
@@ -64,35 +64,35 @@ import Testing
             case 4:
                 guard model.running[entry] > 0 else { continue }
                 model.running[entry] -= 1
-                line.book.finished(entry: entry, now: line.now)
+                line.pendingIndex.finished(entry: entry, now: line.now)
             case 5:
                 line.now += Int64.random(in: 0..<50, using: &random)
-                line.book.becomeDue(now: line.now)
+                line.pendingIndex.becomeDue(now: line.now)
             default:
                 drain(&line, &model)
             }
         }
         let left = Set(model.waiting.map(\.request.id))
         for id in 0...number {
-            #expect(line.book.contains(Line.id(id)) == left.contains(Line.id(id)))
+            #expect(line.pendingIndex.contains(Line.id(id)) == left.contains(Line.id(id)))
         }
     }
 
     private func drain(_ line: inout Line, _ model: inout Model) {
         while true {
             let expected = model.next(now: line.now, overlaps: Self.overlaps)
-            var decision = line.book.next(now: line.now) { _, _ in true }
+            var decision = line.pendingIndex.next(now: line.now) { _, _ in true }
             // It asks for the place of a run; the model knows only what runs.
             while case .displace(let entry) = decision {
                 #expect(Self.overlaps[entry] == .replace && model.running[entry] > 0)
-                decision = line.book.next(now: line.now) { _, _ in true }
+                decision = line.pendingIndex.next(now: line.now) { _, _ in true }
             }
             #expect(decision == expected)
             switch decision {
             case .start(let request, let entry):
                 model.running[entry] += 1
                 model.waiting.removeAll { $0.request.id == request.id }
-                #expect(line.book.entries[entry].running == model.running[entry])
+                #expect(line.pendingIndex.entries[entry].running == model.running[entry])
             case .skipped(let request, _):
                 model.waiting.removeAll { $0.request.id == request.id }
             default: return

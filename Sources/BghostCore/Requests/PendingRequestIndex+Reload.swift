@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension RequestBook {
-    /// Gives identifiers other definitions; what waits goes on waiting under those, and what runs
-    /// goes on counting where it began.
+extension PendingRequestIndex {
+    /// Assigns new definitions to identifiers.
+    ///
+    /// Pending requests wait under the new definition. A run in progress still counts in the group in which
+    /// it started.
     mutating func redefine(_ changes: [(entry: Int, kind: Kind)], now: Int64) {
         var touched: Set<Int> = []
         for (entry, kind) in changes {
@@ -14,11 +16,16 @@ extension RequestBook {
                 submitted[before.quota] -= 1
                 submitted[kind.quota] += 1
             }
-            if before.group != kind.group { touched.formUnion([before.group, kind.group]) }
+            if before.group != kind.group {
+                touched.formUnion([before.group, kind.group])
+                let bytes = entries.heldBytes(entry)
+                hold(-bytes, ofGroup: before.group)
+                hold(bytes, ofGroup: kind.group)
+            }
             entries.set(kind, of: entry)
         }
-        // An entry stands in the heap of its group under a rank that it keeps in another one: what is
-        // left of it in the first heap would pass for live.
+        // An entry keeps its rank when it changes its group, so its old ticket in the first group's
+        // heap would still look valid. Rebuild the heaps of both groups.
         for group in touched { groups[group].ready = TimerHeap() }
         if !touched.isEmpty {
             for entry in entries.indices where touched.contains(entries.kind(entry).group) {

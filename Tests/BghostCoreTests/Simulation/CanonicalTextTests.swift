@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+@Suite struct CanonicalTextTests {
+    private struct Whole {
+        var names: Set<String>
+        var counts: [String: Int]
+        var list = [1, 2]
+        var optional: Int?
+        var choice: Outcome = .killed(.memory)
+        var pair = (1, b: "x")
+    }
+
+    @Test func setsAndDictionariesHaveAnOrder() {
+        let whole = Whole(names: ["b", "a", "c"], counts: ["y": 2, "x": 1])
+        #expect(
+            CanonicalText(whole).text
+                == #"Whole(names: {"a", "b", "c"}, counts: {(key: "x", value: 1), "#
+                + #"(key: "y", value: 2)}, list: [1, 2], optional: nil, choice: killed(memory), "#
+                + #"pair: (.0: 1, b: "x"))"#
+        )
+    }
+
+    /// Sets with the same elements differ in their order as soon as they were filled otherwise.
+    @Test func aManifestIsToldByWhatIsInIt() {
+        var plugin = PluginDefinition(name: "p", library: "p.so")
+        plugin.require = Set(SandboxLayer.allCases)
+        let manifest = Manifest(plugins: [plugin])
+        for count in 1...64 {
+            var other = Set<SandboxLayer>(minimumCapacity: count)
+            for layer in SandboxLayer.allCases.shuffled() { other.insert(layer) }
+            var same = manifest
+            same.plugins[0].require = other
+            #expect(same.fingerprint == manifest.fingerprint)
+        }
+        var other = manifest
+        other.plugins[0].require.remove(.seccomp)
+        #expect(other.fingerprint != manifest.fingerprint)
+    }
+}
