@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * The numbers of system calls by name. */
 #include <string.h>
 #include <sys/syscall.h>
@@ -65,7 +66,7 @@ static const struct call calls[] = {
   CALL(alarm), CALL(poll), CALL(select), CALL(epoll_create), CALL(epoll_wait), CALL(eventfd),
   CALL(getpgrp), CALL(fork), CALL(vfork),
 #endif
-  /* The same everywhere, and some newer than the system's headers. */
+  /* These numbers are the same on every architecture; some are newer than the system's headers. */
   { "pidfd_send_signal", 424 }, { "pidfd_open", 434 }, { "clone3", 435 }, { "close_range", 436 },
   { "openat2", 437 }, { "faccessat2", 439 }, { "epoll_pwait2", 441 }, { "futex_waitv", 449 },
   { "fchmodat2", 452 }, { "futex_wake", 454 }, { "futex_wait", 455 }, { "futex_requeue", 456 },

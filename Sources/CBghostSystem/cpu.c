@@ -13,8 +13,8 @@
 #endif
 
 int bgs_cpu_ns(pid_t pid, int64_t *out) {
-  /* What clock_getcpuclockid() answers, without the system call by which it looks whether there is
-   * such a process: clock_gettime() says that too. 2 is the scheduler's clock. */
+  /* The clock id that clock_getcpuclockid() would return. That function makes a system call to
+   * check that the process exists; clock_gettime() reports that too. 2 is the scheduler's clock. */
   clockid_t clock = (clockid_t)(((unsigned)~pid << 3) | 2u);
   struct timespec used;
   if (clock_gettime(clock, &used) < 0) return -errno;

@@ -55,13 +55,14 @@ int bgs_clock_watch(void) {
 }
 
 int bgs_clock_watch_arm(int fd) {
-  /* A date that no clock reaches: only the setting of the clock is of interest. */
+  /* A date that the clock never reaches: only a change of the clock makes the descriptor
+   * readable. */
   struct itimerspec never = {.it_value.tv_sec = 1LL << 40};
   return ANSWER(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));
 }
 
 int bgs_clock_is_kept(void) {
-  /* Without a mode nothing is changed, and nobody needs a privilege. */
+  /* With no mode set, the call changes nothing and needs no privilege. */
   struct timex state = {0};
   if (adjtimex(&state) < 0) return -errno;
   return (state.status & STA_UNSYNC) == 0;

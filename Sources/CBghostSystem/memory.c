@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Far below the capacity of any pipe, so that a write never has to wait for its reader. */
+/* Far below the capacity of a pipe, so that a write never has to wait for a reader. */
 #define CHUNK 4096u
 
 int bgs_probe_open(int fds[2]) { return pipe2(fds, O_CLOEXEC | O_NONBLOCK) == 0 ? 0 : -errno; }
 
-/* The kernel does the reading, so that a bad address is an answer and not a signal. A pipe and not
- * process_vm_readv: a sandbox may forbid that one, and containers do. */
+/* The kernel reads the memory, so a bad address yields an error instead of a signal. A pipe is used
+ * instead of process_vm_readv, which sandboxes and containers may forbid. */
 int bgs_probe_copy(const int fds[2], void *to, const void *from, size_t count) {
   char       *target = to;
   const char *source = from;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Namespaces and what a process sees of the file system. */
+ *
+ * Namespaces and mounts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -34,7 +35,8 @@ static int write_all(const char *path, const char *text) {
 
 int bgs_keep_user(uid_t user, gid_t group) {
   char line[64];
-  /* Without this an unprivileged process may not map groups: it could leave one that denies it. */
+  /* Without this, the kernel does not let an unprivileged process map groups: the process could
+   * otherwise drop a group that denies it access. */
   int error = write_all("/proc/self/setgroups", "deny");
   if (error < 0) return error;
   snprintf(line, sizeof line, "%u %u 1", user, user);
@@ -44,8 +46,8 @@ int bgs_keep_user(uid_t user, gid_t group) {
   return write_all("/proc/self/gid_map", line);
 }
 
-/* Waits until its parent closes the other end or dies. It shares the memory of that, errno included, so
- * it does nothing else, and nothing that fails. */
+/* Waits until the parent closes the other end or dies. It shares the parent's memory including
+ * errno, so it makes no other calls, and none that could fail. */
 static int wait_for_end(void *argument) {
   const int *ends = argument;
   char       nothing;
@@ -75,7 +77,7 @@ int bgs_owner_map(uint32_t id) {
   int ends[2];
   if (id < 2 || id > 0xFFFFFFF0u) return -EINVAL;
   if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
-  /* Without CLONE_VM a large daemon would be copied for this. */
+  /* CLONE_VM avoids copying a large daemon's memory map. */
   pid_t child = clone(wait_for_end, stack + stack_bytes, CLONE_VM | CLONE_NEWUSER | SIGCHLD, ends);
   int result = child < 0 ? -errno : map_owners(child, id);
   if (child > 0) {
@@ -128,7 +130,8 @@ int bgs_tree_attach(int tree, const char *where) {
 
 int bgs_enter_root(const char *where) {
   if (chdir(where) < 0) return -errno;
-  /* On top of each other: no folder is needed for the old one, which is then taken away. */
+  /* Both roots are stacked on the same folder, so none is needed for the old one, which is then
+   * detached. */
   if (syscall(SYS_pivot_root, ".", ".") < 0) return -errno;
   if (umount2(".", MNT_DETACH) < 0) return -errno;
   return chdir("/") < 0 ? -errno : 0;

@@ -45,7 +45,7 @@ ssize_t bgs_netlink_receive(int fd, void *bytes, size_t capacity) {
     count = recvmsg(fd, &message, MSG_TRUNC | MSG_DONTWAIT);
   } while (count < 0 && errno == EINTR);
   if (count < 0) return -errno;
-  /* Any process may send to a netlink socket; only the kernel's port is 0. */
+  /* Any process may send to a netlink socket; only the kernel has port 0. */
   if (message.msg_namelen != sizeof sender || sender.nl_pid != 0) return -EPERM;
   return (size_t)count > capacity ? -EMSGSIZE : count;
 }

@@ -72,7 +72,7 @@ static struct region {
 static int region_count;
 static int watched = -1;
 
-/* Only what may be called in a signal handler. */
+/* Uses only functions that are safe in a signal handler. */
 static void on_fault(int number, siginfo_t *information, void *context) {
   (void)context;
   char      line[128];
@@ -90,7 +90,7 @@ static void on_fault(int number, siginfo_t *information, void *context) {
   line[length++] = '\n';
   if (write(watched, line, length) < 0) {
   }
-  /* The default has been restored: the same instruction faults again, and ends the process. */
+  /* The default action is restored: the same instruction faults again and ends the process. */
 }
 
 void bgs_fault_watch(int fd) {

@@ -12,7 +12,7 @@ _Static_assert(BGS_PRIORITY == EPOLLPRI, "readiness");
 int bgs_pressure_trigger(const char *path, const char *trigger) {
   int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return -errno;
-  /* The kernel wants the text with its end. */
+  /* The kernel requires the terminating NUL. */
   if (write(fd, trigger, strlen(trigger) + 1) < 0) {
     int error = errno;
     close(fd);

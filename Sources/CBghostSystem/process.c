@@ -59,7 +59,7 @@ int bgs_exit_of(int pidfd, struct bgs_exit *out) {
   struct rusage usage;
   memset(&info, 0, sizeof info);
   memset(&usage, 0, sizeof usage);
-  /* glibc's waitid() hides the fifth argument, which tells what the process used. */
+  /* glibc's waitid() hides the fifth argument, which receives the resource usage. */
   if (syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG | WNOWAIT, &usage) < 0)
     return -errno;
   if (info.si_pid == 0) return 0;
@@ -121,7 +121,7 @@ int bgs_limit(int which, uint64_t value) {
   static const int resources[] = {RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_CPU, RLIMIT_AS};
   struct rlimit limit;
   if (getrlimit(resources[which], &limit) < 0) return -errno;
-  /* A hard limit can only be lowered. */
+  /* Never raise a hard limit. */
   if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max) limit.rlim_max = value;
   limit.rlim_cur = limit.rlim_max;
   return setrlimit(resources[which], &limit) < 0 ? -errno : 0;

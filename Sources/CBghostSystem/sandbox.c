@@ -19,7 +19,7 @@
 #define MDWE_REFUSE_EXEC_GAIN 1
 
 int bgs_filter_install(const struct bgs_filter *program, size_t count) {
-  /* The same layout; the type is our own so that Swift sees it. */
+  /* The same layout as sock_filter; this type exists so that Swift can see it. */
   struct sock_fprog filter = { (unsigned short)count, (struct sock_filter *)(uintptr_t)program };
   _Static_assert(sizeof(struct bgs_filter) == sizeof(struct sock_filter), "a sock_filter");
   if (count > BPF_MAXINSNS) return -E2BIG;
@@ -33,7 +33,7 @@ int bgs_landlock_version(void) {
 
 int bgs_landlock_create(uint64_t files, uint64_t network, uint64_t scopes) {
   uint64_t handled[3] = { files, network, scopes };
-  /* A kernel that does not know the later fields takes a shorter structure only. */
+  /* A kernel that does not know the later fields accepts only the shorter structure. */
   size_t size = scopes ? 24 : network ? 16 : 8;
   long rules = syscall(LANDLOCK_CREATE, handled, size, 0u);
   return rules < 0 ? -errno : (int)rules;
@@ -59,7 +59,7 @@ int bgs_landlock_restrict(int rules) {
 int bgs_become_user(uint32_t id) {
   if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0)
     return -errno;
-  /* What can be undone was not done. */
+  /* Verify that the change cannot be undone. */
   return setresuid(0, 0, 0) == 0 || setresgid(0, 0, 0) == 0 ? -EPERM : 0;
 }
 
@@ -69,8 +69,9 @@ int bgs_drop_capabilities(void) {
     int      pid;
   } header = { 0x20080522, 0 };
   uint32_t none[6] = { 0 }, left[6] = { 0 };
-  /* Ends at the first that the kernel does not know. Refused to who has no CAP_SETPCAP, who then has
-   * none to lose: no_new_privs keeps programs from bringing any. */
+  /* The loop ends at the first capability that the kernel does not know. Without CAP_SETPCAP the
+   * kernel refuses the first one; then there are no capabilities to drop, and no_new_privs keeps
+   * programs from adding any. */
   for (unsigned long capability = 0; capability < 64; capability++)
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0) break;
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -23,59 +23,18 @@ ssize_t bgs_send(int fd, const void *bytes, size_t count, int wait) {
 }
 
 void bgs_refuse_descriptors(int fd) {
-  /* SO_PASSRIGHTS, which the headers do not have yet. */
+  /* SO_PASSRIGHTS, which the headers do not define yet. */
   const int off = 0;
   setsockopt(fd, SOL_SOCKET, 83, &off, sizeof off);
 }
 
-ssize_t bgs_send_descriptor(int fd, const void *bytes, size_t count, int descriptor) {
-  union {
-    struct cmsghdr header;
-    char space[CMSG_SPACE(sizeof(int))];
-  } control;
-  memset(&control, 0, sizeof control);
-  struct iovec part = {(void *)bytes, count};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-                           .msg_controllen = sizeof control.space};
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  ssize_t sent;
-  do {
-    sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  } while (sent < 0 && errno == EINTR);
-  return sent < 0 ? -errno : sent;
-}
-
-ssize_t bgs_receive(int fd, void *bytes, size_t capacity, int wait, int *descriptor) {
+ssize_t bgs_receive(int fd, void *bytes, size_t capacity, int wait) {
   int flags = MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT);
   ssize_t count;
-  if (!descriptor) {
-    /* recv() takes no ancillary data: descriptors that a peer sends along are closed by the kernel. */
-    do {
-      count = recv(fd, bytes, capacity, flags);
-    } while (count < 0 && errno == EINTR);
-  } else {
-    union {
-      struct cmsghdr header;
-      char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec part = {bytes, capacity};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-                             .msg_controllen = sizeof control.space};
-    *descriptor = -1;
-    do {
-      count = recvmsg(fd, &message, flags | MSG_CMSG_CLOEXEC);
-    } while (count < 0 && errno == EINTR);
-    if (count >= 0) {
-      struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-      if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-          header->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
-    }
-  }
+  /* recv() accepts no ancillary data: the kernel closes descriptors that a peer sends. */
+  do {
+    count = recv(fd, bytes, capacity, flags);
+  } while (count < 0 && errno == EINTR);
   if (count < 0) return -errno;
   return (size_t)count > capacity ? -EMSGSIZE : count;
 }
@@ -99,7 +58,8 @@ int bgs_memory_file(const char *name) {
 #endif
 
 int bgs_library_file(const char *name) {
-  // Where memory files are no code unless one asks; older kernels do not know the question.
+  // MFD_EXEC: on some systems memory files are otherwise not executable. Older kernels reject the
+  // flag.
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
   if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   return fd < 0 ? -errno : fd;

@@ -29,8 +29,8 @@ static int look_into(struct dl_phdr_info *library, size_t size, void *context) {
 int bgs_is_code(const void *address) {
   Dl_info info;
   const ElfW(Sym) *symbol = 0;
-  /* Constants of old linkers share a segment with code, so the symbol's own type is asked first. A
-   * function chosen at load time (IFUNC) has no symbol at its address: then the segment decides. */
+  /* Old linkers put constants into a code segment, so check the symbol's own type first. A function
+   * that is chosen at load time (IFUNC) has no symbol at its address: then the segment decides. */
   if (dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol != 0 &&
       info.dli_saddr == address) {
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -41,8 +41,8 @@ int bgs_is_code(const void *address) {
   return search.executable;
 }
 
-/* Neither table says how many symbols there are; the longest chain of the hash table ends at the
- * last one. */
+/* Neither table has the number of symbols; the longest chain of the hash table ends at the last
+ * one. */
 static size_t symbol_count(const uint32_t *hash) {
   uint32_t buckets = hash[0], first = hash[1], bloom_words = hash[2], last = 0;
   const uint32_t *bucket = hash + 4 + (size_t)bloom_words * (sizeof(ElfW(Addr)) / 4);
@@ -61,7 +61,7 @@ size_t bgs_exported_functions(void *handle, const char **names, size_t capacity)
   const uint32_t *gnu_hash = 0, *hash = 0;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == 0) return 0;
   for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-    /* The linker has made these absolute, except where the section is read only. */
+    /* The linker has made these addresses absolute, unless the section is read-only. */
     uintptr_t place = entry->d_un.d_ptr;
     if (place < map->l_addr) place += map->l_addr;
     if (entry->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym) *)place;

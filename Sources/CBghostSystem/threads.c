@@ -25,8 +25,8 @@ int bgs_place_thread(pid_t thread, const struct bgs_processors *where) {
   return syscall(SYS_sched_setaffinity, thread, sizeof *where, where) < 0 ? -errno : 0;
 }
 
-/* Calls `visit`, if there is one, for each of the first `max` threads until it answers below 0. Returns
- * how many threads there are, at most max + 1. */
+/* Calls `visit`, if it is not null, for each of the first `max` threads until it returns a negative
+ * value. Returns the number of threads, at most max + 1. */
 static int for_each_thread(pid_t process, int max, int (*visit)(pid_t, const void *),
                            const void *context) {
   char path[32];
@@ -68,7 +68,7 @@ int bgs_move_threads(pid_t process, const struct bgs_processors *from,
     if (count < 0 || count > max) return count;
   }
   int count = for_each_thread(process, max, move_thread, &move);
-  /* A thread that one not yet moved had made meanwhile was placed like its maker. */
+  /* Repeat: a thread that was not yet moved may have created others meanwhile, with its own set. */
   return count < 0 ? count : for_each_thread(process, max, move_thread, &move);
 }
 
@@ -78,7 +78,7 @@ static int raise_thread(pid_t thread, const void *context) {
   return answer == -ESRCH ? 0 : answer;
 }
 
-/* A victim with more threads than these is none that a few of them could hold up. */
+/* 256 threads suffice: a process with more is not delayed by a few of them. */
 int bgs_realtime_threads(pid_t process) {
   return for_each_thread(process, 256, raise_thread, NULL);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a confined process must not be able to do. Each answers 0 if it could, and undoes it. */
+ *
+ * Acts that a confined process must not be able to do. Each returns 0 if it succeeded, and undoes
+ * it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
     @Test(arguments: [Int32(0), 1, 7, 255])
     func tellsTheExitCode(code: Int32) throws {
         let end = try Program(shell: "exit \(code)").end()
@@ -117,6 +117,25 @@ import Testing
         #expect(childPIDs(of: program.child.pid).count == 2)
         #expect(childPIDs(of: getpid()).contains(program.child.pid))
         #expect(childPIDs(of: .max).isEmpty)
+    }
+
+    @Test func looksAtAllOfTheTree() throws {
+        let program = try Program(
+            shell: "sleep 1000 & sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done';"
+                + " echo ready; wait"
+        )
+        #expect(program.line() == "ready")
+        let pid = program.child.pid
+        let tree = ProcessTree(of: pid, group: nil, processesMax: 10)
+        #expect(tree.processes == 2)
+        #expect(tree.memoryBytes > 0)
+        // Of the one that has ended too.
+        let own = try #require(program.child.cpuNanoseconds)
+        #expect(tree.cpuNanoseconds > own + 10_000_000, "\(tree) \(own)")
+        #expect(ProcessTree(of: pid, group: nil, processesMax: 1).processes == 2)
+        #expect(program.child.hasChildren(group: nil))
+        program.child.kill()
+        program.waitUntilAllAreGone()
     }
 
     @Test func aProgramThatIsNotThereIsAnError() {

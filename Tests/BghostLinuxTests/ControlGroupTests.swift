@@ -13,7 +13,7 @@ private let makesControlGroups: Bool = {
 }()
 
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: makesControlGroups, "this system lets us make no cgroup v2 groups")
 )
 struct ControlGroupTests {
@@ -56,7 +56,7 @@ private let controllerHere: (root: String, name: String)? = {
 }()
 
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: controllerHere != nil, "this system delegates no controller of cgroup v2 to us")
 )
 struct DelegationTests {

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FileTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTests {
     // MARK: Confined files
 
     private func house() throws -> (folder: String, all: TemporaryDirectory) {
@@ -117,26 +117,6 @@ import Testing
         try folder.write("", to: "file")
         #expect(symlink(folder.file("file"), folder.file("lock")) == 0)
         #expect(LockFile.open(folder.file("lock")) == -ELOOP)
-    }
-
-    // MARK: Memory files
-
-    @Test(arguments: [0, 1, 100_000])
-    func aMemoryFileCannotBeChanged(count: Int) throws {
-        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
-        let fd = try MemoryFile.sealed(name: "test", bytes)
-        #expect(pwrite(fd, "x", 1, 0) == -1)
-        #expect(errno == EPERM)
-        #expect(ftruncate(fd, 200_000) == -1)
-        #expect(errno == EPERM)
-        #expect(count == 0 || ftruncate(fd, 0) == -1)
-        #expect(MemoryFile.consume(fd, count: UInt64(count)) == bytes)
-    }
-
-    @Test(arguments: [4, 1 << 40, UInt64.max])
-    func aMemoryFileThatIsShorterThanClaimedIsRefused(claim: UInt64) throws {
-        let fd = try MemoryFile.sealed(name: "test", [1, 2, 3])
-        #expect(MemoryFile.consume(fd, count: claim) == nil)
     }
 
     // MARK: Pipes

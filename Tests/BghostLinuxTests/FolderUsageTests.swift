@@ -44,6 +44,60 @@ import Testing
         #expect(many.problem == .tooManyEntries && many.entries == 21)
     }
 
+    @Test func setIDIsTakenFromWhatHasIt() throws {
+        mkdir(folder.file("inner"), 0o700)
+        for (name, mode) in [("inner/a", 0o4755), ("b", 0o6700), ("c", 0o1755)] {
+            try folder.write([1], to: name)
+            #expect(chmod(folder.file(name), mode_t(mode)) == 0)
+        }
+        chmod(folder.file("inner"), 0o2700)
+        let found = usage()
+        #expect(found.problem == nil && Set(found.stripped) == ["a", "b"], "\(found.stripped)")
+        func mode(_ name: String) -> mode_t {
+            var status = stat()
+            return lstat(folder.file(name), &status) == 0 ? status.st_mode & 0o7777 : 0
+        }
+        #expect(mode("inner/a") == 0o755 && mode("b") == 0o700 && mode("c") == 0o1755)
+        // Of a folder it says who owns what is made in it, which is no right.
+        #expect(mode("inner") == 0o2700)
+        #expect(usage().stripped.isEmpty)
+    }
+
+    /// It may be a program of the system, which is to stay what it is.
+    @Test func whatHasOtherNamesLosesThisOneInstead() throws {
+        let outside = try TemporaryDirectory()
+        try outside.write([1], to: "program")
+        #expect(chmod(outside.file("program"), 0o4755) == 0)
+        #expect(link(outside.file("program"), folder.file("program")) == 0)
+        #expect(usage().stripped == ["program"])
+        #expect(access(folder.file("program"), F_OK) != 0)
+        var status = stat()
+        #expect(stat(outside.file("program"), &status) == 0 && status.st_mode & 0o7777 == 0o4755)
+    }
+
+    @Test func whatIsKnownBesidesCounts() {
+        let found = FolderUsage(of: folder.path, besides: 100, bytesMax: 99, entriesMax: 10)
+        #expect(found.problem == .tooLarge)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may look at what others have open"))
+    func openFilesWithoutANameAreFound() throws {
+        // Files without a name count if they are on the folder's file system, and other tests have
+        // some in /tmp in this process.
+        let folder = try TemporaryDirectory(in: "/dev/shm")
+        let before = UnlinkedFiles.bytes(of: [getpid()], with: folder.path)
+        try folder.write([UInt8](repeating: 1, count: 1 << 20), to: "gone")
+        #expect(UnlinkedFiles.bytes(of: [getpid()], with: folder.path) == before)
+        let file = open(folder.file("gone"), O_RDONLY | O_CLOEXEC)
+        #expect(unlink(folder.file("gone")) == 0)
+        #expect(UnlinkedFiles.bytes(of: [getpid()], with: folder.path) == before + (1 << 20))
+        let page = mmap(nil, 4096, PROT_READ, MAP_PRIVATE, file, 0)
+        close(file)
+        #expect(UnlinkedFiles.bytes(of: [getpid()], with: folder.path) == before + (1 << 20))
+        munmap(page, 4096)
+        #expect(UnlinkedFiles.bytes(of: [getpid()], with: folder.path) == before)
+    }
+
     @Test func nothingHidesBelow() throws {
         var path = folder.path
         for _ in 0..<FolderUsage.depthMax {
@@ -51,6 +105,73 @@ import Testing
             mkdir(path, 0o700)
         }
         #expect(usage().problem == .tooDeep)
+    }
+
+    // MARK: Folders that move under the count
+
+    /// Two folders of a file of 300 kB each.
+    private func makeTwo() throws {
+        for name in ["a", "b"] {
+            mkdir(folder.file(name), 0o700)
+            try folder.write([UInt8](repeating: 1, count: 300_000), to: name + "/file")
+        }
+    }
+
+    private func usage(entering: (String) -> Void) -> FolderUsage {
+        FolderUsage(of: folder.path, bytesMax: 1 << 40, entriesMax: 1000, entering: entering)
+    }
+
+    @Test func aFolderThatMovesWhenItIsItsTurnIsFoundElsewhere() throws {
+        try makeTwo()
+        let expected = usage()
+        var moves = 0
+        let found = usage { name in
+            guard moves == 0 else { return }
+            moves += 1
+            #expect(rename(folder.file(name), folder.file("moved")) == 0)
+        }
+        #expect(moves == 1 && found.problem == nil)
+        #expect(found.bytes == expected.bytes && found.entries == expected.entries)
+    }
+
+    @Test func aFolderThatMovesToWhereTheCountHasBeenIsFoundThere() throws {
+        try makeTwo()
+        let expected = usage()
+        var entered: [String] = []
+        let found = usage { name in
+            entered.append(name)
+            guard entered.count == 2 else { return }
+            // The first has been looked at by now.
+            #expect(rename(folder.file(name), folder.file(entered[0] + "/hidden")) == 0)
+        }
+        #expect(entered.count > 2 && found.problem == nil)
+        #expect(found.bytes == expected.bytes && found.entries == expected.entries)
+    }
+
+    @Test func foldersThatMoveEachTimeCountAsTooMuch() throws {
+        try makeTwo()
+        var moves = 0
+        let found = usage { name in
+            moves += 1
+            #expect(rename(folder.file(name), folder.file("moved-\(moves)")) == 0)
+        }
+        #expect(found.problem == .unsteady)
+        // Eight looks at two folders, and no more.
+        #expect((8...32).contains(moves), "\(moves)")
+    }
+
+    @Test func aFolderThatIsRemovedUnderTheCountIsNoReasonToRefuse() throws {
+        try makeTwo()
+        var isRemoved = false
+        let found = usage { name in
+            guard !isRemoved else { return }
+            isRemoved = true
+            #expect(unlink(folder.file(name + "/file")) == 0)
+            #expect(rmdir(folder.file(name)) == 0)
+        }
+        #expect(isRemoved && found.problem == nil)
+        // The largest count holds.
+        #expect(found.bytes >= 300_000 && found.entries >= 2, "\(found)")
     }
 
     @Test(.enabled(if: geteuid() != 0, "root opens all"))

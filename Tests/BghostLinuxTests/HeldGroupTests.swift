@@ -14,7 +14,7 @@ private let holdsGroups: Bool = {
 
 /// What the kernel does to who is over the limits of a group; see `make kernels`.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: holdsGroups, "no controllers of cgroup v2 for memory and processors here")
 )
 struct HeldGroupTests {

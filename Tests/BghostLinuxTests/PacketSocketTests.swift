@@ -4,7 +4,7 @@ import BghostLinux
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PacketSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct PacketSocketTests {
     /// A connected pair, closed with its owner.
     private struct Ends: ~Copyable {
         let a: Int32
@@ -63,35 +63,14 @@ import Testing
         #expect(send([1], over: b) == EPIPE)
     }
 
-    @Test func aDescriptorComesWithItsPacket() throws {
-        let ends = try Ends()
-        let file = try MemoryFile.sealed(name: "test", [7, 8, 9])
-        let sent = [UInt8(1)].withUnsafeBytes {
-            PacketSocket.send(ends.a, $0, descriptor: file)
-        }
-        #expect(sent == 0)
-        close(file)
-        #expect(send([2], over: ends.a) == 0)
-        var descriptor: Int32 = -1
-        #expect(receive(ends.b, descriptor: &descriptor) == .success([1]))
-        try #require(descriptor >= 0)
-        #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
-        #expect(MemoryFile.consume(descriptor, count: 3) == [7, 8, 9])
-        #expect(receive(ends.b, descriptor: &descriptor) == .success([2]))
-        #expect(descriptor == -1)
-    }
-
-    @Test func aDescriptorThatNobodyAskedForIsClosed() throws {
+    @Test func aDescriptorThatComesAlongIsClosed() throws {
         let ends = try Ends()
         let pipe = try Pipe.make()
         defer { close(pipe.reading) }
-        let sent = [UInt8(1)].withUnsafeBytes {
-            PacketSocket.send(ends.a, $0, descriptor: pipe.writing)
-        }
-        #expect(sent == 0)
+        #expect(sendDescriptor(pipe.writing, over: ends.a) == 1)
         close(pipe.writing)
         #expect(receive(ends.b) == .success([1]))
-        // Would wait for ever if somebody still held the writing end.
+        // Would wait for ever if the writing end were still open.
         #expect(Program.next(pipe.reading) == nil)
     }
 
@@ -107,15 +86,41 @@ import Testing
         bytes.withUnsafeBytes { PacketSocket.send(fd, $0, wait: false) }
     }
 
-    private func receive(
-        _ fd: Int32,
-        capacity: Int = 1024,
-        descriptor: UnsafeMutablePointer<Int32>? = nil
-    ) -> Result<[UInt8], Code> {
-        var buffer = [UInt8](repeating: 0, count: capacity)
-        let count = buffer.withUnsafeMutableBytes {
-            PacketSocket.receive(fd, $0, wait: false, descriptor: descriptor)
+    /// Sends a byte and with it a copy of a descriptor, as a hostile worker may.
+    private func sendDescriptor(_ descriptor: Int32, over fd: Int32) -> Int {
+        var byte: UInt8 = 1
+        // A `cmsghdr` with one descriptor behind it; the macros that lay it out are not in Swift.
+        let length = MemoryLayout<cmsghdr>.size + MemoryLayout<Int32>.size
+        var control = [UInt64](repeating: 0, count: (length + 7) / 8)
+        return control.withUnsafeMutableBytes { control in
+            var header = cmsghdr()
+            header.cmsg_len = length
+            header.cmsg_level = SOL_SOCKET
+            // SCM_RIGHTS.
+            header.cmsg_type = 1
+            control.storeBytes(of: header, as: cmsghdr.self)
+            control.storeBytes(
+                of: descriptor,
+                toByteOffset: MemoryLayout<cmsghdr>.size,
+                as: Int32.self
+            )
+            return withUnsafeMutableBytes(of: &byte) { byte in
+                var part = iovec(iov_base: byte.baseAddress, iov_len: byte.count)
+                return withUnsafeMutablePointer(to: &part) { part in
+                    var message = msghdr()
+                    message.msg_iov = part
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    return sendmsg(fd, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
         }
+    }
+
+    private func receive(_ fd: Int32, capacity: Int = 1024) -> Result<[UInt8], Code> {
+        var buffer = [UInt8](repeating: 0, count: capacity)
+        let count = buffer.withUnsafeMutableBytes { PacketSocket.receive(fd, $0, wait: false) }
         return count < 0 ? .failure(Code(Int32(count))) : .success(Array(buffer.prefix(count)))
     }
 }

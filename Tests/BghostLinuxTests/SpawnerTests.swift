@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SpawnerTests {
+@Suite(.timeLimit(.minutes(5))) struct SpawnerTests {
     /// In a process of its own: whoever adopts orphans does so for good, and ends every child that
     /// it does not know.
     @Test func endsTheOrphansOfAChildThatLeftItsGroup() async {

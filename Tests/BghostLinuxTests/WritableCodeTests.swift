@@ -8,7 +8,7 @@ import Testing
 /// What stands in for the kernel's rule against writable code where it has none, in a real kernel.
 ///
 /// A process of its own, for a filter cannot be taken off again.
-@Suite(.timeLimit(.minutes(1))) struct WritableCodeTests {
+@Suite(.timeLimit(.minutes(5))) struct WritableCodeTests {
     @Test(arguments: [false, true])
     func `The filter keeps what was writable from becoming code`(writesCode: Bool) async {
         await #expect(processExitsWith: .exitCode(7)) { [writesCode] in

@@ -4,7 +4,8 @@ package import BghostCore
 internal import CBghostSystem
 internal import Synchronization
 
-/// What a source has to work with: the reactor's eyes, a place to tell, and an inbox.
+/// The context of one fact source: it watches descriptors for the source and receives its readings
+/// and messages.
 ///
 /// Used on the reactor's thread.
 package final class FactDesk {
@@ -17,10 +18,10 @@ package final class FactDesk {
         self.board = board
     }
 
-    /// Where other threads leave messages for this source.
+    /// The inbox through which other threads send messages to this source.
     package var inbox: FactInbox.Slot { FactInbox.Slot(inbox: board.inbox, source: source) }
 
-    /// Has the source's `ready` called with the token that this answers.
+    /// Watches a descriptor, and calls the source's `ready` with the returned token.
     package func watch(_ fd: Int32, for readiness: Readiness) throws(SystemError) -> UInt64 {
         let token = board.takeToken(source: source)
         do {
@@ -33,20 +34,22 @@ package final class FactDesk {
         return token
     }
 
-    /// Ends that, before the descriptor is closed.
+    /// Stops watching a descriptor.
+    ///
+    /// Call it before the descriptor is closed.
     package func unwatch(_ token: UInt64) {
         guard let fd = descriptors.removeValue(forKey: token) else { return }
         board.reactor.unwatch(fd)
         board.forget(token)
     }
 
-    /// Tells what has been read.
+    /// Reports a reading.
     package func tell(_ reading: FactReading) {
         board.readings.append(reading)
     }
 }
 
-/// What the desks share.
+/// The state that the contexts of all sources share.
 final class FactBoard {
     let reactor: Reactor
     let inbox: FactInbox
@@ -69,20 +72,21 @@ final class FactBoard {
 
     func forget(_ token: UInt64) { sources[token] = nil }
 
-    /// Whose a token is; `nil` for one that was given up within the same turn.
+    /// The source that a token belongs to; `nil` for a token that was given up within the same
+    /// turn.
     func source(of token: UInt64) -> Int? { sources[token] }
 }
 
-/// Brings messages from any thread to the reactor's.
+/// Carries messages from any thread to the reactor's thread.
 package final class FactInbox: Sendable {
-    /// One source's part of it.
+    /// The part of the inbox for one source.
     package struct Slot: Sendable {
         let inbox: FactInbox
         let source: Int
 
-        /// Leaves a message and wakes the reactor.
+        /// Appends a message and wakes the reactor.
         ///
-        /// From any thread; also after the end, when nobody looks any more.
+        /// Callable from any thread. After the end of the reactor it has no effect.
         package func post(_ message: FactMessage) {
             inbox.messages.withLock { $0.append((source, message)) }
             _ = bgs_eventfd_signal(inbox.descriptor.raw)
@@ -96,10 +100,10 @@ package final class FactInbox: Sendable {
         descriptor = Descriptor(owning: try checked(bgs_eventfd(), "create an event descriptor"))
     }
 
-    /// Readable while there are messages.
+    /// A descriptor that is readable while there are messages.
     var fd: Int32 { descriptor.raw }
 
-    /// Takes all that is there.
+    /// Removes and returns all messages.
     func take() -> [(source: Int, message: FactMessage)] {
         _ = bgs_eventfd_drain(descriptor.raw)
         return messages.withLock { messages in

@@ -2,34 +2,34 @@
 
 package import BghostCore
 
-/// Where facts are read on this machine.
+/// Where this machine's facts are read from.
 package struct FactSettings: Sendable {
     /// The folder of the kernel's power supplies.
     package var powerSupplies = PowerSupplies.usualRoot
-    /// The server that knows the UPS; `nil` if there is none.
+    /// The server that monitors the UPS; `nil` if there is none.
     package var ups: UPSMonitor.Address?
-    /// The names of links that cost by the byte; `nil` if nobody has said.
+    /// The names of metered links; `nil` if the operator has not set them.
     package var meteredLinks: [String]?
     /// The folder of the kernel's pressure files.
     package var pressure = "/proc/pressure"
-    /// The folder whose file system must have space: that of the daemon's state.
+    /// The folder whose file system must have free space: the folder of the daemon's state.
     package var storage: String
-    /// The probes, in the order of their bits; what comes after the eighth is left out.
+    /// The probes, in the order of their bits; those after the eighth are ignored.
     package var probes: [ProbeDefinition] = []
 
     package init(storage: String) {
         self.storage = storage
     }
 
-    /// The sources of what is wanted, and no others: what nobody requires costs nothing.
+    /// Creates only the sources for the wanted requirements, so that other facts cost nothing.
     ///
     /// - Parameters:
-    ///   - wanted: all that some task requires.
+    ///   - wanted: every requirement of any task.
     ///   - spawner: starts the probes; it must outlive the sources.
     package func sources(for wanted: RequirementSet, spawner: Spawner) -> [any FactSource] {
         var sources: [any FactSource] = []
         if !wanted.isDisjoint(with: [.externalPower, .batteryNotLow]) {
-            // Refused in some sandboxes; the supplies are then looked at more often.
+            // Some sandboxes refuse it; the supplies are then read more often.
             let signal = try? Uevents(subsystem: "power_supply")
             sources.append(PowerSupplies.source(root: powerSupplies, signal: signal))
             if let ups { sources.append(UPSMonitor.source(ups)) }

@@ -2,41 +2,41 @@
 
 package import BghostCore
 
-/// Something that tells facts of the machine.
+/// A source of facts about the machine.
 ///
-/// It is used on the reactor's thread only, and nothing in it may block that. What it learns it tells
-/// its desk, during a call or later through the desk's inbox.
+/// It is used on the reactor's thread only and must not block it. It reports readings to its
+/// `FactDesk` during a call, or later through the inbox.
 package protocol FactSource: AnyObject {
-    /// What it tells of.
+    /// The requirements that its facts belong to.
     var requirements: RequirementSet { get }
-    /// When it wants `look` next, monotonic nanoseconds; `.max` for never.
+    /// When the source wants the next call of `look`, monotonic nanoseconds; `.max` for never.
     var deadline: UInt64 { get }
-    /// Begins.
+    /// Starts the source.
     ///
-    /// - Parameter now: monotonic nanoseconds, as everywhere here.
+    /// - Parameter now: monotonic nanoseconds, as in all these methods.
     func start(_ desk: FactDesk, now: UInt64)
-    /// Has it take a fresh look at what it can look at.
+    /// Asks the source to read its facts again, as far as it can.
     ///
-    /// That is at its deadline, or a little before when there is a wake-up anyway, or because
-    /// something is about to be decided by what it told last.
+    /// It is called at the source's deadline, slightly earlier if the reactor is awake anyway, or
+    /// when a decision is about to depend on the source's last reading.
     func look(now: UInt64)
-    /// A descriptor that it watches is ready.
+    /// Called when a watched descriptor is ready.
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64)
-    /// Something came for it through the inbox; readings have been told already.
+    /// Called when a message for the source has arrived; its readings have already been recorded.
     ///
-    /// After `stop` too, so that what was under way can be ended.
+    /// It is also called after `stop`, so that the source can end pending work.
     func received(_ message: FactMessage, now: UInt64)
-    /// Ends it and gives back all that it holds.
+    /// Stops the source and releases its resources.
     func stop()
 }
 
-/// What comes for a source from another thread.
+/// A message from another thread to a source.
 package enum FactMessage: Sendable {
     case readings([FactReading])
     case spawned(Result<Spawner.Spawned, SystemError>)
 }
 
 extension Readiness {
-    /// What a pressure trigger fires.
+    /// The readiness that a pressure trigger reports (EPOLLPRI).
     package static let priority = Readiness(rawValue: 0x002)
 }

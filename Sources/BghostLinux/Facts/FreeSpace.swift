@@ -3,23 +3,24 @@
 package import BghostCore
 internal import Glibc
 
-/// How much is free of the file system that a folder lies in.
+/// Measures the free space of the file system that contains a folder.
 package enum FreeSpace {
-    /// The source that looks every 30 s.
+    /// Creates a source that measures every 30 s.
     package static func source(folder: String) -> PolledSource {
         PolledSource(.storage, name: folder, take: { [look(folder)] })
     }
 
-    /// Looks.
+    /// Measures once.
     ///
-    /// May block for as long as the file system does.
+    /// It may block for as long as the file system does.
     package static func look(_ folder: String) -> FactReading {
         var info = statvfs()
         guard statvfs(folder, &info) == 0 else {
             let error = SystemError("look at the file system of", folder, code: errno)
             return FactReading(.storage, .unknown, text: error.description, source: folder)
         }
-        // What is kept for root is neither free nor used: the share is of what others may have.
+        // Blocks reserved for root are neither free nor used: the percentage refers to the space
+        // that other users can have.
         let used = info.f_blocks >= info.f_bfree ? info.f_blocks - info.f_bfree : 0
         let (usable, isTooLarge) = used.addingReportingOverflow(info.f_bavail)
         guard usable > 0, !isTooLarge else {

@@ -2,11 +2,12 @@
 
 internal import Glibc
 
-/// A TCP connection that is spoken to in lines, with one deadline and one bound for all of it.
+/// A TCP connection for a line protocol, with one deadline and one byte limit for the whole
+/// exchange.
 ///
-/// Blocks, so it is for a thread that may.
+/// It blocks, so use it on a thread that may block.
 final class LineSocket {
-    /// Why nothing came.
+    /// Why the exchange failed.
     enum Failure: Error, Equatable, CustomStringConvertible {
         case noSuchHost(String)
         case system(SystemError)
@@ -34,11 +35,12 @@ final class LineSocket {
 
     /// Connects to the first of a host's addresses that answers.
     ///
-    /// Looking the name up takes as long as the resolver wants.
+    /// The name lookup is not bound by the deadline; it takes as long as the resolver's own
+    /// timeout.
     ///
     /// - Parameters:
-    ///   - deadline: monotonic nanoseconds, for all that follows.
-    ///   - bytesMax: what is received at the most.
+    ///   - deadline: monotonic nanoseconds, for the rest of the exchange.
+    ///   - bytesMax: the most bytes to receive.
     init(host: String, port: UInt16, deadline: UInt64, bytesMax: Int) throws(Failure) {
         self.deadline = deadline
         bytesLeft = bytesMax
@@ -101,7 +103,7 @@ final class LineSocket {
         }
     }
 
-    /// Sends a line, whose end is added.
+    /// Sends a line; the line break is added.
     func send(_ line: String) throws(Failure) {
         let bytes = Array((line + "\n").utf8)
         var sent = 0
@@ -119,7 +121,7 @@ final class LineSocket {
         }
     }
 
-    /// The next line, without its end.
+    /// Receives the next line, without its line break.
     func line() throws(Failure) -> [UInt8] {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) {

@@ -2,17 +2,17 @@
 
 package import BghostCore
 
-/// What is known of the machine, kept up to date by the sources that somebody needs.
+/// The known facts of the machine, kept up to date by the sources that some task requires.
 ///
-/// It lives on its owner's reactor thread and has none of its own: nearly all of its sources are
-/// descriptors that the kernel makes ready, so the reactor's wait serves them as it serves workers,
-/// and what changes is known on the thread that decides by it, without a hop. Only what may block (a
-/// battery's firmware, a hung file system, a UPS behind a network) is read on threads of its own,
-/// which sleep in between. When nothing changes it wakes its owner at most every 30 s.
+/// It has no thread of its own but uses the reactor's: nearly all sources are descriptors that the
+/// kernel makes ready, so the reactor's wait serves them as it serves workers, and the thread that
+/// decides learns of changes without a thread switch. Only sources that may block (a battery's
+/// firmware, a hung file system, a UPS behind a network) have threads of their own, which sleep in
+/// between. When nothing changes, the reactor wakes for facts at most every 30 s.
 ///
-/// The owner forwards what concerns it: `ready` for tokens that it `owns`, `deadlinePassed` at its
-/// `deadline`, which has to be read again after each call. Each answers which requirements have
-/// changed.
+/// The owner forwards events: `ready` for tokens that this object `owns`, and `deadlinePassed` at
+/// its `deadline`, which the owner must read again after each call. Each call returns the
+/// requirements that have changed.
 package final class MachineFacts {
     /// All facts.
     package private(set) var sheet: FactSheet
@@ -21,17 +21,18 @@ package final class MachineFacts {
     private let tokens: UInt64
     private var isRunning = false
 
-    /// How many of a token's lower bits are used here.
+    /// How many of the lower bits of a token this object uses.
     private static let tokenBits: UInt64 = 48
-    /// How much too early a source may be asked, so that one wake-up serves them all; nanoseconds.
+    /// How much earlier than its deadline a source may be read, so that one wake-up serves several;
+    /// nanoseconds.
     private static let slack: UInt64 = 3_000_000_000
 
     /// - Parameters:
-    ///   - sources: those that are wanted.
+    ///   - sources: the wanted sources.
     ///   - probes: the names of the probes, in the order of their bits.
-    ///   - known: what is known of the machine already, with the same probes.
-    ///   - tokens: what nobody else's tokens of the reactor have in their upper 16 bits; the lower
-    ///     ones are 0.
+    ///   - known: the facts known so far, with the same probes.
+    ///   - tokens: a value whose upper 16 bits no other client of the reactor uses; the lower bits
+    ///     are 0.
     package init(
         sources: [any FactSource],
         probes: [String] = [],
@@ -45,9 +46,9 @@ package final class MachineFacts {
         board = try FactBoard(reactor: reactor, tokens: tokens)
     }
 
-    /// Begins to look.
+    /// Starts the sources.
     package func start(now: Moment) throws(SystemError) -> RequirementSet {
-        // Number 0 is the inbox; the sources' begin at 1.
+        // Token number 0 is the inbox; the sources' tokens start at 1.
         try board.reactor.watch(board.inbox.fd, for: .input, token: tokens)
         isRunning = true
         for (index, source) in sources.enumerated() {
@@ -56,26 +57,27 @@ package final class MachineFacts {
         return settle(now: now)
     }
 
-    /// Ends all sources, and the probes that are under way.
+    /// Stops all sources and the probes in progress.
     ///
-    /// To be called before the spawner is ended. What the sources last told stays.
+    /// Call it before the spawner ends. The last readings remain.
     package func stop() {
         guard isRunning else { return }
         isRunning = false
         for source in sources { source.stop() }
         board.reactor.unwatch(board.inbox.fd)
-        // What a spawner hands over from now on is nobody's; what it has handed over is ended here.
+        // End the probes that the spawner has already handed over; the spawner itself ends those
+        // that it hands over later.
         for (index, message) in board.inbox.take() {
             sources[index].received(message, now: board.reactor.now)
         }
     }
 
-    /// Whether a token of the reactor is one of these.
+    /// Whether a reactor token belongs to this object.
     package func owns(_ token: UInt64) -> Bool {
         token >> Self.tokenBits == tokens >> Self.tokenBits
     }
 
-    /// A descriptor is ready.
+    /// Handles a ready descriptor.
     package func ready(
         _ token: UInt64,
         _ readiness: Readiness,
@@ -93,13 +95,13 @@ package final class MachineFacts {
         return settle(now: now)
     }
 
-    /// When `deadlinePassed` is wanted, monotonic nanoseconds; `.max` for never.
+    /// When `deadlinePassed` must be called, monotonic nanoseconds; `.max` for never.
     package var deadline: UInt64 {
         guard isRunning else { return .max }
         return sources.reduce(sheet.nextDeadline ?? .max) { min($0, $1.deadline) }
     }
 
-    /// Time has passed.
+    /// Reads the sources that are due, or almost due.
     package func deadlinePassed(now: Moment) -> RequirementSet {
         guard isRunning else { return [] }
         let due = sheet.due(at: now.monotonic)
@@ -111,12 +113,12 @@ package final class MachineFacts {
         return settle(now: now)
     }
 
-    /// Has a requirement be what somebody says, until told otherwise.
+    /// Overrides a requirement with a simulated value until the override is removed.
     package func simulate(_ fact: SimulatedFact, now: Moment) -> RequirementSet {
         sheet.simulate(fact.requirement, as: fact.value, now: now)
     }
 
-    /// Enters what has been told, and then lets time pass: a fresh look goes before an old one.
+    /// Records new readings, and then expires old ones: a fresh reading has precedence.
     private func settle(now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
         let readings = board.readings
@@ -127,7 +129,7 @@ package final class MachineFacts {
 }
 
 extension Moment {
-    /// Now.
+    /// The current time of both clocks.
     package static var now: Moment {
         Moment(monotonic: Monotonic.now, unix: WallClock.now)
     }

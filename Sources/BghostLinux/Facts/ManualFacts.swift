@@ -3,14 +3,14 @@
 package import BghostCore
 internal import Synchronization
 
-/// A source that tells what somebody tells it: for tests.
+/// A source for tests that reports the readings it is given.
 package final class ManualFacts: FactSource, Sendable {
     package let requirements: RequirementSet
     private let state = Mutex(State())
 
     private struct State {
         var inbox: FactInbox.Slot?
-        /// What was told before the start.
+        /// Readings given before the start.
         var early: [FactReading] = []
     }
 
@@ -18,7 +18,7 @@ package final class ManualFacts: FactSource, Sendable {
         self.requirements = requirements
     }
 
-    /// Tells a reading, from any thread.
+    /// Reports a reading, from any thread.
     package func tell(_ reading: FactReading) {
         let inbox = state.withLock { state in
             if state.inbox == nil { state.early.append(reading) }
@@ -27,12 +27,12 @@ package final class ManualFacts: FactSource, Sendable {
         inbox?.post(.readings([reading]))
     }
 
-    /// Tells a measure, from any thread.
+    /// Reports a measure, from any thread.
     package func tell(_ requirement: RequirementSet, _ measure: FactMeasure, text: String = "set") {
         tell(FactReading(requirement, measure, text: text, source: "manual"))
     }
 
-    // MARK: The source
+    // MARK: FactSource
 
     package var deadline: UInt64 { .max }
 

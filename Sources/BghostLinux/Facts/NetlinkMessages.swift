@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not what they say they are.
+/// Why bytes from netlink are invalid.
 package enum NetlinkError: Error, Equatable, Sendable {
-    /// A length that is shorter than its own header, or longer than what there is.
+    /// A length is shorter than its own header, or longer than the remaining bytes.
     case badLength
-    /// A message that is too short for its kind.
+    /// A message is too short for its kind.
     case truncated
 }
 
-/// Numbers and strings at places in a message; every access is checked.
+/// Reads numbers and strings at offsets in a message; every access is checked.
 struct NetlinkBytes {
     let bytes: ArraySlice<UInt8>
 
@@ -19,7 +19,7 @@ struct NetlinkBytes {
         return bytes[bytes.startIndex + offset]
     }
 
-    /// In the machine's own order of bytes, as all of netlink is.
+    /// In the machine's byte order, as in all of netlink.
     func u16(_ offset: Int) throws(NetlinkError) -> UInt16 {
         let (first, second) = (UInt16(try u8(offset)), UInt16(try u8(offset + 1)))
         return UInt16(littleEndian: 1) == 1 ? first | second << 8 : first << 8 | second
@@ -38,21 +38,21 @@ struct NetlinkBytes {
     /// The text before the first zero byte.
     var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-    /// The next record of a list in which each begins with its length, which is taken off.
+    /// Splits off the first record of a list in which each record begins with its length.
     private func next(headerCount: Int, length: Int) throws(NetlinkError) -> (
         record: NetlinkBytes, rest: NetlinkBytes
     ) {
         guard length >= headerCount, length <= count else { throw .badLength }
-        // The last one's padding may be missing.
+        // The padding of the last record may be missing.
         let aligned = Swift.min((length + 3) & ~3, count)
         return (NetlinkBytes(bytes: bytes.prefix(length)), try from(aligned))
     }
 
-    /// The attributes that these bytes are a list of, by kind.
+    /// Parses these bytes as a list of attributes, with their kinds.
     func attributes() throws(NetlinkError) -> [(kind: UInt16, value: NetlinkBytes)] {
         var found: [(kind: UInt16, value: NetlinkBytes)] = []
         var rest = self
-        // What is shorter than a header is padding.
+        // Fewer bytes than a header are padding.
         while rest.count >= 4 {
             let (record, after) = try rest.next(headerCount: 4, length: Int(try rest.u16(0)))
             // The upper two bits are flags.
@@ -62,7 +62,7 @@ struct NetlinkBytes {
         return found
     }
 
-    /// The next hops that these bytes are a list of.
+    /// Parses these bytes as a list of next hops.
     func hops() throws(NetlinkError) -> [(flags: UInt8, link: UInt32)] {
         var found: [(flags: UInt8, link: UInt32)] = []
         var rest = self
@@ -74,7 +74,7 @@ struct NetlinkBytes {
         return found
     }
 
-    /// The messages that these bytes are a list of.
+    /// Parses these bytes as a list of messages.
     func messages() throws(NetlinkError) -> [NetlinkMessage] {
         var found: [NetlinkMessage] = []
         var rest = self
@@ -97,7 +97,7 @@ struct NetlinkBytes {
     }
 }
 
-/// One message, of the numbers of `linux/netlink.h` and `linux/rtnetlink.h`.
+/// One message; the numbers are those of `linux/netlink.h` and `linux/rtnetlink.h`.
 struct NetlinkMessage {
     static let headerCount = 16
 
@@ -111,7 +111,7 @@ struct NetlinkMessage {
     static let deletedRoute: UInt16 = 25
     static let getRoute: UInt16 = 26
 
-    /// What was listed changed meanwhile.
+    /// A change interrupted the listing.
     static let interrupted: UInt16 = 0x10
 
     let kind: UInt16
@@ -119,11 +119,11 @@ struct NetlinkMessage {
     let sequence: UInt32
     let payload: NetlinkBytes
 
-    /// The question for all of a kind, links, addresses or routes.
+    /// The request for all links, addresses or routes.
     ///
-    /// - Parameter family: 0 for all.
+    /// - Parameter family: the address family; 0 for all.
     static func question(_ kind: UInt16, family: UInt8, sequence: UInt32) -> [UInt8] {
-        // The longest of the three headers that may follow, a route's or a link's, filled with 0.
+        // The header of the kind (a link's, an address's or a route's), filled with 0.
         let payloadCount = kind == getLink ? 16 : kind == getAddress ? 8 : 12
         let count = UInt32(headerCount + payloadCount)
         let dump: UInt16 = 0x300

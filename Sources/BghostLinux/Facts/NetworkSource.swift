@@ -4,27 +4,28 @@ package import BghostCore
 internal import CBghostSystem
 internal import Glibc
 
-/// Whether the machine has a network, from the kernel's tables.
+/// Reads from the kernel's tables whether the machine has a network.
 ///
-/// It lists all once, and again when the kernel says that something has changed. It does not apply
-/// the changes themselves: the kernel drops routes together with their link without a word.
+/// It lists the tables once, and again when the kernel reports a change. It does not apply the
+/// reported changes itself: the kernel removes routes together with their link without reporting
+/// them.
 package final class NetworkSource: FactSource {
     package let requirements: RequirementSet = [.network, .unmetered]
     package private(set) var deadline: UInt64 = .max
     private let metered: [String]?
     private var desk: FactDesk?
-    /// Where changes are told.
+    /// The socket on which the kernel reports changes.
     private var changes: Channel?
-    /// Where lists are asked for, apart from the changes, so that an answer is nothing else.
+    /// The socket for listings, separate from the changes, so that it receives only answers.
     private var answers: Channel?
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     private var table = NetworkTable()
-    /// The place in `questions` of the one that is being answered.
+    /// The index in `questions` of the listing in progress.
     private var step: Int?
     private var sequence: UInt32 = 0
     private var listedAt: UInt64 = 0
-    /// Whether there was a change since the list was begun.
+    /// Whether a change was reported since the listing started.
     private var isOutdated = false
 
     private struct Channel {
@@ -37,13 +38,13 @@ package final class NetworkSource: FactSource {
         (NetlinkMessage.getLink, 0), (NetlinkMessage.getAddress, 0),
         (NetlinkMessage.getRoute, UInt8(AF_INET)), (NetlinkMessage.getRoute, UInt8(AF_INET6)),
     ]
-    /// Between two lists, however much changes.
+    /// The shortest time between two listings, however much changes.
     private static let restInterval: UInt64 = 100_000_000
-    /// Until a failed list is tried again.
+    /// The time until a failed listing is retried.
     private static let retryInterval: UInt64 = 30_000_000_000
 
-    /// - Parameter metered: the names of links that cost by the byte, a `*` at the end standing for
-    ///   any rest; `nil` if nobody has said.
+    /// - Parameter metered: the names of metered links, where a `*` at the end matches any rest;
+    ///   `nil` if the operator has not set them.
     package init(metered: [String]? = nil) {
         self.metered = metered
     }
@@ -52,13 +53,13 @@ package final class NetworkSource: FactSource {
 
     package func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
-        // A sandbox without netlink stays one, so that is not tried again.
+        // A sandbox without netlink never gets it, so this is not retried.
         begin(desk, now: now)
     }
 
     private func begin(_ desk: FactDesk, now: UInt64) {
         do throws(SystemError) {
-            // Before the first list, so that nothing between the two is missed.
+            // Subscribe before the first listing, so that no change between the two is missed.
             changes = try open(BGS_ROUTE_GROUPS, desk)
             answers = try open(0, desk)
         } catch {
@@ -130,7 +131,7 @@ package final class NetworkSource: FactSource {
             case -Int(EPERM): continue
             case let count where count >= 0:
                 if Self.matters(buffer[..<count]) { wantList(now: now) }
-            // Some were lost: all may be different.
+            // The kernel dropped some reports: list everything again.
             case -Int(ENOBUFS), -Int(EMSGSIZE): wantList(now: now)
             case let code:
                 tell(SystemError("hear of networks", code: Int32(clamping: -code)))
@@ -149,7 +150,8 @@ package final class NetworkSource: FactSource {
         }
     }
 
-    /// Takes one packet of messages into the buffer and answers its length, or an error below 0.
+    /// Receives one packet of messages into the buffer; returns its length, or a negative error
+    /// number.
     private func receive(_ channel: Channel?) -> Int {
         guard let channel else { return -Int(EBADF) }
         return buffer.withUnsafeMutableBytes {
@@ -192,7 +194,7 @@ package final class NetworkSource: FactSource {
     }
 
     private func hearAnswers(now: UInt64) {
-        // Bounded, as a router's list is long: the rest keeps the socket readable.
+        // Bounded, since a router's list is long: the socket stays readable for the rest.
         for _ in 0..<32 {
             let count = receive(answers)
             guard count != -Int(EAGAIN) else { return }

@@ -2,7 +2,7 @@
 
 package import BghostCore
 
-/// The links, addresses and default routes of the machine, as the kernel lists them.
+/// The machine's links, addresses and default routes, from the kernel's listing.
 package struct NetworkTable: Equatable, Sendable {
     private struct Link: Equatable, Sendable {
         var name: String
@@ -19,7 +19,7 @@ package struct NetworkTable: Equatable, Sendable {
         var metric: UInt32
         var link: UInt32
         var isDead: Bool
-        /// Whether it names the address to send from, which may then be another link's.
+        /// Whether the route sets the source address, which may belong to another link.
         var hasSource: Bool
     }
 
@@ -29,26 +29,26 @@ package struct NetworkTable: Equatable, Sendable {
 
     package init() {}
 
-    /// How many default routes are kept.
+    /// The most default routes that are kept.
     private static let routesMax = 1024
 
     private static let ipv4: UInt8 = 2
     private static let mainTable: UInt32 = 254
-    /// Of a link: it is switched on, and its other side is there.
+    /// Link flags: switched on (IFF_UP), with its peer present (IFF_LOWER_UP).
     private static let upFlags: UInt32 = 0x1 | 0x1_0000
-    /// Of an address: not known to be alone yet, or known not to be.
+    /// Address flags: not yet checked for duplicates, or found to be one.
     private static let unreadyFlags: UInt32 = 0x40 | 0x08
-    /// Of a route or a hop: it leads nowhere now.
+    /// Flags of a route or hop that leads nowhere now.
     private static let deadFlags: UInt32 = 0x1 | 0x10
 
-    // MARK: Reading
+    // MARK: Parsing
 
-    /// Adds all that some messages of a list say.
+    /// Adds all entries of some listing messages.
     package mutating func add(_ bytes: [UInt8]) throws(NetlinkError) {
         for message in try NetlinkBytes(bytes: bytes[...]).messages() { try add(message) }
     }
 
-    /// Adds what one message says; passes over what is of no interest.
+    /// Adds the entry of one message; ignores other kinds.
     mutating func add(_ message: NetlinkMessage) throws(NetlinkError) {
         switch message.kind {
         case NetlinkMessage.newLink: try addLink(message.payload)
@@ -73,7 +73,7 @@ package struct NetworkTable: Equatable, Sendable {
         for (kind, value) in try payload.from(8).attributes() where kind == 8 {
             flags = try value.u32(0)
         }
-        // Only what others can answer to: neither the link's own nor the machine's own.
+        // Keep only addresses that other machines can reply to: not link-local, not host-only.
         let linkScope: UInt8 = 253
         guard scope < linkScope, flags & Self.unreadyFlags == 0 else { return }
         addresses.insert(address)
@@ -102,7 +102,7 @@ package struct NetworkTable: Equatable, Sendable {
         var hops: [(flags: UInt8, link: UInt32)] = []
     }
 
-    /// The route if it is one to everywhere of the main table.
+    /// The route, if it is a default route of the main table.
     private static func defaultRoute(_ payload: NetlinkBytes) throws(NetlinkError) -> DefaultRoute?
     {
         var table = UInt32(try payload.u8(4))
@@ -124,10 +124,10 @@ package struct NetworkTable: Equatable, Sendable {
         return table == mainTable ? route : nil
     }
 
-    /// Whether what a message says may change the verdict, so that all is to be listed again.
+    /// Whether a message may change the result, so that the tables must be listed again.
     ///
-    /// Of routes only those to everywhere: a router's own may change all the time. Of links and
-    /// addresses all, because the kernel takes the routes away that go with them and does not say so.
+    /// Of routes only default ones matter: a router's other routes may change all the time. Every
+    /// link and address matters, since the kernel removes their routes without reporting it.
     static func matters(_ message: NetlinkMessage) -> Bool {
         guard message.kind == NetlinkMessage.newRoute || message.kind == NetlinkMessage.deletedRoute
         else { return true }
@@ -138,7 +138,7 @@ package struct NetworkTable: Equatable, Sendable {
         }
     }
 
-    // MARK: The verdict
+    // MARK: Result
 
     private func isUsable(_ route: Route) -> Bool {
         guard !route.isDead, let link = links[route.link], link.isUp else { return false }
@@ -151,7 +151,7 @@ package struct NetworkTable: Equatable, Sendable {
         return "\(links[route.link]?.name ?? "link \(route.link)") (\(family))"
     }
 
-    /// Whether there is a way out: a default route over a link that is up and has an address.
+    /// Whether there is a usable default route: its link is up and has an address.
     package func network(source: String) -> FactReading {
         let ordered = routes.sorted { $0.metric < $1.metric }
         func reading(_ isThere: Bool, _ text: String) -> FactReading {
@@ -166,10 +166,10 @@ package struct NetworkTable: Equatable, Sendable {
         return reading(false, "default route over \(name(route)), which \(fault)")
     }
 
-    /// Whether the way out costs by the byte.
+    /// Whether the default route's link is metered.
     ///
-    /// - Parameter metered: the names of links that do, a `*` at the end standing for any rest; `nil`
-    ///   if nobody has said.
+    /// - Parameter metered: the names of metered links, where a `*` at the end matches any rest;
+    ///   `nil` if the operator has not set them.
     package func unmetered(_ metered: [String]?, source: String) -> FactReading {
         func reading(_ measure: FactMeasure, _ text: String) -> FactReading {
             FactReading(.unmetered, measure, text: text, source: source)

@@ -2,9 +2,9 @@
 
 package import BghostCore
 
-/// A source that is looked at now and then, on a thread of its own because the look may block.
+/// A source that polls periodically on a thread of its own, since reading may block.
 ///
-/// A look that does not come back makes its facts unknown and keeps only its own thread.
+/// A read that does not return makes its facts unknown and blocks only its own thread.
 package final class PolledSource: FactSource {
     package let requirements: RequirementSet
     package private(set) var deadline: UInt64 = .max
@@ -16,22 +16,23 @@ package final class PolledSource: FactSource {
     private var signalToken: UInt64?
     private var desk: FactDesk?
     private var thread: WorkThread?
-    /// Since when the thread has been away.
+    /// When the read in progress started.
     private var awaySince: UInt64?
-    /// Whether it is to look again as soon as it is back, because what it is looking at has changed.
+    /// Whether to read again as soon as the read in progress returns, since its subject has
+    /// changed.
     private var isOutdated = false
 
-    /// How often what gives no sign is looked at, nanoseconds.
+    /// How often a source without signals is read, nanoseconds.
     package static let usualInterval: UInt64 = 30_000_000_000
-    /// How often what does give signs is looked at all the same.
+    /// How often a source with signals is read in any case, nanoseconds.
     package static let signalledInterval: UInt64 = 300_000_000_000
 
     /// - Parameters:
-    ///   - name: where it reads, for when nothing comes from there.
-    ///   - origin: as whom it speaks.
-    ///   - interval: between two looks, nanoseconds.
-    ///   - signal: what says that a look is worth it.
-    ///   - take: the look.
+    ///   - name: the place that is read, for the message when no answer comes.
+    ///   - origin: the origin of its readings.
+    ///   - interval: the time between two reads, nanoseconds.
+    ///   - signal: reports that a read is worthwhile.
+    ///   - take: reads the facts.
     package init(
         _ requirements: RequirementSet,
         name: String,
@@ -51,7 +52,8 @@ package final class PolledSource: FactSource {
     package func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
         thread = WorkThread()
-        // Before the first look, so that nothing that happens in between is missed.
+        // Watch it before the first read, so that no change in between is missed. If it cannot be
+        // watched, the next periodic read finds the change.
         if let signal { signalToken = try? desk.watch(signal.fd, for: .input) }
         look(now: now)
     }
@@ -83,7 +85,7 @@ package final class PolledSource: FactSource {
         case .nothing: break
         case .wanted: look(now: now)
         case .broken:
-            // Looked at from now on as what never gave a sign.
+            // From now on, poll it like a source without signals.
             desk?.unwatch(token)
             signalToken = nil
             interval = min(interval, Self.usualInterval)

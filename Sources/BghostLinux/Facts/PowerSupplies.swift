@@ -3,24 +3,23 @@
 package import BghostCore
 internal import Glibc
 
-/// The power supplies that the kernel knows, as files below `/sys/class/power_supply`.
+/// The kernel's power supplies, as files below `/sys/class/power_supply`.
 package struct PowerSupplies: Sendable {
     private let root: String
 
-    /// The folder on every Linux.
+    /// The folder's path on every Linux.
     package static let usualRoot = "/sys/class/power_supply"
-    /// How many supplies are looked at.
+    /// The most supplies that are read.
     private static let suppliesMax = 64
 
-    /// - Parameter root: the folder.
     package init(root: String = Self.usualRoot) {
         self.root = root
     }
 
-    /// The source that looks at them.
+    /// Creates the source that reads the supplies.
     ///
-    /// - Parameter signal: where the kernel says that one has changed; without it they are looked at
-    ///   every 30 s.
+    /// - Parameter signal: reports the kernel's changes; without it the supplies are read every 30
+    ///   s.
     package static func source(root: String = usualRoot, signal: Uevents?) -> PolledSource {
         let supplies = PowerSupplies(root: root)
         return PolledSource(
@@ -33,7 +32,7 @@ package struct PowerSupplies: Sendable {
         )
     }
 
-    /// One supply's files.
+    /// The files of one supply.
     private struct Supply {
         let folder: String
         let name: String
@@ -44,9 +43,9 @@ package struct PowerSupplies: Sendable {
         var isLine: Bool { type == "Mains" || type == "Wireless" || type.hasPrefix("USB") }
     }
 
-    /// What they say of `externalPower` and `batteryNotLow`.
+    /// Reads `externalPower` and `batteryNotLow`.
     ///
-    /// May block for as long as a battery's firmware takes.
+    /// It may block for as long as a battery's firmware takes.
     package func look() -> [FactReading] {
         switch supplies() {
         case .failure(let error):
@@ -60,8 +59,8 @@ package struct PowerSupplies: Sendable {
     private func supplies() -> Result<[Supply], SystemError> {
         guard let directory = opendir(root) else {
             let code = errno
-            // A kernel without the class has no such folder among the others; that a sandbox shows
-            // no classes at all says nothing.
+            // If the kernel has no such class, the folder is missing among other classes. If a
+            // sandbox shows no classes at all, nothing is known.
             let parent = root.split(separator: "/").dropLast().map { "/" + $0 }.joined()
             guard code == ENOENT, access(parent, X_OK) == 0 else {
                 return .failure(SystemError("read", root, code: code))
@@ -76,7 +75,7 @@ package struct PowerSupplies: Sendable {
             }
             let folder = root + "/" + name
             guard !name.hasPrefix("."), let type = Self.line(folder + "/type"),
-                // A mouse's battery is not the machine's.
+                // The battery of a device such as a mouse is not the machine's.
                 Self.line(folder + "/scope") != "Device"
             else { continue }
             found.append(Supply(folder: folder, name: name, type: type))
@@ -88,7 +87,8 @@ package struct PowerSupplies: Sendable {
         func reading(_ measure: FactMeasure, _ text: String, _ source: String) -> FactReading {
             FactReading(.externalPower, measure, text: text, source: source)
         }
-        // Before the mains: what a UPS feeds looks to the machine as if the mains did.
+        // Check a UPS before the mains: while a UPS feeds the machine, the mains appear to be
+        // present.
         let ups = supplies.filter { $0.type == "UPS" }
         if let off = ups.first(where: { $0.file("status") == "Discharging" }) {
             return reading(.state(false), "\(off.name) status=Discharging", off.folder + "/status")
@@ -96,7 +96,7 @@ package struct PowerSupplies: Sendable {
         let lines = supplies.filter(\.isLine).map { supply in
             (supply: supply, online: supply.file("online").flatMap { Int($0) })
         }
-        // 2 stands for a charger whose voltage can be chosen.
+        // The value 2 means a charger with a programmable voltage.
         if let on = lines.first(where: { ($0.online ?? 0) > 0 }) {
             return reading(
                 .state(true),
@@ -111,7 +111,7 @@ package struct PowerSupplies: Sendable {
                 off.supply.folder + "/online"
             )
         }
-        // No line is shown, but what it feeds may tell.
+        // No line supply reports its state, but the state of the batteries may show it.
         let cells = ups + supplies.filter { $0.type == "Battery" }
         let states = cells.map { ($0, $0.file("status") ?? "Unknown") }
         if let (cell, _) = states.first(where: { $0.1 == "Discharging" }) {
@@ -141,11 +141,11 @@ package struct PowerSupplies: Sendable {
         guard let first = batteries.first else { return reading(.state(true), "no battery", root) }
         let charges = batteries.compactMap { battery in
             battery.file("capacity").flatMap { Double($0) }.flatMap { percent in
-                // Worn batteries answer a little more than all.
+                // Worn batteries report slightly more than 100 %.
                 (0...200).contains(percent) ? min(percent, 100) : nil
             }
         }
-        // The machine runs until the last of them is empty.
+        // Average all batteries: the machine runs until the last one is empty.
         if !charges.isEmpty {
             let percent = charges.reduce(0, +) / Double(charges.count)
             return reading(
@@ -164,7 +164,7 @@ package struct PowerSupplies: Sendable {
         return reading(measure, "capacity_level=\(level)", first.folder + "/capacity_level")
     }
 
-    /// The one line of a small file, without its end.
+    /// The only line of a small file, without its line break.
     private static func line(_ path: String) -> String? {
         guard case .success(let bytes) = SmallFile.read(path, bytesMax: 256) else { return nil }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }

@@ -4,11 +4,11 @@ package import BghostCore
 internal import CBghostSystem
 internal import Glibc
 
-/// What waits for the processor and the disk, as the kernel counts it in `/proc/pressure`; the load
-/// average for each processor where it does not.
+/// The pressure on processor and disk from the kernel's `/proc/pressure`, or where that is missing
+/// the load average per processor.
 ///
-/// Triggers have the kernel speak up as soon as the machine is no longer idle, so that it need not be
-/// asked often. Where they are refused it is asked every 30 s alone.
+/// With triggers the kernel reports as soon as the machine is no longer idle, so that it need not
+/// be read often. Where triggers are refused, it is read every 30 s.
 package final class Pressure: FactSource {
     package let requirements: RequirementSet = .idle
     package private(set) var deadline: UInt64 = .max
@@ -19,18 +19,18 @@ package final class Pressure: FactSource {
     private var desk: FactDesk?
     private var triggers: [UInt64: Int32] = [:]
 
-    /// One second of stall within ten, which is the 10 % below which the machine is idle.
+    /// One second of stall within ten: the 10 % below which the machine counts as idle.
     ///
-    /// The kernel then fires once in ten seconds at the most. A window that is a multiple of two
-    /// seconds is what it grants to everybody.
+    /// The kernel then fires at most once in ten seconds. It grants unprivileged processes only
+    /// windows that are multiples of two seconds.
     private static let trigger = "some 1000000 10000000"
     private static let interval: UInt64 = 30_000_000_000
 
     /// - Parameters:
-    ///   - root: the folder of the kernel's files.
+    ///   - root: the folder of the pressure files.
     ///   - loadFile: the file with the load average.
-    ///   - processors: how many the machine has; `nil` for as many as it says.
-    ///   - hasTriggers: whether to set triggers, which only the kernel's own files have.
+    ///   - processors: the number of processors; `nil` for the number that the system reports.
+    ///   - hasTriggers: whether to set triggers, which only the kernel's own files support.
     package init(
         root: String = "/proc/pressure",
         loadFile: String = "/proc/loadavg",
@@ -65,7 +65,7 @@ package final class Pressure: FactSource {
     }
 
     package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
-        // Its group is gone, and it would be ready for ever.
+        // The trigger's cgroup was removed, and the descriptor would stay ready for ever.
         if readiness.contains(.error), let fd = triggers.removeValue(forKey: token) {
             desk?.unwatch(token)
             close(fd)
@@ -85,7 +85,7 @@ package final class Pressure: FactSource {
         deadline = .max
     }
 
-    /// What is said now.
+    /// Reads the current values.
     package func reading() -> FactReading {
         if let cpu = Self.share(in: readFile(root + "/cpu", bytesMax: 512)),
             let io = Self.share(in: readFile(root + "/io", bytesMax: 512))
@@ -113,7 +113,7 @@ package final class Pressure: FactSource {
         )
     }
 
-    /// The share of the last ten seconds in which something waited, in per cent.
+    /// The percentage of the last ten seconds in which some process waited.
     package static func share(in bytes: [UInt8]?) -> Double? {
         let lines = (bytes ?? []).split(separator: UInt8(ascii: "\n"))
         guard let line = lines.first(where: { $0.starts(with: "some ".utf8) }) else { return nil }
@@ -131,7 +131,7 @@ package final class Pressure: FactSource {
         return number(bytes.prefix { $0 != end })
     }
 
-    /// Digits with at most one dot, which is less than what Swift takes for a number.
+    /// Parses digits with at most one dot; Swift's parser would accept more.
     private static func number(_ bytes: some Collection<UInt8>) -> Double? {
         let isPlain = bytes.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
         return isPlain ? Double(String(decoding: bytes, as: UTF8.self)) : nil

@@ -4,11 +4,10 @@ package import BghostCore
 internal import Glibc
 internal import Synchronization
 
-/// A requirement that an operator's program answers.
+/// A requirement that a program of the operator determines.
 ///
-/// The program is started by the spawner and watched by its descriptors, so that nothing waits for
-/// it; the spawner also knows it as its own, and does not take it for something that a worker left
-/// behind.
+/// The spawner starts the program and the reactor watches its descriptors, so no thread waits for
+/// it. The spawner also records it as its child, and so does not kill it as an orphan of a worker.
 package final class ProbeSource: FactSource {
     package let requirements: RequirementSet
     private let definition: ProbeDefinition
@@ -20,14 +19,14 @@ package final class ProbeSource: FactSource {
     private var begunAt: UInt64 = 0
     private let interval: UInt64
 
-    /// However short an interval is asked for, nanoseconds.
+    /// The shortest interval, nanoseconds; shorter ones are raised to it.
     private static let intervalMin: UInt64 = 1_000_000_000
 
     private enum State {
         case waiting(until: UInt64)
         case starting(until: UInt64)
         case running(Child, until: UInt64)
-        /// Killed, and not gone yet: what it says no longer counts.
+        /// Killed and not yet ended; its result no longer counts.
         case ending(Child)
     }
 
@@ -36,26 +35,28 @@ package final class ProbeSource: FactSource {
         let token: UInt64
     }
 
-    /// What the program writes.
+    /// The program's output.
     private struct Output {
         let fd: Int32
         let token: UInt64?
         var firstLine: [UInt8] = []
         var isLineOver = false
         var count = 0
-        /// After that it is not listened to, and its next word ends it.
+        /// After this many bytes its output is closed, and its next write ends it.
         static let bytesMax = 64 << 10
         static let lineMax = 512
     }
 
-    /// Whether the owner is gone; whoever hands a process over asks under the lock.
+    /// Whether the source has stopped.
+    ///
+    /// The spawner's thread checks it under the lock before it hands over a process.
     private final class Handover: Sendable {
         let isOver = Mutex(false)
     }
 
     /// - Parameters:
     ///   - requirement: the probe's bit.
-    ///   - definition: what to run, how often and for how long.
+    ///   - definition: the program, its interval and its timeout.
     package init(
         _ requirement: RequirementSet,
         _ definition: ProbeDefinition,
@@ -80,7 +81,7 @@ package final class ProbeSource: FactSource {
     }
 
     package func look(now: UInt64) {
-        // A little early, so that it goes with what else is looked at then.
+        // Start slightly early, together with other sources that are read now.
         if case .waiting(let until) = state, until <= now.addingClamped(interval / 8) {
             begin(now: now)
             return
@@ -161,7 +162,7 @@ package final class ProbeSource: FactSource {
         desk = nil
     }
 
-    // MARK: A look
+    // MARK: One execution
 
     private func end(of now: UInt64) -> UInt64 {
         now.addingClamped(max(1_000_000, definition.timeout.clampedNanoseconds))
@@ -181,7 +182,16 @@ package final class ProbeSource: FactSource {
             giveUp(error, now: now)
             return
         }
-        output = Output(fd: pipe.reading, token: try? desk.watch(pipe.reading, for: .input))
+        do throws(SystemError) {
+            let token = try desk.watch(pipe.reading, for: .input)
+            output = Output(fd: pipe.reading, token: token)
+        } catch {
+            // Otherwise its output would fill the pipe and block the probe in a write.
+            close(pipe.reading)
+            close(pipe.writing)
+            giveUp(error, now: now)
+            return
+        }
         state = .starting(until: end(of: now))
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let order = Spawner.Order(
@@ -203,7 +213,7 @@ package final class ProbeSource: FactSource {
         }
     }
 
-    /// Reads once, and answers whether there may be more.
+    /// Reads once; returns whether there may be more.
     @discardableResult
     private func readOutput() -> Bool {
         guard var output else { return false }
@@ -231,7 +241,7 @@ package final class ProbeSource: FactSource {
         return true
     }
 
-    /// Stops listening; what was heard stays until the next look.
+    /// Closes the output; the text read so far is kept until the next execution.
     private func closeOutput() {
         guard let output, output.fd >= 0 else { return }
         if let token = output.token { desk?.unwatch(token) }
@@ -275,7 +285,7 @@ package final class ProbeSource: FactSource {
         )
     }
 
-    // MARK: Processes that nobody wants any more
+    // MARK: Stopped processes
 
     private static func end(_ spawned: Spawner.Spawned, _ spawner: Spawner) {
         let process = ChildProcess(spawned)
@@ -283,7 +293,7 @@ package final class ProbeSource: FactSource {
         collectLater(process, spawner)
     }
 
-    /// Waits on the spawner's thread for a killed process, for a second at the most, and collects it.
+    /// Waits on the spawner's thread for a killed process, at most one second, and reaps it.
     private static func collectLater(_ process: ChildProcess, _ spawner: Spawner) {
         let pid = process.pid
         let fd = fcntl(process.pidfd, F_DUPFD_CLOEXEC, 0)

@@ -2,16 +2,16 @@
 
 package import BghostCore
 
-/// A server of Network UPS Tools, `upsd`, that is asked what its supplies are doing.
+/// A client of `upsd`, the server of Network UPS Tools, which reports the state of UPSes.
 package struct UPSMonitor: Sendable {
-    /// Where it listens.
+    /// The server's address.
     package struct Address: Equatable, Sendable, CustomStringConvertible {
         package var host: String
         package var port: UInt16
-        /// The one supply that feeds this machine; `nil` for all that the server knows.
+        /// The supply that feeds this machine; `nil` for all supplies of the server.
         package var supply: String?
 
-        /// The port of `upsd` everywhere.
+        /// The default port of `upsd`.
         package static let usualPort: UInt16 = 3493
 
         package init(host: String, port: UInt16 = Self.usualPort, supply: String? = nil) {
@@ -30,16 +30,16 @@ package struct UPSMonitor: Sendable {
     private static let suppliesMax = 8
     private static let linesMax = 64
     private static let bytesMax = 64 << 10
-    /// What must be left on battery where the charge is not known, seconds.
+    /// The least remaining battery time, seconds, where the charge is unknown.
     private static let runtimeMin = 300.0
 
-    /// - Parameter timeout: for all questions together.
+    /// - Parameter timeout: for all queries together.
     package init(_ address: Address, timeout: Duration = .seconds(5)) {
         self.address = address
         self.timeout = timeout.clampedNanoseconds
     }
 
-    /// The source that asks every 30 s.
+    /// Creates a source that queries every 30 s.
     package static func source(_ address: Address) -> PolledSource {
         let monitor = UPSMonitor(address)
         return PolledSource(
@@ -50,9 +50,9 @@ package struct UPSMonitor: Sendable {
         )
     }
 
-    /// What the supplies say of `externalPower` and `batteryNotLow`; the worst of several decides.
+    /// Reads `externalPower` and `batteryNotLow`; of several supplies, the worst decides.
     ///
-    /// Blocks until the timeout at the most, and for as long as the host's name takes to look up.
+    /// It blocks at most until the timeout, plus the time of the name lookup.
     package func look() -> [FactReading] {
         do throws(Failure) {
             let states = try ask()
@@ -96,11 +96,11 @@ package struct UPSMonitor: Sendable {
         }
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     private enum Failure: Error, CustomStringConvertible {
         case connection(LineSocket.Failure)
-        /// The server's own word, such as `DATA-STALE`.
+        /// The error word of the server, such as `DATA-STALE`.
         case refused(String)
         case nonsense
 
@@ -133,11 +133,12 @@ package struct UPSMonitor: Sendable {
         }
         var states: [SupplyState] = []
         for name in try names(socket) { states.append(try state(of: name, socket)) }
+        // If this fails nothing is lost: all answers have arrived.
         try? socket.send("LOGOUT")
         return states
     }
 
-    /// The words of the server's next line.
+    /// Receives a line and splits it into words.
     private func words(_ socket: LineSocket) throws(Failure) -> [String] {
         let line: [UInt8]
         do throws(LineSocket.Failure) {
@@ -170,7 +171,7 @@ package struct UPSMonitor: Sendable {
     }
 
     private func state(of name: String, _ socket: LineSocket) throws(Failure) -> SupplyState {
-        // What goes into a question must not end it.
+        // The name becomes part of a query and must not end it.
         guard !name.isEmpty, name.utf8.allSatisfy(Self.isNamePart) else { throw .nonsense }
         let status = try value("ups.status", of: name, socket)
         let charge = try number("battery.charge", of: name, socket)
@@ -194,7 +195,7 @@ package struct UPSMonitor: Sendable {
         }
     }
 
-    /// A variable's value; `nil` if the supply does not have it.
+    /// A variable's value; `nil` if the supply does not support it.
     private func value(
         _ variable: String,
         of name: String,
@@ -218,7 +219,7 @@ package struct UPSMonitor: Sendable {
     }
 }
 
-// MARK: - What the answers mean
+// MARK: - Interpreting the answers
 
 extension UPSMonitor {
     private static func isNamePart(_ byte: UInt8) -> Bool {
@@ -231,8 +232,8 @@ extension UPSMonitor {
         }
     }
 
-    /// On battery, or about to be switched off by the server, goes before on line: both are told while
-    /// a supply tests itself.
+    /// Checks "on battery" and "forced shutdown" before "on line": a supply reports both while it
+    /// tests itself.
     private static func power(_ flags: Set<String>) -> FactMeasure {
         if !flags.isDisjoint(with: ["OB", "FSD"]) { return .state(false) }
         return flags.contains("OL") ? .state(true) : .unknown
@@ -248,7 +249,9 @@ extension UPSMonitor {
         return runtime.map { .state($0 >= runtimeMin) } ?? .unknown
     }
 
-    /// A line's words, of which those in quotes may have spaces; `nil` if a quote is not closed.
+    /// Splits a line into words; quoted words may contain spaces.
+    ///
+    /// Returns `nil` if a quote is not closed.
     package static func words(_ line: [UInt8]) -> [String]? {
         var words: [String] = []
         var word: [UInt8]?

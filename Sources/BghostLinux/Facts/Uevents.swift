@@ -3,7 +3,7 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// The kernel's word that a device of one subsystem has changed.
+/// Receives the kernel's notices that a device of one subsystem has changed.
 ///
 /// Used on the reactor's thread.
 package final class Uevents {
@@ -11,12 +11,12 @@ package final class Uevents {
     private let socket: Descriptor
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
-    /// What was in the socket.
+    /// The result of reading the socket.
     package enum News: Equatable, Sendable {
         case nothing
-        /// Something of the subsystem has changed, or may have.
+        /// A device of the subsystem has changed, or may have.
         case wanted
-        /// There will be no more.
+        /// The socket has failed and will report nothing more.
         case broken
     }
 
@@ -31,10 +31,10 @@ package final class Uevents {
         )
     }
 
-    /// Readable while there are messages.
+    /// A descriptor that is readable while there are messages.
     package var fd: Int32 { socket.raw }
 
-    /// Takes what is there, at most some at a time: the rest keeps the socket readable.
+    /// Reads a limited number of messages; the socket stays readable for the rest.
     package func drain() -> News {
         var news = News.nothing
         for _ in 0..<64 {
@@ -46,7 +46,7 @@ package final class Uevents {
                 if Self.message(buffer[..<count], has: subsystem) { news = .wanted }
             case Int(-EAGAIN): return news
             case Int(-EPERM): continue
-            // Some were lost, or one is longer than any that the kernel sends.
+            // The kernel dropped some, or a message is longer than any from the kernel.
             case Int(-ENOBUFS), Int(-EMSGSIZE): news = .wanted
             default: return .broken
             }
@@ -54,7 +54,7 @@ package final class Uevents {
         return news
     }
 
-    /// Whether one of a message's fields, which end in a zero byte, is this one.
+    /// Whether a message, whose fields end in a zero byte, has this field.
     package static func message(_ bytes: some Collection<UInt8>, has field: [UInt8]) -> Bool {
         bytes.split(separator: 0).contains { $0.elementsEqual(field) }
     }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A system call that failed: what was attempted, on what, and the kernel's number.
+/// A failed system call: what was attempted, on what, and the error number.
 package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     package let operation: String
     package let subject: String
@@ -14,10 +14,10 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
         self.code = code
     }
 
-    /// Whether the machine or this process has none left of something that it may have again.
+    /// Whether the failure is a shortage of a resource that may be available again later.
     package var isShortage: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC].contains(code) }
 
-    /// The kernel's words for the number, such as "No such file or directory".
+    /// The system's text for the number, such as "No such file or directory".
     package var reason: String { String(cString: strerror(code)) }
 
     package var description: String {
@@ -26,7 +26,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Turns the answer of a shim, negative on failure, into a value or an error.
+/// Converts the result of a C shim, negative on failure, to a value or an error.
 @discardableResult
 package func checked<T: SignedInteger>(
     _ result: T,
@@ -39,23 +39,23 @@ package func checked<T: SignedInteger>(
     return result
 }
 
-/// An open file descriptor with one owner, closed with it.
+/// An open file descriptor with one owner; it is closed when the owner releases it.
 package struct Descriptor: ~Copyable {
     package let raw: Int32
 
-    /// Takes over a descriptor that somebody opened.
+    /// Takes ownership of an open descriptor.
     package init(owning raw: Int32) {
         self.raw = raw
     }
 
-    /// Another descriptor of the same open file, which the caller owns.
+    /// Duplicates a descriptor; the caller owns the copy.
     package static func copy(of fd: Int32) throws(SystemError) -> Int32 {
         let copy = fcntl(fd, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw SystemError("copy a descriptor", code: errno) }
         return copy
     }
 
-    /// Gives the descriptor up without closing it.
+    /// Gives up ownership without closing the descriptor; the caller owns it.
     package consuming func release() -> Int32 {
         let raw = raw
         discard self

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// What the kernel knows of a file without opening it.
+/// The attributes of a file, read without opening it.
 package struct FileFacts: Equatable, Sendable {
-    /// What lies at a path.
+    /// The type of a file.
     package enum Kind: Equatable, Sendable {
         case file
         case folder
@@ -13,16 +13,15 @@ package struct FileFacts: Equatable, Sendable {
         case other
     }
 
-    /// What it is.
     package var kind: Kind
-    /// The user id of its owner.
+    /// The user id of the owner.
     package var owner: UInt32
     /// The group id.
     package var group: UInt32
-    /// The nine permission bits with set-uid, set-gid and sticky.
+    /// The nine permission bits and the set-uid, set-gid and sticky bits.
     package var permissions: UInt32
 
-    /// - Parameter followsLinks: whether a symbolic link stands for what it points to.
+    /// - Parameter followsLinks: whether to read the target of a symbolic link instead of the link.
     package init(of path: String, followsLinks: Bool) throws(SystemError) {
         var info = stat()
         let result = followsLinks ? stat(path, &info) : lstat(path, &info)

@@ -2,50 +2,110 @@
 
 internal import Glibc
 
-/// What a folder and all below it take of its file system, without following links.
+/// The disk usage of a folder and everything below it, without following links.
 ///
-/// Whoever may write there may change it meanwhile, or try to hide from it: what cannot be looked at
-/// counts as too much.
+/// Untrusted processes may change the folder meanwhile or try to hide files: a part that cannot be
+/// read counts as an excess.
 package struct FolderUsage: Equatable, Sendable {
-    /// What its files take of the disk, bytes; a file with holes takes what it has, and one with two names
-    /// counts twice.
+    /// The disk space of its files, bytes.
+    ///
+    /// A sparse file counts its allocated blocks; a file with two names counts twice.
     package private(set) var bytes: UInt64 = 0
-    /// Files, folders and links.
+    /// The number of files, folders and links.
     package private(set) var entries = 0
-    /// Why it was not looked at to its end; `nil` if it was.
+    /// Why the count is incomplete; `nil` if it is complete.
     package private(set) var problem: Problem?
+    /// The names of the first files from which the set-user-ID and set-group-ID bits were removed.
+    package private(set) var stripped: [String] = []
+    /// Whether a folder disappeared during the count.
+    private var isUnsteady = false
+    /// Whether a file disappeared during the count.
+    private var isIncomplete = false
 
     package enum Problem: Equatable, Sendable {
-        /// There is more than was asked about.
+        /// The folder exceeds `bytesMax`.
         case tooLarge
         case tooManyEntries
         case tooDeep
-        /// A folder that cannot be opened, by its error.
+        /// A folder cannot be opened; the value is the error number.
         case closed(Int32)
+        /// Folders were moved or removed during every attempt.
+        case unsteady
+        /// The set-ID bits of a program could not be removed; the value is the error number.
+        case setID(Int32)
     }
 
-    /// How many folders may lie within one another; each holds a descriptor of ours.
+    /// The deepest nesting of folders; each level holds one descriptor of this process.
     package static let depthMax = 32
 
-    /// Looks at a folder; blocks for as long as that takes.
+    /// How often the count is repeated when folders disappear during it.
+    private static let looksMax = 8
+    /// DT_DIR.
+    private static let folderType: Int32 = 4
+    /// O_PATH, which the Swift importer hides.
+    private static let pathOnly: Int32 = 0o10_000_000
+    /// The most file names that `stripped` keeps.
+    private static let namesMax = 8
+
+    /// Counts a folder; blocks until it is done.
     ///
-    /// Stops where there is more than `bytesMax` or `entriesMax`.
-    package init(of path: String, bytesMax: UInt64, entriesMax: Int) {
+    /// It stops when it exceeds `bytesMax` or `entriesMax`. On the way it removes set-user-ID and
+    /// set-group-ID from files.
+    ///
+    /// - Parameters:
+    ///   - besides: bytes that are known to be taken besides.
+    ///   - entering: is told of each folder below before it is opened.
+    package init(
+        of path: String,
+        besides: UInt64 = 0,
+        bytesMax: UInt64,
+        entriesMax: Int,
+        entering: (String) -> Void = { _ in }
+    ) {
+        var most: FolderUsage?
+        for _ in 0..<Self.looksMax {
+            let before = stripped
+            self = FolderUsage(once: path, besides, bytesMax, entriesMax, entering)
+            stripped = before + stripped
+            if problem != nil { return }
+            // A renamed file may have been missed, and a removed one did exist: keep the larger
+            // values.
+            if let most {
+                bytes = max(bytes, most.bytes)
+                entries = max(entries, most.entries)
+            }
+            guard isUnsteady || isIncomplete else { return }
+            most = self
+        }
+        // Files may come and go, but folders that disappear in every attempt indicate hiding.
+        if isUnsteady { problem = .unsteady }
+    }
+
+    private init(
+        once path: String,
+        _ besides: UInt64,
+        _ bytesMax: UInt64,
+        _ entriesMax: Int,
+        _ entering: (String) -> Void
+    ) {
+        bytes = besides
+        if bytes > bytesMax { problem = .tooLarge }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
-            // What is not there is nothing.
+            // A missing folder has no usage.
             if errno != ENOENT { problem = .closed(errno) }
             return
         }
-        look(folder, depth: 1, bytesMax, entriesMax)
+        look(folder, depth: 1, bytesMax, entriesMax, entering)
     }
 
-    /// - Parameter folder: becomes this call's own.
+    /// - Parameter folder: a descriptor; this call takes ownership of it.
     private mutating func look(
         _ folder: Int32,
         depth: Int,
         _ bytesMax: UInt64,
-        _ entriesMax: Int
+        _ entriesMax: Int,
+        _ entering: (String) -> Void
     ) {
         guard depth <= Self.depthMax, let stream = fdopendir(folder) else {
             problem = depth > Self.depthMax ? .tooDeep : .closed(errno)
@@ -56,38 +116,74 @@ package struct FolderUsage: Equatable, Sendable {
         while problem == nil, let entry = readdir(stream) {
             let isFolder = withUnsafePointer(to: &entry.pointee.d_name) { name in
                 name.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-                    add(name, in: folder, bytesMax, entriesMax)
+                    add(name, Int32(entry.pointee.d_type), in: folder, bytesMax, entriesMax)
                 }
             }
             guard isFolder, problem == nil else { continue }
             let inner = withUnsafePointer(to: &entry.pointee.d_name) { name in
                 name.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-                    openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                    entering(String(cString: name))
+                    return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                 }
             }
             guard inner >= 0 else {
-                // Gone or another thing by now.
-                if ![ENOENT, ENOTDIR, ELOOP].contains(errno) { problem = .closed(errno) }
+                // The folder was moved or replaced: it may now be where the count has already been.
+                if [ENOENT, ENOTDIR, ELOOP].contains(errno) {
+                    isUnsteady = true
+                } else {
+                    problem = .closed(errno)
+                }
                 continue
             }
-            look(inner, depth: depth + 1, bytesMax, entriesMax)
+            look(inner, depth: depth + 1, bytesMax, entriesMax, entering)
         }
     }
 
-    /// - Returns: whether it is a folder to look into.
+    /// - Returns: whether it is a folder to descend into.
     private mutating func add(
         _ name: UnsafePointer<CChar>,
+        _ type: Int32,
         in folder: Int32,
         _ bytesMax: UInt64,
         _ entriesMax: Int
     ) -> Bool {
         if strcmp(name, ".") == 0 || strcmp(name, "..") == 0 { return false }
         var status = stat()
-        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno != ENOENT {
+                problem = .closed(errno)
+            } else if type == Self.folderType {
+                isUnsteady = true
+            } else {
+                isIncomplete = true
+            }
+            return false
+        }
+        let kind = status.st_mode & S_IFMT
+        if kind == S_IFREG, status.st_mode & (S_ISUID | S_ISGID) != 0 { strip(name, in: folder) }
         entries += 1
         bytes += UInt64(max(0, status.st_blocks)) * 512
         if entries > entriesMax { problem = .tooManyEntries }
         if bytes > bytesMax { problem = .tooLarge }
-        return status.st_mode & S_IFMT == S_IFDIR
+        return kind == S_IFDIR
+    }
+
+    /// Removes set-user-ID and set-group-ID from a file.
+    ///
+    /// It uses a descriptor, so that it changes this file wherever its name leads meanwhile. A file
+    /// with several hard links may be a system program that was linked here: then only this name is
+    /// removed.
+    private mutating func strip(_ name: UnsafePointer<CChar>, in folder: Int32) {
+        if stripped.count < Self.namesMax { stripped.append(String(cString: name)) }
+        let file = openat(folder, name, Self.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        let result =
+            status.st_nlink > 1
+            ? unlinkat(folder, name, 0)
+            : chmod("/proc/self/fd/\(file)", status.st_mode & 0o1777)
+        if result != 0, errno != ENOENT { problem = .setID(errno) }
     }
 }

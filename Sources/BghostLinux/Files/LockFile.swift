@@ -2,13 +2,14 @@
 
 internal import CBghostSystem
 
-/// A file that one process at a time can hold.
+/// A file that only one process at a time can lock.
 package enum LockFile {
-    /// Opens and locks it without waiting.
+    /// Opens and locks the file without waiting.
     ///
-    /// Closing the descriptor gives it up.
+    /// Closing the descriptor releases the lock.
     ///
-    /// - Returns: the descriptor, or a negative error number; `-EAGAIN` if another process has it.
+    /// - Returns: the descriptor, or a negative error number; `-EAGAIN` if another process holds
+    ///   the lock.
     package static func open(_ path: String) -> Int32 {
         bgs_lock_file(path)
     }

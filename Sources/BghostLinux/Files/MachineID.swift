@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What names this machine, and stays as long as its system does.
+/// The id of this machine, which stays the same until its system is reinstalled.
 package enum MachineID {
     /// The id of machine-id(5), 32 hex digits; `nil` where there is none, as in some containers.
     package static func read() -> String? {

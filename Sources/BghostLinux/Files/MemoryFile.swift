@@ -3,30 +3,22 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// A file in memory that nobody can change once it is sealed.
+/// A file in memory that no process can change once it is sealed.
 package enum MemoryFile {
-    /// A sealed one with this content; the caller owns the descriptor.
-    package static func sealed(name: String, _ bytes: [UInt8]) throws(SystemError) -> Int32 {
-        let file = Descriptor(owning: try checked(bgs_memory_file(name), "create a memory file"))
-        let failure = bytes.withUnsafeBytes { write(file.raw, $0) }
-        if let failure { throw failure }
-        try seal(file.raw)
-        return file.release()
-    }
-
-    /// An empty one whose content may be mapped as code; the caller owns the descriptor.
+    /// Creates an empty memory file whose content may be mapped as code; the caller owns the
+    /// descriptor.
     package static func library() throws(SystemError) -> Int32 {
         try checked(bgs_library_file("library"), "create a memory file for code")
     }
 
-    /// Makes it one that nobody can change.
+    /// Seals a file, so that no process can change it.
     package static func seal(_ fd: Int32) throws(SystemError) {
         try checked(bgs_seal(fd), "seal a memory file")
     }
 
     /// Copies a file from its beginning.
     ///
-    /// - Parameter piece: is shown each piece of what was copied, in order.
+    /// - Parameter piece: called with each copied piece, in order.
     package static func copy(
         _ source: Int32,
         to fd: Int32,
@@ -46,7 +38,7 @@ package enum MemoryFile {
         if let failure { throw failure }
     }
 
-    /// Reads a file from its beginning, piece by piece.
+    /// Reads a file from its beginning in pieces.
     package static func read(
         _ fd: Int32,
         piece: (UnsafeRawBufferPointer) -> Void
@@ -77,21 +69,5 @@ package enum MemoryFile {
             offset += written
         }
         return nil
-    }
-
-    /// The whole content of a descriptor, which is closed.
-    package static func consume(_ fd: Int32, count: UInt64) -> [UInt8]? {
-        defer { close(fd) }
-        guard count <= 256 << 20 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(count))
-        var offset = 0
-        while offset < bytes.count {
-            let got = bytes.withUnsafeMutableBytes {
-                pread(fd, $0.baseAddress.map { $0 + offset }, $0.count - offset, off_t(offset))
-            }
-            guard got > 0 else { return nil }
-            offset += got
-        }
-        return bytes
     }
 }

@@ -2,9 +2,9 @@
 
 internal import CBghostSystem
 
-/// A pipe whose reading end does not wait.
+/// A pipe whose reading end is non-blocking.
 package enum Pipe {
-    /// The reading end and the writing end; the caller owns both.
+    /// Creates a pipe; the caller owns both ends.
     package static func make() throws(SystemError) -> (reading: Int32, writing: Int32) {
         var fds: [Int32] = [-1, -1]
         try checked(bgs_pipe(&fds), "create a pipe")

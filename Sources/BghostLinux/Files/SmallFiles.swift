@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The first bytes of a small file; `nil` if it cannot be read.
+/// Reads the first bytes of a small file; `nil` if it cannot be read.
 package func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
     let fd = open(path, O_RDONLY | O_CLOEXEC)
     guard fd >= 0 else { return nil }
@@ -11,8 +11,8 @@ package func readFile(_ path: String, bytesMax: Int) -> [UInt8]? {
 }
 
 private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
-    // In pieces, because a buffer for the largest file would be cleared for the smallest: for the
-    // manifest alone that was an eighth of all the pages that a daemon's start touched.
+    // Read in pieces: a buffer for the largest file would have to be cleared even for the smallest.
+    // For the manifest alone that was an eighth of all pages that the daemon's start touched.
     withUnsafeTemporaryAllocation(byteCount: min(bytesMax, 16 << 10), alignment: 1) { piece in
         var bytes: [UInt8] = []
         while bytes.count < bytesMax {
@@ -26,7 +26,7 @@ private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
     }
 }
 
-/// Writes a text into a file that exists, as the kernel's control files want it: in one call.
+/// Writes a text into an existing file in one call, as the kernel's control files require.
 @discardableResult
 package func writeFile(_ path: String, _ text: String) -> Bool {
     let fd = open(path, O_WRONLY | O_CLOEXEC)
@@ -36,11 +36,11 @@ package func writeFile(_ path: String, _ text: String) -> Bool {
     return text.withUTF8 { write(fd, $0.baseAddress, $0.count) == $0.count }
 }
 
-/// Files that people write, read whole.
+/// Reads whole configuration files.
 package enum SmallFile {
-    /// The first `bytesMax` bytes of a regular file.
+    /// Reads the first `bytesMax` bytes of a regular file.
     ///
-    /// Never waits, as a FIFO would have it.
+    /// It never waits, as opening a FIFO would.
     package static func read(_ path: String, bytesMax: Int) -> Result<[UInt8], SystemError> {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard fd >= 0 else { return .failure(SystemError("read", path, code: errno)) }

@@ -3,34 +3,36 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// How a process ended and what the kernel says that it used.
+/// How a process ended, and the resources that it used.
 package struct ProcessExit: Equatable, Sendable {
     package let exited: Bool
-    /// The exit code, or the signal.
+    /// The exit code, or the signal number.
     package let code: Int32
     package let cpuNanoseconds: Int64
-    /// The most memory that was resident, as far as anybody has seen; `nil` if nobody has looked.
+    /// The highest resident memory that was measured, bytes; `nil` if it was never measured.
     package let peakMemoryBytes: UInt64?
 }
 
-/// A child that leads a process group of its own, held by pidfd so that its number can never mean
-/// another process.
+/// A child process that leads its own process group.
+///
+/// Its pidfd ensures that a reused process id never refers to another process.
 package final class ChildProcess {
     package let pid: Int32
     package let pidfd: Int32
-    /// The file of a cgroup v2 group of its own that kills all in it, where there is one.
+    /// The `cgroup.kill` file of the child's own cgroup v2 group, if it has one.
     package var groupKillPath: String?
-    /// The file of that group by which it is slowed down, if it is.
+    /// The `cpu.max` file of that group, if its processor time is limited.
     package var quotaPath: String?
-    /// Whether it has been handed over to be collected, after which its number may be another's.
+    /// Whether the child was handed over to be reaped; from then on another process may have its
+    /// id.
     private var isGivenUp = false
     private var isKilled = false
     private var statm: Int32 = -1
     private let inheritedPeakBytes: Int64
-    /// The most memory that was seen.
+    /// The highest resident memory measured so far.
     private var peakSeen: UInt64?
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the pidfd.
     package init(_ spawned: Spawner.Spawned) {
         pid = spawned.pid
         pidfd = spawned.pidfd
@@ -42,30 +44,34 @@ package final class ChildProcess {
         if statm >= 0 { close(statm) }
     }
 
-    /// Sends SIGKILL to the child, to its process group and to its cgroup.
+    /// Sends SIGKILL to the child, its process group and its cgroup.
     ///
-    /// Does nothing once it has been handed over to be collected.
+    /// Does nothing once the child has been handed over to be reaped.
     package func kill() {
         guard !isGivenUp else { return }
         isKilled = true
+        // Both fail only if the process is gone; the pidfd excludes another process.
         _ = Glibc.kill(-pid, SIGKILL)
         _ = bgs_pidfd_signal(pidfd, SIGKILL)
-        // A victim that never gets a processor cannot die: with every core busy, or with a niced
-        // worker, that and not the signal is what takes long. Each of its threads must die for it to
-        // be gone, and the last one takes down its memory. Refused without CAP_SYS_NICE.
+        // A killed process needs processor time to die: with every core busy, or with a niced
+        // worker, that takes longer than the signal. Every thread must die before the process is
+        // gone, and the last one frees its memory. So make the threads real-time ones; the kernel
+        // refuses that without CAP_SYS_NICE.
         _ = bgs_realtime_threads(pid)
-        // Dying takes processor time, which one that is slowed down would have to wait for.
+        // Dying takes processor time, for which a limited group would have to wait.
         if let quotaPath { writeFile(quotaPath, "max") }
         if let groupKillPath { writeFile(groupKillPath, "1") }
     }
 
-    /// Kills what the child left behind in its process group, and gives up its number: what collects
-    /// it may come at once.
+    /// Kills the remaining processes of the child's process group, and marks the child as handed
+    /// over: from then on it may be reaped at any time.
     package func giveUp() {
         guard !isGivenUp else { return }
-        // Not yet collected, the child still holds the number of its group.
+        // Until the child is reaped, no other process group can have its number. Usually the group
+        // is empty, and the call fails.
         _ = Glibc.kill(-pid, SIGKILL)
-        // Nobody has come into its cgroup since that was killed: only the daemon moves anybody there.
+        // If the cgroup was killed before, it is still empty: only the daemon moves processes into
+        // it.
         if let groupKillPath, !isKilled {
             if let quotaPath { writeFile(quotaPath, "max") }
             writeFile(groupKillPath, "1")
@@ -73,16 +79,17 @@ package final class ChildProcess {
         isGivenUp = true
     }
 
-    /// Collects the child on this thread, which must not be a real-time one.
+    /// Reaps the child on this thread, which must not be a real-time thread.
     package func collectHere() {
+        // The child has ended, so this cannot fail.
         _ = bgs_collect(pid)
     }
 
-    /// How the child ended, if it has.
+    /// How the child ended, if it has ended.
     ///
-    /// It is not collected by that: the kernel then takes its entries out of /proc in a loop that
-    /// waits for the child's last threads without sleeping, which a real-time thread would win
-    /// against those very threads, for as long as it is allowed to run.
+    /// This does not reap it. While it reaps, the kernel removes the child's entries from /proc in
+    /// a loop that waits for the child's last threads without sleeping; a real-time thread would
+    /// keep the processor from those very threads.
     package var exit: ProcessExit? {
         var end = bgs_exit()
         guard bgs_exit_of(pidfd, &end) == 1 else { return nil }
@@ -90,28 +97,30 @@ package final class ChildProcess {
             exited: end.exited != 0,
             code: end.code,
             cpuNanoseconds: end.cpu_ns,
-            // The kernel counts pages a few at a time on each processor: the margin is for that.
+            // The kernel counts pages in batches per processor; the margin of 1 MiB allows for
+            // that.
             peakMemoryBytes: end.peak_bytes > inheritedPeakBytes + 1 << 20
                 ? UInt64(end.peak_bytes) : peakSeen
         )
     }
 
-    /// The processor time used so far, nanoseconds; `nil` once it is gone.
+    /// The processor time used so far, nanoseconds; `nil` once the process is gone.
     package var cpuNanoseconds: Int64? {
         var used: Int64 = 0
         return bgs_cpu_ns(pid, &used) == 0 ? used : nil
     }
 
-    /// The memory that is resident now, bytes.
+    /// Measures the resident memory, bytes.
     package func lookAtMemory() -> UInt64? {
         guard var resident = residentBytes else { return nil }
-        // A process whose first thread has ended has no memory by its own file, but by its others'.
+        // If the first thread has ended, the process's own file shows no memory; the files of other
+        // threads do.
         if resident == 0 { resident = threadNumbers.lazy.compactMap(residentBytes).max() ?? 0 }
         peakSeen = max(peakSeen ?? 0, resident)
         return resident
     }
 
-    /// The numbers of its threads, as far as they can be seen.
+    /// The ids of its threads, as far as they can be listed.
     private var threadNumbers: [String] {
         guard let folder = opendir("/proc/\(pid)/task") else { return [] }
         defer { closedir(folder) }
@@ -148,7 +157,7 @@ package final class ChildProcess {
         }
     }
 
-    /// The most memory that was ever resident, bytes.
+    /// The highest resident memory so far, according to the kernel, bytes.
     package var peakResidentBytes: UInt64? {
         guard let status = readFile("/proc/\(pid)/status", bytesMax: 4096) else { return nil }
         let key = Array("VmHWM:".utf8)
@@ -159,15 +168,15 @@ package final class ChildProcess {
         return nil
     }
 
-    /// Whether it is on its way out, though it cannot be collected yet.
+    /// Whether the process is exiting but cannot be reaped yet.
     ///
-    /// A process closes what it has open before it is gone, and can take a while for the rest. One
-    /// whose first thread alone has ended looks like it, and is not.
+    /// A process closes its descriptors before it ends, and the rest can take a while. A process of
+    /// which only the first thread has ended looks similar; it is not exiting.
     package var isEnding: Bool { threadNumbers.allSatisfy(isEnding) }
 
     private func isEnding(_ thread: String) -> Bool {
         guard let text = readFile("/proc/\(pid)/task/\(thread)/stat", bytesMax: 4096),
-            // Its name, which may be anything, stands before that.
+            // The process name comes before that and may contain any characters.
             let name = text.lastIndex(of: UInt8(ascii: ")"))
         else { return true }
         let fields = text[(name + 1)...].split(separator: UInt8(ascii: " "))
@@ -178,7 +187,7 @@ package final class ChildProcess {
     /// PF_EXITING of the kernel.
     private static let exiting: UInt64 = 4
 
-    /// How many processes live in the child's tree, itself included, counted up to `limit` + 1.
+    /// The number of processes in the child's tree, itself included, counted up to `limit` + 1.
     package func countTree(limit: Int) -> Int {
         var count = 0
         var open = [pid]
@@ -190,17 +199,26 @@ package final class ChildProcess {
     }
 }
 
-/// The children of a process, over all of its threads.
+/// The children of all threads of a process.
 package func childPIDs(of pid: Int32) -> [Int32] {
+    childPIDs(of: pid, threadsMax: .max) ?? []
+}
+
+/// - Returns: `nil` if the process has more threads than `threadsMax`; each thread costs a file
+///   read.
+func childPIDs(of pid: Int32, threadsMax: Int) -> [Int32]? {
     guard let directory = opendir("/proc/\(pid)/task") else { return [] }
     defer { closedir(directory) }
     var found: [Int32] = []
+    var threads = 0
     while let entry = readdir(directory) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {
             $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
         }
-        guard Int32(name) != nil,
-            let text = readFile("/proc/\(pid)/task/\(name)/children", bytesMax: 64 << 10)
+        guard Int32(name) != nil else { continue }
+        threads += 1
+        guard threads <= threadsMax else { return nil }
+        guard let text = readFile("/proc/\(pid)/task/\(name)/children", bytesMax: 64 << 10)
         else { continue }
         for field in text.split(separator: UInt8(ascii: " ")) {
             if let child = decimal(field) { found.append(Int32(truncatingIfNeeded: child)) }

@@ -2,24 +2,25 @@
 
 internal import Glibc
 
-/// A folder of the cgroup v2 hierarchy in which the daemon may make groups, one for each worker, so
-/// that all that a worker started can be killed at once, whatever it did to leave its process group.
+/// A folder of the cgroup v2 hierarchy in which the daemon creates one group per worker.
+///
+/// Killing a group ends every process that the worker started, including those that left its
+/// process group.
 package struct ControlGroup: Sendable {
-    /// The daemon's own folder for its workers.
+    /// The daemon's folder for its workers' groups.
     package let path: String
-    /// What the kernel holds workers to, by the names of its controllers: `cpu`, `memory`,
-    /// `pids`.
+    /// The controllers that limit the workers' groups: `cpu`, `memory`, `pids`.
     package let controllers: Set<String>
 
-    /// What a worker's group is held to, as far as there are controllers for it.
+    /// The limits of a worker's group; each applies only if its controller is available.
     package struct Limits: Equatable, Sendable {
-        /// All memory that is charged to it, bytes.
+        /// All memory charged to the group, bytes.
         package var memoryBytes: UInt64?
-        /// Threads of all its processes.
+        /// The threads of all processes in the group.
         package var threads: Int?
-        /// Its processor time, in hundredths of one processor's.
+        /// The processor time, in percent of one processor.
         ///
-        /// Unlike the others it is held by nobody else, so a process without it is none of a group.
+        /// Only the group enforces this limit, so without its group a worker must not start.
         package var cpuPercent: Int?
 
         package init(memoryBytes: UInt64? = nil, threads: Int? = nil, cpuPercent: Int? = nil) {
@@ -29,11 +30,11 @@ package struct ControlGroup: Sendable {
         }
     }
 
-    /// Looks for a place to make groups in and makes the daemon's folder there; `nil` where the
-    /// system has no cgroup v2 or lets this user make no group.
+    /// Finds the daemon's own group and creates the folder for its workers there; `nil` where the
+    /// system has no cgroup v2 or does not let this user create groups.
     ///
-    /// Where the daemon's group is its own, as that of a unit with `Delegate=yes`, the daemon moves
-    /// into a group below, and the kernel holds the workers beside it to their limits.
+    /// If the daemon is alone in its group, as in a unit with `Delegate=yes`, it moves into a
+    /// subgroup, and the kernel enforces the limits of the workers' groups beside it.
     package init?(name: String) {
         guard let own = Self.ownFolder() else { return nil }
         self.init(in: own, name: name, process: getpid(), controllers: ["cpu", "memory", "pids"])
@@ -41,8 +42,8 @@ package struct ControlGroup: Sendable {
 
     /// - Parameters:
     ///   - own: the group of the process.
-    ///   - process: who makes groups.
-    ///   - wanted: the controllers that are to hold them.
+    ///   - process: the process that creates groups.
+    ///   - wanted: the controllers that the groups should have.
     package init?(in own: String, name: String, process: Int32, controllers wanted: Set<String>) {
         Self.removeAbandoned(in: own)
         let path = own + "/" + name
@@ -51,15 +52,16 @@ package struct ControlGroup: Sendable {
         controllers = Self.delegate(wanted, from: own, to: path, process)
     }
 
-    /// What the kernel could hold workers to here, if the process had its group for itself: the
-    /// controllers of that group, and the group; `nil` without cgroup v2.
+    /// The controllers of this process's group, which could limit workers if the process were alone
+    /// in it, and the path of the group; `nil` without cgroup v2.
     package static func look() -> (controllers: Set<String>, group: String)? {
         ownFolder().map { (words("\($0)/cgroup.controllers"), $0) }
     }
 
-    /// Has the groups below a folder be held by controllers, and moves the process out of the way.
+    /// Enables controllers for the groups below a folder, and if necessary moves the process out of
+    /// it.
     ///
-    /// - Returns: those that hold them.
+    /// - Returns: the controllers that are enabled.
     private static func delegate(
         _ wanted: Set<String>,
         from own: String,
@@ -69,8 +71,9 @@ package struct ControlGroup: Sendable {
         let wanted = wanted.intersection(words("\(own)/cgroup.controllers"))
         guard !wanted.isEmpty else { return [] }
         if !words("\(own)/cgroup.subtree_control").isSuperset(of: wanted) {
-            // The kernel has either processes in a group or limits below it, save for the root of
-            // all, which alone has no type. A group with others in it is not ours to part.
+            // A group other than the root has either processes or controllers for subgroups; only
+            // the root has no `cgroup.type`. If other processes are in the group, leave it
+            // unchanged.
             if access("\(own)/cgroup.type", F_OK) == 0 {
                 let home = "\(path)/\(home)"
                 guard words("\(own)/cgroup.procs") == [String(process)],
@@ -84,11 +87,11 @@ package struct ControlGroup: Sendable {
         return wanted.intersection(words("\(path)/cgroup.subtree_control"))
     }
 
-    /// The group that the daemon itself moves into.
+    /// The name of the daemon's own subgroup.
     private static let home = "daemon"
 
     private static func enable(_ controllers: Set<String>, in group: String) {
-        // Each on its own, as one that cannot be handed on keeps the others written with it back.
+        // Write each separately: if the kernel refuses one, it refuses all in the same write.
         for name in controllers { writeFile("\(group)/cgroup.subtree_control", "+\(name)") }
     }
 
@@ -101,8 +104,9 @@ package struct ControlGroup: Sendable {
         )
     }
 
-    /// Ends and removes the groups of daemons that were killed: their names end in a process id that
-    /// nobody has.
+    /// Kills and removes the groups of daemons that were killed.
+    ///
+    /// Their names end in a process id that no process has.
     private static func removeAbandoned(in folder: String) {
         for name in entries(of: folder) where name.hasPrefix("bghost-") {
             guard let pid = Int32(name.dropFirst(7)), pid > 0, kill(pid, 0) != 0, errno == ESRCH
@@ -130,7 +134,7 @@ package struct ControlGroup: Sendable {
         return names
     }
 
-    /// The folder of this process's group.
+    /// The folder of this process's own group.
     private static func ownFolder() -> String? {
         guard let mount = mountPoint(),
             let groups = readFile("/proc/self/cgroup", bytesMax: 64 << 10)
@@ -149,17 +153,17 @@ package struct ControlGroup: Sendable {
         return nil
     }
 
-    /// Makes a group and moves a process into it.
+    /// Creates a group and moves a process into it.
     ///
     /// The process must not have children yet.
     ///
-    /// - Returns: the group's path, or `nil` if that did not work.
+    /// - Returns: the group's path, or `nil` on failure.
     package func adopt(pid: Int32, limits: Limits = Limits()) -> String? {
         let group = "\(path)/w\(pid)"
         guard mkdir(group, 0o700) == 0 || errno == EEXIST else { return nil }
         if let bytes = limits.memoryBytes, controllers.contains("memory") {
             writeFile("\(group)/memory.max", String(bytes))
-            // What is not counted as memory any more is not gone.
+            // Swapped memory would no longer count against memory.max, so permit none.
             writeFile("\(group)/memory.swap.max", "0")
             writeFile("\(group)/memory.oom.group", "1")
         }
@@ -175,14 +179,14 @@ package struct ControlGroup: Sendable {
         return group
     }
 
-    /// In periods of 100 ms, which are the kernel's own: a worker that has used up its part of one waits
-    /// for the next.
+    /// Limits processor time per period of 100 ms, the kernel's default: a worker that has used its
+    /// share waits for the next period.
     private func limitProcessors(of group: String, to percent: Int) -> Bool {
         controllers.contains("cpu") && writeFile("\(group)/cpu.max", "\(percent * 1000) 100000")
     }
 
-    /// Whether the kernel has killed a process of a worker's group because the group had no memory
-    /// left.
+    /// Whether the kernel has killed a process of a worker's group because the group exceeded its
+    /// memory limit.
     package static func ranOutOfMemory(_ group: String) -> Bool {
         guard let events = readFile("\(group)/memory.events", bytesMax: 4096) else { return false }
         return String(decoding: events, as: UTF8.self).split(separator: "\n").contains {
@@ -190,17 +194,15 @@ package struct ControlGroup: Sendable {
         }
     }
 
-    /// Removes a worker's group.
-    ///
-    /// It fails as long as a process is in it.
+    /// Removes a worker's group; fails as long as a process is in it.
     package static func remove(_ group: String) -> Bool {
         rmdir(group) == 0 || errno == ENOENT
     }
 
-    /// Removes a worker's group once what was killed in it is gone.
+    /// Removes a worker's group after its killed processes have ended.
     ///
-    /// The kernel tears processes down after SIGKILL in its own time, so this looks again for up to
-    /// a second. For the spawner's thread.
+    /// The kernel takes a while to tear processes down after SIGKILL, so this retries for up to a
+    /// second. Call it on the spawner's thread.
     package static func removeWhenEmpty(_ group: String) {
         for _ in 0..<200 {
             if remove(group) { return }
@@ -209,7 +211,7 @@ package struct ControlGroup: Sendable {
         }
     }
 
-    /// Removes the daemon's folder, which must be empty by then.
+    /// Removes the daemon's folder, which must be empty.
     package func remove() {
         rmdir(path)
     }

@@ -3,18 +3,19 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// The limit that a process has on the size of its files (`RLIMIT_FSIZE`).
+/// The file size limit of a process (`RLIMIT_FSIZE`).
 package enum FileSizeLimit {
-    /// Has a write beyond it fail with `EFBIG` from now on.
+    /// Makes writes beyond the limit fail with `EFBIG` in this process.
     ///
-    /// By default it kills the process, and with a daemon all that it does for others. What this
-    /// process starts is not concerned.
+    /// By default such a write kills the process, here the daemon. Processes that this process
+    /// starts are not affected.
     package static func fail() { signal(SIGXFSZ, SIG_IGN) }
 
-    /// Sets it for a process of ours and for what that starts.
+    /// Sets the limit of a child process and its future children.
     ///
-    /// A process that is gone is left alone.
+    /// Does nothing if the process is gone.
     package static func set(_ bytes: UInt64, of pid: Int32) {
+        // This fails only if the daemon's own limit is lower; the child then already has that one.
         _ = bgs_limit_file_size(pid, bytes)
     }
 }

@@ -2,9 +2,9 @@
 
 internal import CBghostSystem
 
-/// Processes that come to this one because their own parent has ended.
+/// Processes that become children of this one when their own parent ends.
 package enum Orphan {
-    /// Has this process become the parent of its descendants' orphans.
+    /// Makes this process the parent of its orphaned descendants (a subreaper).
     package static func adopt() {
         _ = bgs_become_subreaper()
     }

@@ -2,11 +2,14 @@
 
 internal import CBghostSystem
 
-/// What keeps other processes of the same user out of this one.
+/// Protects this process against other processes of the same user.
 package enum ProcessShield {
-    /// From now on only root can trace this process, and read its memory, environment and descriptors;
-    /// it leaves no core file.
+    /// From now on only root can trace this process or read its memory, environment and
+    /// descriptors.
     ///
-    /// A worker of an ordinary user is that user too. What this process starts has no shield.
+    /// The process also writes no core file.
+    ///
+    /// If the daemon runs as an ordinary user, its workers have the same user. Programs that this
+    /// process starts are not protected.
     package static func raise() { _ = bgs_not_dumpable() }
 }

@@ -2,15 +2,15 @@
 
 internal import CBghostSystem
 
-/// What the kernel says of any process.
+/// The kernel's status of a process.
 package struct ProcessStatus: Equatable, Sendable {
     package var parent: Int32
-    /// Its effective group, and the further ones that it is in.
+    /// The effective group and the supplementary groups.
     package var groups: [UInt32]
-    /// The process that traces it, such as a debugger; 0 if none does.
+    /// The process that traces it, such as a debugger; 0 if there is none.
     package var tracer: Int32 = 0
 
-    /// - Returns: `nil` if there is no such process, or this one may not look at it.
+    /// - Returns: `nil` if there is no such process, or this process may not read its status.
     package init?(pid: Int32) {
         guard pid > 0, let text = readFile("/proc/\(pid)/status", bytesMax: Self.bytesMax) else {
             return nil
@@ -18,7 +18,7 @@ package struct ProcessStatus: Equatable, Sendable {
         self.init(text)
     }
 
-    /// Reads the text of the kernel's file.
+    /// Parses the text of the kernel's file.
     package init?(_ text: [UInt8]) {
         var parent: Int32?
         groups = []
@@ -26,10 +26,11 @@ package struct ProcessStatus: Equatable, Sendable {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             let values = line[(colon + 1)...].split { $0 == UInt8(ascii: " ") || $0 == 9 }
                 .compactMap { decimal($0) }
-            // The name comes first, may be anything, and has its line breaks escaped.
+            // The process name is the first field. It may contain any characters; its line breaks
+            // are escaped.
             switch String(decoding: line[..<colon], as: UTF8.self) {
             case "PPid": parent = values.first.flatMap { Int32(exactly: $0) }
-            // Real, effective, saved and that of file access.
+            // The fields are the real, effective, saved and file system group.
             case "Gid": if values.count > 1 { groups.append(UInt32(clamping: values[1])) }
             case "TracerPid": tracer = values.first.flatMap { Int32(exactly: $0) } ?? 0
             case "Groups": groups += values.map { UInt32(clamping: $0) }
@@ -40,6 +41,6 @@ package struct ProcessStatus: Equatable, Sendable {
         self.parent = parent
     }
 
-    /// A process may be in 65536 groups.
+    /// Large enough for a process with 65536 groups, the maximum.
     private static let bytesMax = 1 << 20
 }

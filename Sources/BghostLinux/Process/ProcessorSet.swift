@@ -3,22 +3,23 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// Processors on which a thread may run.
+/// The processors on which a thread may run.
 package struct ProcessorSet: Sendable {
     private var raw = bgs_processors()
 
-    /// None.
+    /// The empty set.
     private init() {}
 
-    /// Where a thread may run; `nil` if it is gone, and on machines with more than 1024 processors.
+    /// The processors of a thread; `nil` if the thread is gone, and on machines with more than 1024
+    /// processors.
     package init?(ofThread thread: Int32) {
         guard bgs_processors_of(thread, &raw) == 0 else { return nil }
     }
 
-    /// Where the calling thread may run.
+    /// The processors of the calling thread.
     package static var ofThisThread: ProcessorSet? { ProcessorSet(ofThread: 0) }
 
-    /// The one on which the calling thread runs at this moment.
+    /// The processor on which the calling thread runs now.
     package static var current: ProcessorSet? {
         let number = bgs_processor()
         guard number >= 0, number < 1024 else { return nil }
@@ -36,20 +37,20 @@ package struct ProcessorSet: Sendable {
         withUnsafeMutableBytes(of: &raw) { body($0.bindMemory(to: UInt64.self)) }
     }
 
-    /// Has a thread run there only; 0 is the calling one.
+    /// Restricts a thread to these processors; 0 is the calling thread.
     ///
-    /// - Returns: whether the kernel did so.
+    /// - Returns: whether the kernel accepted it.
     @discardableResult
     package func take(thread: Int32) -> Bool {
         withUnsafePointer(to: raw) { bgs_place_thread(thread, $0) == 0 }
     }
 
-    /// Has those threads of a process that may run on exactly these processors run on others.
+    /// Moves those threads of a process that may run on exactly these processors to other ones.
     ///
-    /// Threads that somebody else has placed stay where they are.
+    /// Threads with any other set were placed deliberately and stay there.
     ///
-    /// - Parameter limit: with more threads than this nothing is done.
-    /// - Returns: whether the threads could be listed and were not too many.
+    /// - Parameter limit: if the process has more threads than this, nothing is done.
+    /// - Returns: whether the threads could be listed and did not exceed the limit.
     @discardableResult
     package func give(
         threadsOf process: Int32,

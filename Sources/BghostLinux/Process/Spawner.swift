@@ -4,20 +4,20 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// Starts processes, and collects them, on one thread that ends after all of them.
+/// Starts and reaps processes on one thread, which outlives all of them.
 ///
-/// A child that asks to die with its parent dies with the *thread* that started it, so no Task and no
-/// pool thread may do it. posix_spawn also blocks its caller until the child has called exec, which
-/// the reactor could not afford.
+/// A child that asks to die with its parent dies with the *thread* that started it, so no Task and
+/// no pool thread may start it. posix_spawn also blocks its caller until the child has called exec,
+/// and the reactor must not block.
 package final class Spawner: Sendable {
-    /// What to start.
+    /// The process to start.
     package struct Order: Sendable {
         package var path: String
         package var arguments: [String]
         package var environment: [String]
-        /// Become descriptors 0, 1, 2 … of the child.
+        /// Descriptors that become 0, 1, 2 … of the child.
         ///
-        /// The caller keeps owning them.
+        /// The caller still owns them.
         package var descriptors: [Int32]
 
         package init(
@@ -33,21 +33,22 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// A process that has been started.
+    /// A started process.
     package struct Spawned: Sendable {
         package let pid: Int32
-        /// Owned by whoever receives this.
+        /// The receiver of this value owns it.
         package let pidfd: Int32
-        /// The most memory that this process has had when it started the child, bytes.
+        /// The peak memory of this process when it started the child, bytes.
         ///
-        /// Until it executes its program a child has this process's memory, and the kernel counts that
-        /// as the child's: what it says of the child's peak begins above this.
+        /// Until the child executes its program it has this process's memory, and the kernel counts
+        /// that as the child's peak. So only a peak above this value says something about the
+        /// child.
         let inheritedPeakBytes: Int64
     }
 
     private typealias Work = @Sendable () -> Void
     private let queue = Mutex<[Work]>([])
-    /// Children that have been started and not been collected.
+    /// Children that have been started and not yet reaped.
     ///
     /// Used on the spawner's thread only.
     private let children = Mutex<Set<Int32>>([])
@@ -55,13 +56,14 @@ package final class Spawner: Sendable {
     private let isEnded = Atomic<Bool>(false)
 
     package init() throws(SystemError) {
-        let wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
-        self.wakeUp = wakeUp
+        wakeUp = try checked(bgs_eventfd(), "create an event descriptor")
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
         var thread = pthread_t()
-        pthread_create(
+        let spawner = Unmanaged.passRetained(self)
+        let error = pthread_create(
             &thread,
             &attributes,
             { argument in
@@ -69,23 +71,29 @@ package final class Spawner: Sendable {
                 Unmanaged<Spawner>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             },
-            Unmanaged.passRetained(self).toOpaque()
+            spawner.toOpaque()
         )
-        pthread_attr_destroy(&attributes)
+        guard error == 0 else {
+            // Releasing it closes its descriptor.
+            spawner.release()
+            throw SystemError("start the thread that starts processes", code: error)
+        }
     }
 
     deinit {
         close(wakeUp)
     }
 
-    /// Ends the thread once it has done what it has, and with it whatever it has started and that
-    /// still lives.
+    /// Ends the thread after its queued work.
+    ///
+    /// Its remaining children die with it.
     package func end() {
         isEnded.store(true, ordering: .releasing)
+        // This fails only if so many wake-ups are pending that the thread is awake anyway.
         _ = bgs_eventfd_signal(wakeUp)
     }
 
-    /// Starts a process and tells how that went on the spawner's thread.
+    /// Starts a process; calls `then` with the result on the spawner's thread.
     package func spawn(
         _ order: Order,
         then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
@@ -99,23 +107,24 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Collects a child that has ended.
+    /// Reaps a child that has ended.
     ///
-    /// - Parameter adoptsOrphans: whether children that were not started here are what it left behind,
-    ///   to be killed: what leaves its worker's process group comes to the daemon, if that is a
+    /// - Parameter adoptsOrphans: whether to kill children that were not started here. A process
+    ///   that leaves its worker's process group becomes a child of the daemon if the daemon is a
     ///   subreaper.
     package func collect(_ pid: Int32, adoptsOrphans: Bool) {
         perform { [self] in
+            // The child has ended, so this cannot fail.
             _ = bgs_collect(pid)
             children.withLock { _ = $0.remove(pid) }
             if adoptsOrphans { endOrphans() }
         }
     }
 
-    /// Kills and collects children that nobody started here.
+    /// Kills and reaps children that were not started here.
     ///
-    /// A child of an orphan becomes an orphan in its turn, and the dead take a moment to die, so
-    /// this looks again, for a tenth of a second at most; what is left then is found when the next
+    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end. So
+    /// this repeats for at most a tenth of a second; the remaining ones are found when the next
     /// worker ends.
     private func endOrphans() {
         for _ in 0..<50 {
@@ -127,9 +136,9 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Does something on the spawner's thread, in the order of the calls.
+    /// Runs work on the spawner's thread, in the order of the calls.
     ///
-    /// For small blocking work on files that belongs to starting a process.
+    /// Meant for short blocking file operations that belong to starting a process.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         queue.withLock { $0.append(work) }
         _ = bgs_eventfd_signal(wakeUp)
@@ -138,6 +147,7 @@ package final class Spawner: Sendable {
     private func run() {
         var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
         while true {
+            // After an interruption or a spurious wake-up, the queue is checked all the same.
             _ = poll(&waiting, 1, -1)
             _ = bgs_eventfd_drain(wakeUp)
             for work in queue.withLock({ queue in
@@ -150,9 +160,9 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Starts a process on the calling thread, with which it ends at the latest.
+    /// Starts a process on the calling thread; the child lives at most as long as that thread.
     package static func spawnHere(_ order: Order) throws(SystemError) -> Spawned {
-        // The child's numbers must not be taken by what is to become them.
+        // Duplicate the descriptors to numbers above those that the child will use.
         let floor = Int32(order.descriptors.count)
         var raised: [Int32] = []
         defer { for fd in raised { close(fd) } }
@@ -177,7 +187,7 @@ package final class Spawner: Sendable {
             }
         }
         try checked(pid, "start", order.path)
-        // No one else reaps, so the number cannot have been used again.
+        // Only this thread reaps, so the id cannot have been reused.
         let pidfd = bgs_pidfd_open(pid)
         guard pidfd >= 0 else {
             kill(pid, SIGKILL)

@@ -4,7 +4,7 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// A thread that does one piece of work after the other, in order, and may block in it.
+/// A thread that runs work items in order; they may block.
 package final class WorkThread: @unchecked Sendable {
     // @unchecked: guarded by `lock`.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -14,7 +14,7 @@ package final class WorkThread: @unchecked Sendable {
     private var hasThread = false
     private let number = Atomic<Int32>(0)
 
-    /// The kernel's number of the thread; 0 before it has begun.
+    /// The kernel's id of the thread; 0 before it has started.
     package var id: Int32 { number.load(ordering: .relaxed) }
 
     package init() {
@@ -25,9 +25,11 @@ package final class WorkThread: @unchecked Sendable {
         begin()
     }
 
-    /// Has the thread begin if it has not: at first the machine may have had none.
+    /// Starts the thread unless it runs already.
     ///
-    /// - Returns: whether there is one.
+    /// An earlier attempt may have failed for lack of resources.
+    ///
+    /// - Returns: whether the thread exists.
     @discardableResult
     package func begin() -> Bool {
         pthread_mutex_lock(lock)
@@ -64,22 +66,22 @@ package final class WorkThread: @unchecked Sendable {
         wanted.deallocate()
     }
 
-    /// Adds work.
-    ///
-    /// Never waits for it.
+    /// Queues work; never waits for it.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         let isFirst = queue.isEmpty
         queue.append(work)
         if !hasThread { hasThread = make() }
         pthread_mutex_unlock(lock)
-        // Behind the first the thread is awake or has been woken; and it is not woken into a lock.
+        // Only for the first item: otherwise the thread is awake or has been signalled. Signal
+        // after unlocking, so that the thread does not wake into a held lock.
         if isFirst { pthread_cond_signal(wanted) }
     }
 
-    /// Ends the thread once it has done what it has.
+    /// Ends the thread after its queued work.
     ///
-    /// If it is stuck in that, it stays. If there is no thread to be had, the caller does it.
+    /// A thread that is blocked in its work remains. If no thread can be created, the caller runs
+    /// the work.
     package func end() {
         pthread_mutex_lock(lock)
         isEnded = true

@@ -3,11 +3,11 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// Tells when somebody sets the wall clock, which moves every date nearer or further away.
+/// Reports when the wall clock is set, which changes the time until every date.
 ///
-/// Slewing the clock, as time daemons do, is no such thing. It belongs to one thread.
+/// Slewing the clock, as time daemons do, is not reported. Use it on one thread.
 package struct ClockWatch: ~Copyable {
-    /// Readable once the clock was set.
+    /// A descriptor that is readable once the clock was set.
     package let fd: Int32
 
     package init() throws(SystemError) {
@@ -16,8 +16,10 @@ package struct ClockWatch: ~Copyable {
 
     deinit { close(fd) }
 
-    /// Waits for the next time; to be called whenever the descriptor is readable.
+    /// Waits for the next change; call it each time the descriptor is readable.
     package func rearm() {
+        // The same call succeeded in `init`. If it failed, a clock step would be noticed at the
+        // next date.
         _ = bgs_clock_watch_arm(fd)
     }
 }

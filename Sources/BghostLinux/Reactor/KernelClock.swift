@@ -4,18 +4,34 @@ package import BghostCore
 internal import CBghostSystem
 internal import Glibc
 
-/// What the kernel knows of its wall clock.
+/// The kernel's knowledge about the wall clock.
 package enum KernelClock {
-    /// Why what it shows may be wrong; `nil` if nothing says so.
+    /// Why the wall clock may be wrong; `nil` if there is no such indication.
     package static func doubt(unix: Int64) -> ClockDoubt? {
         var time = timespec()
-        // The time that the machine slept counts: its clock went on meanwhile.
+        // Include the time that the machine slept, since the wall clock advanced meanwhile.
         guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
         let uptime = UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
         return ClockDoubt(unix: unix, uptime: uptime, isSynchronised: isSynchronised)
     }
 
-    /// Whether somebody keeps it right; `nil` if the kernel does not tell, as in some sandboxes.
+    /// How long the machine has slept since boot, nanoseconds; 0 if the kernel does not report it.
+    package static var slept: UInt64 {
+        // A thread that is preempted between the two readings measures too much; the least of
+        // several attempts is the most accurate.
+        var least = UInt64.max
+        for _ in 0..<3 {
+            var time = timespec()
+            let before = Monotonic.now
+            guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return 0 }
+            let up = UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+            least = min(least, up > before ? up - before : 0)
+        }
+        return least < 1_000_000 ? 0 : least
+    }
+
+    /// Whether a time service keeps the clock synchronised; `nil` if the kernel does not report it,
+    /// as in some sandboxes.
     package static var isSynchronised: Bool? {
         let answer = bgs_clock_is_kept()
         return answer < 0 ? nil : answer == 1

@@ -2,12 +2,12 @@
 
 internal import CBghostSystem
 
-/// The clock of limits: `CLOCK_MONOTONIC` in nanoseconds, which stands still while the machine sleeps.
+/// The clock for limits: `CLOCK_MONOTONIC` in nanoseconds, which stops while the machine sleeps.
 package enum Monotonic {
     package static var now: UInt64 { bgs_monotonic_ns() }
 }
 
-/// The clock of dates: Unix time in nanoseconds.
+/// The clock for dates: Unix time in nanoseconds.
 package enum WallClock {
     package static var now: Int64 { bgs_realtime_ns() }
 }

@@ -4,7 +4,7 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// What a descriptor is ready for.
+/// The events for which a descriptor is ready.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -15,26 +15,29 @@ package struct Readiness: OptionSet, Sendable {
     package static let hangup = Readiness(rawValue: 0x010)
 }
 
-/// The owner of what a reactor watches.
+/// The client that handles a reactor's events.
 ///
-/// Every call comes on the reactor's thread.
+/// Every call is made on the reactor's thread.
 package protocol ReactorClient: AnyObject, Sendable {
-    /// A descriptor is ready. Tokens with the top bit set are told first within a turn: what a
-    /// process wrote to its pipe before it spoke on its socket is then seen before.
+    /// A descriptor is ready.
+    ///
+    /// Within a turn, tokens with the top bit set come first: so the output that a process wrote to
+    /// its pipe before it sent a message on its socket is also handled first.
     func ready(_ token: UInt64, _ readiness: Readiness)
     /// `Reactor.deadline` has passed.
     func deadlinePassed(now: UInt64)
     /// A CPU timer made with `Reactor.watchCPU` has fired.
     func usedCPU(_ value: Int32)
-    /// All that was ready has been handled: the moment to send what has been collected.
+    /// All ready descriptors have been handled; the client sends its collected output now.
     func turnEnded()
 }
 
-/// One thread that waits for descriptors, timers and jobs, and is itself the executor on which they
-/// are handled.
+/// One thread that waits for descriptors, timers and jobs, and is also the executor that handles
+/// them.
 ///
-/// Because the thread that reads a worker's reply is the one on which the run's state lives, a reply
-/// resumes its run without a second wake-up. There are no locks on that path: all of the client's
+/// The thread that reads a worker's reply also holds the run's state, so a reply resumes its run
+/// without a second wake-up. That path has no locks: all state of the client is isolated to this
+/// executor, and so confined to this thread.
 /// state is confined to this thread by being isolated to this executor.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
@@ -48,13 +51,15 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var local: [UnownedJob] = []
     private weak var client: (any ReactorClient)?
     private let thread = Atomic<pthread_t>(0)
-    /// The kernel's number of the thread, once it has begun.
+    /// The kernel's id of the thread, once it has started.
     package private(set) var threadID: Int32 = 0
     private var cpuSignals: Int32 = -1
     private let started = ThreadGate()
+    /// Why the thread ended at once; written before `started` opens.
+    private var startError: SystemError?
     private let finished = ThreadGate()
 
-    /// The next moment at which the client wants `deadlinePassed`, monotonic nanoseconds.
+    /// When the client wants the next call of `deadlinePassed`, monotonic nanoseconds.
     ///
     /// Set it on the reactor's thread only.
     package var deadline: UInt64 = .max
@@ -64,17 +69,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Read it on the reactor's thread only.
     package private(set) var now: UInt64 = Monotonic.now
 
-    /// Has `now` be the time again, after what has taken long: deadlines count from it.
+    /// Updates `now` after long work, since deadlines count from it.
     ///
-    /// On the reactor's thread.
+    /// Call it on the reactor's thread.
     package func lookAtClock() { now = Monotonic.now }
 
     /// Jobs from other threads.
     private struct Inbox {
         var jobs: [UnownedJob] = []
-        /// Whether the loop is over, so that whoever brings a job has to see that it is run.
+        /// Whether the loop has ended, so that the thread that enqueues a job must see that it
+        /// runs.
         var isLate = false
-        /// Whether a thread runs late jobs.
+        /// Whether a thread currently runs late jobs.
         var isServed = false
     }
 
@@ -95,16 +101,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         close(wakeUp)
     }
 
-    /// Starts the thread.
+    /// Starts the thread, which ends after `stop`.
     ///
-    /// It ends after `stop`.
-    package func start(client: any ReactorClient) {
+    /// It throws if no thread can be created; then no code that is isolated to this executor may be
+    /// called.
+    package func start(client: any ReactorClient) throws(SystemError) {
         self.client = client
-        addThread { $0.run() }
+        try addThread { $0.run() }
         started.wait()
+        if let startError { throw startError }
     }
 
-    private func addThread(_ body: @escaping (Reactor) -> Void) {
+    private func addThread(_ body: @escaping (Reactor) -> Void) throws(SystemError) {
         final class Work {
             let reactor: Reactor
             let body: (Reactor) -> Void
@@ -118,6 +126,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
         var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(self, body))
         let error = pthread_create(
             &thread,
             &attributes,
@@ -127,16 +136,21 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 work.body(work.reactor)
                 return nil
             },
-            Unmanaged.passRetained(Work(self, body)).toOpaque()
+            work.toOpaque()
         )
-        precondition(error == 0, "no thread is to be had (error \(error))")
+        guard error == 0 else {
+            work.release()
+            throw SystemError("start the reactor's thread", code: error)
+        }
     }
 
-    /// Ends the thread after the turn under way.
+    /// Ends the thread after the current turn.
     ///
-    /// From any thread.
+    /// Callable from any thread.
     package func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
+        // This fails only if so many wake-ups are pending that the thread is awake anyway; the same
+        // applies in `enqueue`.
         _ = bgs_eventfd_signal(wakeUp)
     }
 
@@ -148,14 +162,15 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Whether this is called on the reactor's thread.
     package var isCurrent: Bool { pthread_self() == thread.load(ordering: .relaxed) }
 
-    /// Whether this thread goes before all others, so that deadlines hold while every processor is
+    /// Whether this thread has real-time priority, so that deadlines hold while every processor is
     /// busy.
     ///
-    /// Set it on the reactor's thread only. Refused without CAP_SYS_NICE, and then the scheduler's
-    /// usual fairness is what there is.
+    /// Set it on the reactor's thread only. The kernel refuses it without CAP_SYS_NICE; the thread
+    /// then keeps its normal priority.
     package var isUrgent = false {
         didSet {
             guard isUrgent != oldValue else { return }
+            // The kernel refuses it without the capability, as described above.
             _ = isUrgent ? bgs_realtime(0) : bgs_not_realtime()
         }
     }
@@ -167,17 +182,20 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     package func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
+        // The descriptor was added and is open, so this cannot fail.
         _ = bgs_epoll_modify(epoll, fd, readiness.rawValue, token)
     }
 
     package func unwatch(_ fd: Int32) {
+        // It fails only for a descriptor that was closed before, and the kernel no longer watches
+        // that one.
         _ = bgs_epoll_remove(epoll, fd)
     }
 
-    /// Has the client told each time that a process has used `period` nanoseconds more of processor
+    /// Calls the client each time a process has used another `period` nanoseconds of processor
     /// time.
     ///
-    /// A process that uses none costs nothing.
+    /// The timer costs nothing while the process uses none.
     package func watchCPU(ofProcess pid: Int32, every period: Int64, value: Int32) -> CPUTimer? {
         var timer: UnsafeMutableRawPointer?
         let answer = bgs_cpu_timer(
@@ -205,11 +223,21 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             inbox.isServed = true
             return true
         }
-        if needsThread { addThread { $0.runLateJobs() } }
-        // Sequentially consistent with the reactor's own store-then-look: either it sees the job, or
-        // this sees that it is about to sleep.
+        if needsThread { serveLateJobs() }
+        // This and the reactor's own store-then-check are sequentially consistent: either the
+        // reactor sees the job, or this thread sees that the reactor is about to sleep.
         if isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
             _ = bgs_eventfd_signal(wakeUp)
+        }
+    }
+
+    /// Starts a thread for jobs that arrive after the end of the loop.
+    private func serveLateJobs() {
+        do throws(SystemError) {
+            try addThread { $0.runLateJobs() }
+        } catch {
+            // The next job tries again, and its thread also runs this one.
+            inbox.withLock { $0.isServed = false }
         }
     }
 
@@ -226,8 +254,13 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         threadID = bgs_thread_id()
         bgs_timer_slack_min()
         bgs_name_thread("bghost-reactor")
-        cpuSignals = bgs_signalfd(bgs_cpu_timer_signal())
-        if cpuSignals >= 0 { _ = bgs_epoll_add(epoll, cpuSignals, BGS_IN, Self.cpuToken) }
+        do throws(SystemError) {
+            try watchCPUSignals()
+        } catch {
+            // Without these signals, memory and processor time limits would not be enforced.
+            startError = error
+            isStopped.store(true, ordering: .relaxed)
+        }
         started.open()
         var ready = [bgs_ready](repeating: bgs_ready(), count: 64)
         while !isStopped.load(ordering: .relaxed) {
@@ -247,8 +280,21 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         finished.open()
     }
 
-    /// Runs what comes after the end of the loop, so that nobody who asks an ended host waits for
-    /// ever; the thread ends when there is no more, and the next job gets another.
+    private func watchCPUSignals() throws(SystemError) {
+        cpuSignals = try checked(
+            bgs_signalfd(bgs_cpu_timer_signal()),
+            "open a descriptor for signals of CPU timers"
+        )
+        try checked(
+            bgs_epoll_add(epoll, cpuSignals, BGS_IN, Self.cpuToken),
+            "watch the descriptor for signals of CPU timers"
+        )
+    }
+
+    /// Runs jobs that arrive after the end of the loop, so that no caller of an ended host waits
+    /// for ever.
+    ///
+    /// The thread ends when there are no more; the next job starts another one.
     private func runLateJobs() {
         thread.store(pthread_self(), ordering: .relaxed)
         while true {
@@ -286,7 +332,9 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private func wait(_ ready: inout [bgs_ready]) -> Int {
         var timeout: Int64 = -1
         if deadline != .max {
-            timeout = deadline > now ? Int64(clamping: deadline - now) : 0
+            // Do not use `now`: the work of this turn may have taken long.
+            let time = Monotonic.now
+            timeout = deadline > time ? Int64(clamping: deadline - time) : 0
         }
         isWaiting.store(true, ordering: .sequentiallyConsistent)
         if inbox.withLock({ !$0.jobs.isEmpty }) || !local.isEmpty { timeout = 0 }
@@ -317,7 +365,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// A timer on another process's processor time; it ends with its owner.
+/// A timer on the processor time of another process; it is deleted with its owner.
 package struct CPUTimer: ~Copyable {
     private let timer: UnsafeMutableRawPointer?
 

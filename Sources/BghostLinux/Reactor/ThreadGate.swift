@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import Glibc
 
-/// A door that is opened once and stays open.
+/// A gate that is opened once and stays open.
 ///
-/// For threads, which may block; never wait for it in an async function.
+/// Only threads that may block wait for it; never wait for it in an async function.
 package final class ThreadGate: @unchecked Sendable {
     // @unchecked: guarded by the semaphore, which lives as long as the gate.
     private let semaphore: UnsafeMutablePointer<sem_t>
@@ -29,7 +30,7 @@ package final class ThreadGate: @unchecked Sendable {
         sem_post(semaphore)
     }
 
-    /// Waits until it is open, for so many seconds at the most.
+    /// Waits until it is open, for at most this many seconds.
     package func wait(seconds: Int) {
         var limit = timespec()
         clock_gettime(CLOCK_REALTIME, &limit)

@@ -5,7 +5,7 @@ internal import CBghostSystem
 internal import Glibc
 
 extension FilterProgram {
-    /// The filter of a policy for this machine.
+    /// Compiles the filter of a policy for this machine.
     package init(_ policy: SystemCallPolicy) {
         self.init(
             policy,
@@ -17,7 +17,7 @@ extension FilterProgram {
         )
     }
 
-    /// As the kernel takes it: eight bytes for each instruction, in this machine's order.
+    /// The kernel's form: eight bytes for each instruction, in this machine's byte order.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(instructions.count * 8)
@@ -33,10 +33,10 @@ extension FilterProgram {
 
 /// Installs seccomp filters.
 package enum KernelFilter {
-    /// Whether the kernel itself can see to it that nothing writable becomes code.
+    /// Whether the kernel itself can prevent writable memory from becoming executable.
     package static var kernelForbidsWritableCode: Bool { bgs_forbids_writable_code() != 0 }
 
-    /// - Parameter ownProcess: instructions whose operand is to become this process's id.
+    /// - Parameter ownProcess: the indices of instructions whose operand becomes this process's id.
     /// - Returns: 0 or a negative `errno`.
     static func install(_ bytes: [UInt8], ownProcess: [UInt16]) -> Int32 {
         let count = bytes.count / MemoryLayout<bgs_filter>.size

@@ -2,15 +2,16 @@
 
 internal import CBghostSystem
 
-/// Namespaces that say who owns files, for a mount of their own.
+/// Creates user namespaces that map file owners for an id-mapped mount.
 ///
-/// So what the daemon, as root, puts into a plugin's folder is the plugin's, and what the plugin writes
-/// is root's for everybody else: no file ever belongs to the user that a worker is.
+/// In such a mount, files that the daemon as root puts into a plugin's folder belong to the plugin,
+/// and files that the plugin writes belong to root outside. So no file on the disk ever belongs to
+/// the worker's user.
 package enum OwnerMap {
-    /// A namespace in which `user` owns what belongs to root.
+    /// Creates a namespace in which `user` owns root's files.
     ///
-    /// Needs root; costs a process that lives for a tenth of a millisecond.
+    /// It needs root, and costs a process that lives for a tenth of a millisecond.
     ///
-    /// - Returns: its descriptor, the caller's, or a negative `errno`.
+    /// - Returns: a descriptor that the caller owns, or a negative `errno`.
     package static func make(_ user: UInt32) -> Int32 { bgs_owner_map(user) }
 }

@@ -6,7 +6,9 @@ internal import Glibc
 
 /// Landlock: the kernel's rules about paths, TCP ports, signals and abstract sockets.
 enum PathRules {
-    /// `LANDLOCK_ACCESS_FS_*`; ours, because the kernel may know more than the system's headers.
+    /// `LANDLOCK_ACCESS_FS_*`.
+    ///
+    /// Defined here since the kernel may know more rights than the system's headers.
     private enum Right {
         static let execute: UInt64 = 1 << 0
         static let writeFile: UInt64 = 1 << 1
@@ -20,10 +22,10 @@ enum PathRules {
         static let ofFiles = execute | writeFile | readFile | truncate | control
     }
 
-    /// Applies rules that allow these paths and nothing else.
+    /// Applies rules that permit these paths and no others.
     ///
     /// - Parameter forbidsNetwork: whether TCP is denied as well.
-    /// - Returns: what holds, or why nothing does.
+    /// - Returns: whether the layer is in force, or why it is missing.
     static func apply(
         _ grants: [SandboxProfile.Grant],
         forbidsNetwork: Bool
@@ -86,9 +88,10 @@ enum PathRules {
         var status = stat()
         guard fstat(path, &status) == 0 else { return }
         if status.st_mode & S_IFMT != S_IFDIR { rights &= Right.ofFiles }
+        // If a right cannot be granted, the worker finds the path closed.
         _ = bgs_landlock_allow(rules, path, rights & handled)
     }
 }
 
-/// The kernel's words for a negative `errno`.
+/// The system's text for a negative `errno`.
 func reasonText(_ error: Int32) -> String { String(cString: strerror(0 - error)) }

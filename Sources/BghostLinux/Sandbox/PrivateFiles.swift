@@ -4,19 +4,19 @@ internal import BghostCore
 internal import CBghostSystem
 internal import Glibc
 
-/// A file system of a worker's own: a small tmpfs into which only what it may use is mounted.
+/// The worker's own file system: a small tmpfs into which only the granted paths are mounted.
 struct PrivateFiles {
-    /// Whether `/proc` shows the processes of the worker's own user only.
+    /// Whether `/proc` shows only the processes of the worker's own user.
     private(set) var hidesProcesses = false
-    /// Whether the plugin owns what it was granted to write, under a user of its own.
+    /// Whether the plugin, under its own user, owns the paths that it may write.
     private(set) var mapsOwners = true
-    /// Paths that were granted by name and are not there.
+    /// Granted paths that do not exist.
     private(set) var absent: [String] = []
 
-    /// Whether code may lie where the process writes.
+    /// Whether writable places may contain executable code.
     private var holdsCode = false
 
-    /// A tree that is to be mounted.
+    /// A file tree to mount.
     private struct Tree {
         let fd: Int32
         let path: String
@@ -25,15 +25,15 @@ struct PrivateFiles {
 
     private static let root = "/tmp"
 
-    /// Builds it and makes it the root.
+    /// Builds the file system and makes it the root.
     ///
-    /// The process must have mounts of its own already.
+    /// The process must already have its own mount namespace.
     ///
     /// - Parameters:
-    ///   - owners: a namespace in which the plugin's user owns what belongs to root, or -1.
-    ///   - bytes: the most that the tmpfs holds.
-    ///   - holdsCode: whether what the process wrote may be run or mapped as code.
-    /// - Returns: `nil`, or what went wrong; the process sees what it saw before then.
+    ///   - owners: a namespace in which the plugin's user owns root's files, or -1.
+    ///   - bytes: the size limit of the tmpfs.
+    ///   - holdsCode: whether files that the process wrote may be executed or mapped as code.
+    /// - Returns: `nil`, or what went wrong; then the process still has its previous view.
     mutating func enter(
         _ grants: [SandboxProfile.Grant],
         owners: Int32,
@@ -43,20 +43,22 @@ struct PrivateFiles {
         self.holdsCode = holdsCode
         let isolated = bgs_mounts_private()
         guard isolated == 0 else { return "making mounts private: \(reasonText(isolated))" }
-        // All before the first is mounted: then no path leads through what is new.
+        // Open all trees before the first is mounted, so that no path is resolved through a new
+        // mount.
         var trees = copies(of: grants, owners)
         if !mapsOwners {
-            // Some of its files would be the plugin's under another user, and some under its own.
+            // Otherwise some files would belong to the plugin's user and some to another one.
             for tree in trees { close(tree.fd) }
             trees = copies(of: grants, -1)
         }
         defer { for tree in trees { close(tree.fd) } }
-        // The folders on the way must be passable for the user that the worker becomes.
+        // Create the parent folders passable, for the user that the worker becomes.
         let mask = umask(0)
         defer { umask(mask) }
         let memory = bgs_mount_memory(Self.root, bytes, holdsCode ? 1 : 0)
         guard memory == 0 else { return "mounting a tmpfs: \(reasonText(memory))" }
         if let fault = fill(trees) {
+            // Remaining mounts are in this worker's own namespace and end with it.
             _ = bgs_unmount(Self.root)
             return fault
         }
@@ -90,6 +92,7 @@ struct PrivateFiles {
         if !holdsCode, grant.access.contains(.write), !grant.access.contains(.execute) {
             attributes |= UInt64(BGS_TREE_NO_CODE)
         }
+        if grant.access.contains(.noCode) { attributes |= UInt64(BGS_TREE_NO_CODE) }
         guard bgs_tree_restrict(fd, attributes) == 0 else {
             close(fd)
             absent.append(grant.path)
@@ -118,7 +121,7 @@ struct PrivateFiles {
         mkdir(Self.root + "/proc", 0o555)
         hidesProcesses = bgs_mount_processes(Self.root + "/proc") == 0
         if !hidesProcesses {
-            // Only who owns the process namespace may mount one that hides anything.
+            // Only the owner of the pid namespace may mount a `/proc` that hides processes.
             let processes = bgs_tree_copy("/proc")
             guard processes >= 0 else { return "copying /proc: \(reasonText(processes))" }
             defer { close(processes) }
@@ -128,7 +131,7 @@ struct PrivateFiles {
         return nil
     }
 
-    /// Makes what a tree can be mounted on; within another tree it is there already.
+    /// Creates the mount point of a tree; inside another tree it exists already.
     private static func makePlace(_ path: String, isFolder: Bool) {
         var parents = ""
         for part in path.split(separator: "/").dropLast() {

@@ -4,22 +4,23 @@ package import BghostCore
 internal import CBghostSystem
 internal import Glibc
 
-/// The walls that a worker puts up around itself, while it has one thread and before any code of its
-/// plugin is in it.
+/// The sandbox that a worker applies to itself, while it has one thread and before it loads any
+/// code of its plugin.
 ///
-/// The order is forced: who may mount may not be told that it may not; becoming another user needs
-/// root's powers, and clears what ties the worker to its daemon; and the filter forbids all of it.
+/// The order is forced: mounting must precede the loss of the right to mount; changing the user
+/// needs root's capabilities and clears the parent-death signal that ties the worker to its daemon;
+/// and the seccomp filter forbids all of these.
 package struct WorkerSandbox {
-    /// What is to be put up.
+    /// The requested layers and their parameters.
     package struct Order {
         package var wanted: Set<SandboxLayer>
-        /// 0: it keeps its user.
+        /// The user to become; 0 keeps the current one.
         package var user: UInt32
         package var grants: [SandboxProfile.Grant]
         package var scratchBytes: UInt64
         package var filter: (bytes: [UInt8], ownProcess: [UInt16])
         package var filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16])
-        /// The descriptor of the map of owners.
+        /// The descriptor of the owner map, or -1.
         package var owners: Int32
         /// The daemon's process id.
         package var parent: Int32
@@ -49,14 +50,15 @@ package struct WorkerSandbox {
     private let isRoot = geteuid() == 0
     private var files = PrivateFiles()
     private var hasFiles = false
-    /// Whether it has a file system of its own, with a `/tmp` of its own.
+    /// Whether the worker has its own file system, with its own `/tmp`.
     package var hasPrivateFiles: Bool { hasFiles }
-    /// How it stands with each layer.
+    /// The state of each layer.
     package private(set) var standings: [LayerStanding] = []
-    /// Paths that the manifest grants and that are not there.
+    /// Paths that the manifest grants and that do not exist.
     package var absent: [String] { files.absent }
 
-    /// Tries what the walls are there against, each act with the `errno` that stopped it or 0.
+    /// Attempts the acts that the sandbox must prevent; returns for each the `errno` that stopped
+    /// it, or 0.
     package var trials: [(name: String, error: Int32)] {
         var trials: [(name: String, error: Int32)] = []
         var name: UnsafePointer<CChar>?
@@ -70,9 +72,9 @@ package struct WorkerSandbox {
 
     private init(_ order: Order) { self.order = order }
 
-    /// Puts up all that is wanted and can be had.
+    /// Applies every requested layer that is available.
     ///
-    /// - Parameter limits: sets the limits of the process, in their place in the order.
+    /// - Parameter limits: sets the limits of the process, at the right point in the order.
     package static func enter(_ order: Order, limits: () -> Void) -> WorkerSandbox {
         var sandbox = WorkerSandbox(order)
         sandbox.separate()
@@ -98,7 +100,7 @@ package struct WorkerSandbox {
 
     private func wants(_ layer: SandboxLayer) -> Bool { order.wanted.contains(layer) }
 
-    // MARK: What it sees
+    // MARK: Namespaces and mounts
 
     private mutating func separate() {
         for layer in SandboxLayer.allCases where !wants(layer) {
@@ -140,10 +142,10 @@ package struct WorkerSandbox {
         )
     }
 
-    // MARK: What it may
+    // MARK: Rights
 
     private mutating func lowerRights() {
-        // Without a map of owners the plugin could not use its own data under another user.
+        // Without an owner map the plugin could not use its own data under another user.
         let mayChangeUser = isRoot && hasFiles && files.mapsOwners && order.user != 0
         var hasUser = false
         if wants(.user) {
@@ -167,9 +169,10 @@ package struct WorkerSandbox {
             )
         }
         if wants(.capabilities) { note(.capabilities, bgs_drop_capabilities()) }
-        // A change of the user's rights cuts the tie to the daemon, which may have ended since.
+        // A change of the user clears the parent-death signal, and the daemon may have ended since.
         _ = bgs_die_with_parent()
         if getppid() != order.parent { _exit(0) }
+        // The kernel never refuses this; after a change of the user it is already set.
         _ = bgs_not_dumpable()
     }
 
@@ -194,7 +197,10 @@ package struct WorkerSandbox {
             )
         }
         if wants(.seccomp) {
-            let filter = hasFiles ? order.filter : order.filterAmongFiles
+            // While root's capabilities remain, extended attributes of files can give programs
+            // capabilities.
+            let isPowerless = standings.contains { $0.layer == .capabilities && $0.state == .holds }
+            let filter = hasFiles && isPowerless ? order.filter : order.filterAmongFiles
             note(
                 .seccomp,
                 KernelFilter.install(filter.bytes, ownProcess: filter.ownProcess),
@@ -206,7 +212,9 @@ package struct WorkerSandbox {
         standings.sort { $0.layer.bit < $1.layer.bit }
     }
 
-    /// An older kernel has no rule for it, and then the filter has: what counts is what can be done.
+    /// Kernels before 6.3 have no such rule; then the seccomp filter prevents it.
+    ///
+    /// So test what is possible instead of asking the kernel.
     private mutating func noteWritableCode(_ kernelRule: Int32) {
         if kernelRule != 0, bgs_writable_code() != 0 {
             return note(.writeXorExecute, 0, "by the list of system calls")
@@ -214,12 +222,12 @@ package struct WorkerSandbox {
         note(.writeXorExecute, kernelRule, advice: "; Linux 6.3 or later has it")
     }
 
-    // `/tmp` only where that is its own. libdispatch reads the state of its threads in `/proc`, by
-    // numbers for which there can be no rule beforehand.
+    // `/tmp` only if it is the worker's own. libdispatch reads the state of its threads in `/proc`,
+    // under ids that no rule can know in advance.
     private var ownPlaces: [SandboxProfile.Grant] {
         var places = [SandboxProfile.Grant("/proc", .read)]
         if hasFiles { places.append(SandboxProfile.Grant("/tmp", [.read, .write])) }
-        // What starts any program: the kernel starts it as well.
+        // Every program needs the dynamic loader, which the kernel executes too.
         if order.grants.contains(where: { $0.access.contains(.execute) }) {
             for loader in ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"] {
                 places.append(SandboxProfile.Grant(loader, [.read, .execute]))

@@ -3,21 +3,21 @@
 internal import Glibc
 internal import Synchronization
 
-/// The time zones that the system has, each read once.
+/// The system's time zones, each read once.
 ///
-/// What a zone is does not matter here: it is made of the bytes of its file by whoever makes this.
-/// All of it may be called from any thread; a first look at a zone reads a file and blocks for as
-/// long.
+/// The creator passes a parser, so this type does not depend on the representation of a zone. All
+/// methods may be called from any thread; the first lookup of a zone reads a file and blocks for
+/// that long.
 package final class SystemZones<Zone: Sendable>: Sendable {
-    /// Where the zones lie.
+    /// The folder of the zone files.
     package let directory: String
     private let parse: @Sendable (_ name: String, _ bytes: [UInt8]) throws -> Zone
     private let known = Mutex<[String: Zone]>([:])
 
-    /// Looks into a folder, by default `TZDIR` of the environment, else `/usr/share/zoneinfo`.
+    /// Uses a folder, by default `TZDIR` of the environment, else `/usr/share/zoneinfo`.
     ///
-    /// - Parameter parse: makes a zone of a name and the bytes of a compiled zone (TZif); what it
-    ///   throws is thrown on.
+    /// - Parameter parse: creates a zone from a name and the bytes of a compiled zone (TZif). Its
+    ///   errors are passed on.
     package init(
         directory: String? = nil,
         parse: @escaping @Sendable (_ name: String, _ bytes: [UInt8]) throws -> Zone
@@ -26,21 +26,21 @@ package final class SystemZones<Zone: Sendable>: Sendable {
         self.parse = parse
     }
 
-    /// The zone of an IANA name, such as `Europe/Berlin`; `UTC` is there on any system.
+    /// The zone with an IANA name, such as `Europe/Berlin`; `UTC` is available on any system.
     ///
     /// - Throws: `ZoneFileError`, or what `parse` throws.
     package func zone(_ name: String) throws -> Zone {
         if let zone = known.withLock({ $0[name] }) { return zone }
-        // Two threads may read one file at once, and get equal zones.
+        // Two threads may read one file at the same time, and get equal zones.
         let zone = try parse(name, ZoneFiles.read(name, in: directory))
         return known.withLock { known in
-            // A manifest names a few zones; there are some 600 names to cache in all.
+            // A manifest names a few zones; there are some 600 names in all.
             if known.count < ZoneFiles.namesMax { known[name] = zone }
             return zone
         }
     }
 
-    /// All names, sorted, to find what a misspelt one may have meant; at least `UTC`.
+    /// All names, sorted, for suggestions after a misspelt name; at least `UTC`.
     package func names() -> [String] { ZoneFiles.names(in: directory) }
 
     /// The version of the time zone database, such as `2025b`, or `unknown`.
@@ -49,12 +49,12 @@ package final class SystemZones<Zone: Sendable>: Sendable {
 
 /// Why a zone could not be read.
 package enum ZoneFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It is not written as a zone is: empty, too long, an absolute path, with `..`, or with
-    /// characters that no name has.
+    /// The name is invalid: empty, too long, an absolute path, with `..`, or with characters that
+    /// no zone name has.
     case badName
-    /// There are zones, but not this one.
+    /// The database exists but has no such zone.
     case notFound
-    /// There are no zones at all in this folder.
+    /// The folder contains no zones at all.
     case noDatabase(directory: String)
     case unreadable(SystemError)
 

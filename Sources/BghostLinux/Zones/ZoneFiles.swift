@@ -2,23 +2,24 @@
 
 internal import Glibc
 
-/// The folder of compiled zones, as the package tzdata lays it out.
+/// The folder of compiled zones, in the layout of the tzdata package.
 enum ZoneFiles {
-    /// More names than any release of the database has.
+    /// More names than any release of the database contains.
     static let namesMax = 4096
     private static let nameBytesMax = 128
     private static let depthMax = 4
     private static let fileBytesMax = 1 << 16
 
     static var defaultDirectory: String {
-        // An empty TZDIR is one that is not set.
+        // An empty TZDIR counts as unset.
         let value = getenv("TZDIR").map { String(cString: $0) } ?? ""
         return value.isEmpty ? "/usr/share/zoneinfo" : value
     }
 
     static func read(_ name: String, in directory: String) throws(ZoneFileError) -> [UInt8] {
         guard isName(name) else { throw .badName }
-        // One byte more than a zone may have, so that a longer one is not read as if it were whole.
+        // Read one byte more than a zone may have, so that a longer file is not accepted when
+        // truncated.
         switch SmallFile.read(directory + "/" + name, bytesMax: fileBytesMax + 1) {
         case .success(let bytes): return bytes
         case .failure(let error):
@@ -46,7 +47,7 @@ enum ZoneFiles {
 
     // MARK: - Names
 
-    /// Whether a text may be a path to a zone: it can only lead down, to visible files.
+    /// Whether a text may be a path to a zone: it leads only downwards, to visible files.
     static func isName(_ name: String) -> Bool {
         guard (1...nameBytesMax).contains(name.utf8.count) else { return false }
         return name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -71,9 +72,9 @@ enum ZoneFiles {
         return names.sorted()
     }
 
-    /// Every compiled zone below a folder.
+    /// Collects every compiled zone below a folder.
     ///
-    /// The folders `posix` and `right` hold all zones once more, and `localtime` is a setting.
+    /// The folders `posix` and `right` repeat all zones, and `localtime` is a setting.
     private static func collect(
         _ folder: String,
         prefix: String,
@@ -93,7 +94,7 @@ enum ZoneFiles {
                 if magic.elementsEqual("TZif".utf8) { names.insert(name) }
             case .failure(let error):
                 guard error.code == EISDIR else { continue }
-                // Links to folders may lead round in a circle; the depth ends it.
+                // Links to folders may form a cycle; the depth limit ends it.
                 let below = folder + "/" + entryName
                 collect(below, prefix: name + "/", depth: depth + 1, into: &names)
             }
@@ -110,11 +111,11 @@ enum ZoneFiles {
 
     private static let utcNames: Set<String> = ["UTC", "Etc/UTC"]
 
-    /// What the database has for UTC: no changes, and one type with the offset 0.
+    /// The database's content for UTC: no transitions, and one type with offset 0.
     private static let utc: [UInt8] = {
         let header =
             Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15)
-            // Of the six counts only those of types and of bytes of names are not 0.
+            // Of the six counts, only the types (1) and the bytes of abbreviations (4) are not 0.
             + [UInt8](repeating: 0, count: 16) + [0, 0, 0, 1] + [0, 0, 0, 4]
         let block = [UInt8](repeating: 0, count: 6) + Array("UTC\0".utf8)
         return header + block + header + block + Array("\nUTC0\n".utf8)

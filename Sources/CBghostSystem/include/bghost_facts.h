@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel tells of the machine: netlink sockets and pressure triggers. Errors are negative
+ * Facts of the machine from the kernel: netlink sockets and pressure triggers. Errors are negative
  * errno values, as in bghost_system.h. */
 #ifndef BGHOST_FACTS_H
 #define BGHOST_FACTS_H
@@ -13,22 +13,23 @@
 #define BGS_NETLINK_UEVENT 15
 /* Groups of BGS_NETLINK_ROUTE: links, addresses and routes, both families. */
 #define BGS_ROUTE_GROUPS 0x551u
-/* The group of BGS_NETLINK_UEVENT in which the kernel itself speaks. */
+/* The multicast group of BGS_NETLINK_UEVENT that the kernel itself sends to. */
 #define BGS_UEVENT_GROUPS 1u
 
-/* A socket that does not wait and hears these groups. */
+/* Opens a non-blocking socket that receives these multicast groups. */
 int bgs_netlink_open(int protocol, unsigned groups);
-/* Asks the kernel. */
+/* Sends a request to the kernel. */
 int bgs_netlink_send(int fd, const void *bytes, size_t count);
-/* One message from the kernel. What another process sent answers -EPERM, what is longer than
- * `capacity` -EMSGSIZE, what was lost because it was not read in time -ENOBUFS. */
+/* Receives one message from the kernel. Returns -EPERM for a message from another process,
+ * -EMSGSIZE if it is longer than `capacity`, -ENOBUFS if messages were dropped because they were
+ * not read in time. */
 ssize_t bgs_netlink_receive(int fd, void *bytes, size_t capacity);
 
 /* ---- pressure ---- */
-/* What a pressure trigger becomes ready for. */
+/* The epoll event of a pressure trigger (EPOLLPRI). */
 #define BGS_PRIORITY 0x002u
-/* Opens a file of /proc/pressure and sets a trigger such as "some 1000000 10000000" (microseconds of
- * stall within microseconds); it lasts until the descriptor is closed. */
+/* Opens a file of /proc/pressure and sets a trigger such as "some 1000000 10000000" (microseconds
+ * of stall, then of the window). The trigger lasts until the descriptor is closed. */
 int bgs_pressure_trigger(const char *path, const char *trigger);
 
 #endif

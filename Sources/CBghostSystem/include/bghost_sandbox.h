@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's means of confining a process. No policy: each function does one thing. Errors are
- * negative errno values. Constants are our own: the system's headers may be older than its kernel. */
+ * The kernel's means to confine a process. No policy: each function does one thing. Errors are
+ * negative errno values. The constants are defined here, since the system's headers may be older
+ * than its kernel. */
 #ifndef BGHOST_SANDBOX_H
 #define BGHOST_SANDBOX_H
 
@@ -10,9 +11,9 @@
 #include <sys/types.h>
 
 /* ---- system calls ---- */
-/* The number of a system call on this machine; -1 if it has none of that name. */
+/* The number of a system call on this machine; -1 if the machine has no such call. */
 int bgs_call_number(const char *name);
-/* AUDIT_ARCH_* of this machine, and the first number that belongs to another ABI of it. */
+/* The AUDIT_ARCH_* value of this machine, and the first number of another ABI, such as x32. */
 uint32_t bgs_call_architecture(void);
 uint32_t bgs_foreign_calls_from(void);
 
@@ -22,18 +23,20 @@ struct bgs_filter {
   uint8_t if_false;
   uint32_t operand;
 };
-/* Installs a seccomp filter for the calling thread and all that comes of it. */
+/* Installs a seccomp filter for the calling thread and the threads and processes that it
+ * creates. */
 int bgs_filter_install(const struct bgs_filter *program, size_t count);
 
 /* ---- Landlock ---- */
 #define BGS_LANDLOCK_TCP 3u
 /* Abstract sockets and signals. */
 #define BGS_LANDLOCK_SCOPES 3u
-/* The version that the kernel speaks, 1 or more. */
+/* The kernel's Landlock version, 1 or more, or an error. */
 int bgs_landlock_version(void);
-/* A set of rules that handles these rights; what no rule allows of them will be denied. */
+/* Creates a ruleset that handles these rights; the kernel denies each of them where no rule permits
+ * it. */
 int bgs_landlock_create(uint64_t files, uint64_t network, uint64_t scopes);
-/* Names a path for a rule, without the right to read it. */
+/* Opens a path for a rule, without the right to read it. */
 int bgs_landlock_path(const char *path);
 int bgs_landlock_allow(int rules, int path, uint64_t rights);
 int bgs_landlock_restrict(int rules);
@@ -45,19 +48,19 @@ int bgs_landlock_restrict(int rules);
 #define BGS_NEW_USERS 0x10000000
 #define BGS_NEW_NETWORK 0x40000000
 int bgs_unshare(int what);
-/* In a new user namespace: this process keeps its user and group, and knows no others. */
+/* In a new user namespace, maps only this process's own user and group. */
 int bgs_keep_user(uid_t user, gid_t group);
-/* A namespace for the owners of files, as a descriptor: what belongs to root belongs to `id` in it.
- * Forks; needs root. */
+/* Creates a namespace that maps file owners, as a descriptor: root's files belong to `id` in it. It
+ * forks and needs root. */
 int bgs_owner_map(uint32_t id);
 
-/* Cuts this process's mounts off from everybody else's. */
+/* Separates this process's mounts from those of other processes. */
 int bgs_mounts_private(void);
-/* A tmpfs of so many bytes, in which code may lie or not. */
+/* Mounts a tmpfs with a size limit; `holds_code` permits executable files in it. */
 int bgs_mount_memory(const char *where, uint64_t bytes, int holds_code);
-/* A view of /proc that shows the caller's own user's processes only. */
+/* Mounts a /proc that shows only processes of the caller's own user. */
 int bgs_mount_processes(const char *where);
-/* A copy of the tree at `path`, not yet attached anywhere. */
+/* Copies the file tree at `path`; the copy is not attached yet. */
 int bgs_tree_copy(const char *path);
 #define BGS_TREE_READ_ONLY 1u
 #define BGS_TREE_NO_SETUID 2u
@@ -66,27 +69,27 @@ int bgs_tree_copy(const char *path);
 int bgs_tree_restrict(int tree, uint64_t attributes);
 int bgs_tree_map_owners(int tree, int owners);
 int bgs_tree_attach(int tree, const char *where);
-/* Makes a mount point the root, and lets go of everything that was mounted before. */
+/* Makes a mount point the root and detaches the old root. */
 int bgs_enter_root(const char *where);
 int bgs_unmount(const char *where);
 
 /* ---- the process itself ---- */
-/* Becomes a user and group of this number, without a way back. */
+/* Changes to the user and group with this number, irreversibly. */
 int bgs_become_user(uint32_t id);
-/* Gives up all capabilities, those that a program could bring included. */
+/* Drops all capabilities, including those that executing a program could add. */
 int bgs_drop_capabilities(void);
 int bgs_no_new_privileges(void);
-/* Nothing that was writable becomes code, by the kernel's own rule (Linux 6.3). */
+/* Makes the kernel refuse to make writable memory executable (Linux 6.3). */
 int bgs_no_writable_code(void);
-/* 1 if the kernel has that rule. */
+/* 1 if the kernel supports that rule. */
 int bgs_forbids_writable_code(void);
-/* 0 if writable memory can become code after all, else the errno that says no. */
+/* 0 if writable memory can be made executable, otherwise the errno that prevented it. */
 int bgs_writable_code(void);
-/* No core file, and no other process of its user may look into it. */
+/* Prevents core files, and access to this process's memory by other processes of its user. */
 int bgs_not_dumpable(void);
 
-/* Tries the forbidden act number `which`, from 0: 0 if nothing stopped it, else the errno; -1 behind the
- * last one. */
+/* Attempts the forbidden act number `which`, counted from 0. Returns 0 if it succeeded, otherwise
+ * the errno that prevented it; -1 after the last act. */
 int bgs_trial(int which, const char **name);
 
 #endif

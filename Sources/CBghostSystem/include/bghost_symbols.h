@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the dynamic linker knows about loaded libraries. Its structures are macros to Swift. */
+ * The dynamic linker's data about loaded libraries; Swift cannot use its macros. */
 #ifndef BGHOST_SYMBOLS_H
 #define BGHOST_SYMBOLS_H
 
 #include <stddef.h>
 
-/* Whether an address that dlsym answered may be called: 1 if it lies in executable memory of a
- * loaded library and is not the address of a data symbol, else 0. */
+/* Whether an address from dlsym may be called: 1 if it lies in executable memory of a loaded
+ * library and is not the address of a data symbol, else 0. */
 int bgs_is_code(const void *address);
 
-/* The file of the loaded library that an address lies in; 0 if it is in none. It lives as long as that
- * library is mapped. */
+/* The file of the loaded library that contains an address; 0 if there is none. The string is valid
+ * as long as that library is mapped. */
 const char *bgs_library_of(const void *address);
 
-/* The names of the functions that the library of a dlopen handle exports: writes the first
- * `capacity` of them and returns how many there are. They live as long as the library is mapped. */
+/* Lists the functions that the library of a dlopen handle exports: writes the first `capacity`
+ * names and returns the total number. The names are valid as long as the library is mapped. */
 size_t bgs_exported_functions(void *handle, const char **names, size_t capacity);
 
 #endif

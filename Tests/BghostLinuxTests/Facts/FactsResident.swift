@@ -22,7 +22,7 @@ actor FactsResident: ReactorClient {
     init() throws {
         reactor = try Reactor()
         spawner = try Spawner()
-        reactor.start(client: self)
+        try reactor.start(client: self)
     }
 
     deinit {

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FreeSpaceTests {
+@Suite(.timeLimit(.minutes(5))) struct FreeSpaceTests {
     @Test func aFolderIsMeasured() throws {
         let folder = try TemporaryDirectory()
         let reading = FreeSpace.look(folder.path)

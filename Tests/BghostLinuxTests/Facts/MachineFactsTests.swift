@@ -5,7 +5,7 @@ import BghostLinux
 import BghostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MachineFactsTests {
+@Suite(.timeLimit(.minutes(5))) struct MachineFactsTests {
     @Test func aSourceIsHeardFromAnyThread() async throws {
         let resident = try FactsResident()
         let source = ManualFacts([.externalPower, .network])

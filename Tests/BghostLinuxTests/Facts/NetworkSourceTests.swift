@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct NetworkSourceTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct NetworkSourceTests {
     @Test func thisMachinesTablesAreRead() async throws {
         let resident = try FactsResident()
         try await resident.start { _ in [NetworkSource(metered: [])] }

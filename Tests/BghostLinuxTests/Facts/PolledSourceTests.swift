@@ -5,7 +5,7 @@ import BghostLinux
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PolledSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct PolledSourceTests {
     /// A look that hangs as a dead file server does: nothing waits for it, it is not begun twice, and
     /// what it brings in the end counts.
     @Test func aLookThatHangsMakesItUnknown() async throws {

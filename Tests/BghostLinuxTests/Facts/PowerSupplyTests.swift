@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PowerSupplyTests {
+@Suite(.timeLimit(.minutes(5))) struct PowerSupplyTests {
     /// The files of some supplies, and what they say.
     struct Tree: Sendable, CustomTestStringConvertible {
         var testDescription: String

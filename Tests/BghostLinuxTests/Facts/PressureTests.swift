@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PressureTests {
+@Suite(.timeLimit(.minutes(5))) struct PressureTests {
     @Test(
         arguments: [
             ("some avg10=0.00 avg60=0.59 avg300=0.89 total=1\nfull avg10=9 avg60=0 total=0\n", 0.0),

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ProbeSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct ProbeSourceTests {
     private static func resident(
         shell script: String,
         timeout: Duration = .seconds(30)
@@ -60,7 +60,7 @@ import Testing
         #expect(await resident.untilDeadline == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func oneThatHangsIsKilled() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }

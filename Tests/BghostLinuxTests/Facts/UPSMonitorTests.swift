@@ -5,7 +5,7 @@ import BghostLinux
 import BghostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct UPSMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct UPSMonitorTests {
     /// A server that knows one supply with these variables.
     private static func server(_ variables: [String: String]) throws -> UPSServer {
         try UPSServer { line in

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct UeventTests {
+@Suite(.timeLimit(.minutes(5))) struct UeventTests {
     private static let change =
         "change@/devices/AC\0ACTION=change\0SUBSYSTEM=power_supply\0SEQNUM=1\0"
 

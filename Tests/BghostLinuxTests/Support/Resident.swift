@@ -47,6 +47,14 @@ actor Resident: ReactorClient {
 
     func setDeadline(_ deadline: UInt64) { reactor.deadline = deadline }
 
+    /// Sets a deadline, and then takes long in the same turn.
+    func setDeadline(in delay: UInt64, andWorkFor duration: UInt64) -> UInt64 {
+        let began = Monotonic.now
+        reactor.deadline = began + delay
+        while Monotonic.now < began + duration {}
+        return began + delay
+    }
+
     /// The reactor's time before and after it looks at the clock, in a turn that takes this long.
     func timesAroundALook(after duration: UInt64) -> (began: UInt64, before: UInt64, after: UInt64)
     {
