@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The layout that every frame between daemon and worker shares.
+/// The layout of every frame between daemon and worker.
 ///
-/// Two SEQPACKET sockets join them. The *work* socket carries starts to the worker and everything
-/// that the worker says; the *control* socket carries cancels and replies to the worker, so that they
-/// arrive while a handler blocks the thread that reads the work socket. A packet holds one or more
-/// whole frames, so a frame is never met half read.
+/// Two SEQPACKET sockets connect them. The *work* socket carries starts to the worker and
+/// everything that the worker sends. The *control* socket carries cancels and replies to the
+/// worker, so that they arrive while a handler blocks the thread that reads the work socket. A
+/// packet contains one or more whole frames, so a reader never gets part of a frame.
 ///
 /// ```
 /// 0        4      5         6       8          16
 /// | length | kind | version | flags | subject  | payload …
 /// ```
-/// All integers are little-endian. `length` counts the header. `subject` is the number of the run or
-/// of the call that the frame is about, 0 for the worker as a whole.
+/// All integers are little-endian.
+///
+/// `length` includes the header. `subject` is the number of the run or call that the frame
+/// concerns, or 0 for the worker as a whole.
 package enum FrameLayout {
     package static let version: UInt8 = 1
     package static let headerBytes = 16
-    /// The most bytes of one packet, and so of one frame: below the kernel's default send buffer
-    /// (212,992), so that a packet can always be sent once the queue is empty.
+    /// The most bytes of one packet, and so of one frame.
+    ///
+    /// It is below the kernel's default send buffer (212,992 bytes), so that a packet can always be
+    /// sent once the queue is empty.
     package static let packetBytesMax = 128 << 10
 }
 
-/// What a frame says.
+/// The type of a frame.
 ///
 /// Numbers are never reused.
 package enum FrameKind: UInt8, Sendable, CaseIterable {
@@ -32,6 +36,9 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     // To the worker, on the control socket.
     case cancel = 0x10
     case reply = 0x11
+    case part = 0x12
+    /// The daemon is about to kill the worker and asks where its threads are.
+    case explain = 0x13
     // To the daemon, on the work socket.
     case ready = 0x81
     case refused = 0x82
@@ -41,11 +48,13 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case log = 0x86
     case call = 0x87
     case confined = 0x88
+    /// Written by a signal handler, see `bghost_crash.h`.
+    case report = 0x89
 }
 
-/// A frame that cannot be what it claims to be.
+/// Why a frame is invalid.
 ///
-/// The sender is not to be trusted any further.
+/// The receiver no longer trusts its sender.
 ///
 /// The raw value appears in the outcome `killed(protocolFault(n))` and is never reused.
 package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
@@ -59,12 +68,12 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
     case valueOutOfRange = 8
     case wrongDirection = 9
     case oversizedPacket = 10
-    /// Well formed, but not now: a second `ready`, or a message before it.
+    /// Valid in itself, but not in this state: a second `ready`, or a message before it.
     case wrongState = 11
-    /// About a run that this worker does not have.
+    /// It concerns a run that this worker does not have.
     case foreignRun = 12
     case tooManyCalls = 13
-    /// Log lines and progress without end.
+    /// Too many log lines and progress reports.
     case flood = 14
 
     /// One sentence for the log.
@@ -83,12 +92,12 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
         case .wrongState: "a frame came out of turn"
         case .foreignRun: "a frame is about a run that this worker does not have"
         case .tooManyCalls: "more calls are open than a run may have"
-        case .flood: "log lines or steps come faster than any runtime sends them"
+        case .flood: "log lines, steps or calls come far faster than they may"
         }
     }
 }
 
-/// A frame whose header has been checked: its length fits, its version and kind are known.
+/// A frame with a checked header: its length fits, and its version and kind are known.
 package struct Frame: ~Escapable {
     package let kind: FrameKind
     package let flags: UInt16

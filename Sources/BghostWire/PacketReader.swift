@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a packet apart into frames.
+/// Splits a packet into frames.
 ///
-/// Every byte is hostile until checked; nothing here traps.
+/// The input is untrusted: every byte is checked, and nothing here traps.
 package struct PacketReader: ~Escapable {
     private var rest: RawSpan
 
@@ -11,7 +11,7 @@ package struct PacketReader: ~Escapable {
         rest = packet
     }
 
-    /// The next frame, or `nil` at the packet's end.
+    /// The next frame; `nil` at the end of the packet.
     @_lifetime(copy self)
     package mutating func next() throws(WireError) -> Frame? {
         guard !rest.isEmpty else { return nil }
@@ -48,7 +48,7 @@ package struct FieldReader: ~Escapable {
         rest = payload
     }
 
-    /// How many bytes are not yet read.
+    /// The number of unread bytes.
     package var remaining: Int { rest.byteCount }
 
     @_lifetime(self: copy self)
@@ -61,7 +61,7 @@ package struct FieldReader: ~Escapable {
         return value
     }
 
-    /// A text: its length as four bytes, then that much UTF-8.
+    /// Reads a text: its length as four bytes, then that many bytes of UTF-8.
     @_lifetime(self: copy self)
     package mutating func text(bytesMax: Int) throws(WireError) -> String {
         let count = Int(try integer(UInt32.self))
@@ -75,7 +75,7 @@ package struct FieldReader: ~Escapable {
         return text
     }
 
-    /// Bytes with their length before them.
+    /// Reads bytes: their number as four bytes, then the bytes.
     @_lifetime(self: copy self)
     package mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
         let count = Int(try integer(UInt32.self))
@@ -86,7 +86,7 @@ package struct FieldReader: ~Escapable {
         return bytes
     }
 
-    /// Says that all fields have been read.
+    /// Throws if fields remain.
     package func end() throws(WireError) {
         guard rest.isEmpty else { throw .trailingBytes }
     }

@@ -2,13 +2,11 @@
 
 /// Collects frames into packets.
 ///
-/// One writer per socket; it keeps its memory from packet to packet.
+/// One writer serves one socket and reuses its memory.
 package struct PacketWriter {
-    /// What has been written, ready to be sent.
-    ///
-    /// Whole packets, one behind the other.
+    /// The written packets, consecutively, ready to be sent.
     package private(set) var bytes: [UInt8] = []
-    /// The end of each packet but the last within `bytes`.
+    /// The end offset in `bytes` of each packet but the last.
     private var boundaries: [Int] = []
     private var packetStart = 0
 
@@ -16,24 +14,24 @@ package struct PacketWriter {
 
     package var isEmpty: Bool { bytes.isEmpty }
 
-    /// How many bytes wait to be sent.
+    /// The number of bytes that wait to be sent.
     package var count: Int { bytes.count }
 
-    /// Forgets what has been sent and keeps the memory, unless a burst made it large.
+    /// Removes all packets and keeps the memory, unless a burst made it large.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * FrameLayout.packetBytesMax)
         boundaries.removeAll(keepingCapacity: true)
         packetStart = 0
     }
 
-    /// Sends each packet in turn by `send`, which answers whether it was taken.
+    /// Passes each packet in turn to `send`, which returns whether it accepted the packet.
     ///
-    /// What was not stays, in order, for the next time.
+    /// Packets that were not accepted remain, in order, for the next call.
     ///
-    /// - Returns: whether everything was taken.
+    /// - Returns: whether all packets were accepted.
     package mutating func drain(_ send: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         if boundaries.isEmpty {
-            // The common case, without an allocation.
+            // The common case needs no allocation.
             guard bytes.isEmpty || bytes.withUnsafeBytes(send) else { return false }
             removeAll()
             return true

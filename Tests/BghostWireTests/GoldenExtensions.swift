@@ -87,6 +87,22 @@ extension GoldenTests {
             hex: "20000000 87 01 1500 0700000000000000  0500000000000000  0600000000000000"
         ),
         Sample(
+            name: "call, keep ends",
+            message: call(.transfer(.keep(ids: ["A", "BC"]))),
+            hex: """
+                27000000 87 01 1600 0700000000000000  0500000000000000
+                02000000  01000000 41  02000000 4243
+                """
+        ),
+        Sample(
+            name: "call, claim the ends of a session",
+            message: call(.transfer(.claim(session: "s", bytesMax: 255))),
+            hex: """
+                21000000 87 01 1700 0700000000000000  0500000000000000
+                01000000 73  ff000000
+                """
+        ),
+        Sample(
             name: "reply, a transfer",
             message: .reply(Reply(call: 9, status: 0, body: .transfer(id: "A"))),
             hex: "1a000000 11 01 0000 0900000000000000  00000000 10 01000000 41"
@@ -97,11 +113,11 @@ extension GoldenTests {
             hex: "1c000000 11 01 0000 0900000000000000  00000000 11 00 02000000 5b5d"
         ),
         Sample(
-            name: "reply, transfers in a file",
+            name: "reply, transfers in parts",
             message: .reply(
-                Reply(call: 9, status: 0, body: .transfers(.descriptor(bytes: 255)))
+                Reply(call: 9, status: 0, body: .transfers(.parts(bytes: 255)))
             ),
-            hex: "1e000000 11 01 0000 0900000000000000  00000000 11 01 ff00000000000000"
+            hex: "1e000000 11 01 0000 0900000000000000  00000000 11 02 ff00000000000000"
         ),
         Sample(
             name: "reply, too little room",

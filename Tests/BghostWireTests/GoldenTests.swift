@@ -58,13 +58,27 @@ import Testing
                     graceMilliseconds: 5000,
                     resultBytesMax: 65536,
                     task: "a.b",
-                    parameters: "{}"
+                    parameters: "{}",
+                    names: RunNames(
+                        runHigh: 1,
+                        runLow: 2,
+                        requestHigh: 3,
+                        requestLow: 4,
+                        epoch: 5
+                    )
                 )
             ),
             hex: """
-                32000000 02 01 0200 0304000000000000
+                5a000000 02 01 0200 0304000000000000
                 0807060504030201 01000000 88130000 00000100  03000000 612e62  02000000 7b7d 00
+                0100000000000000 0200000000000000 0300000000000000 0400000000000000
+                0500000000000000
                 """
+        ),
+        Sample(
+            name: "explain",
+            message: .explain(Explain()),
+            hex: "10000000 13 01 0000 0000000000000000"
         ),
         Sample(
             name: "finish",
@@ -87,14 +101,22 @@ import Testing
                 Reply(
                     call: 9,
                     status: 0,
-                    body: .pending([
-                        PendingEntry(task: "t", kind: 1, earliestUnixMilliseconds: -1)
-                    ])
+                    body: .pending(
+                        [
+                            PendingEntry(
+                                task: "t",
+                                kind: 1,
+                                earliestUnixMilliseconds: -1,
+                                needs: 3
+                            )
+                        ],
+                        next: 256
+                    )
                 )
             ),
             hex: """
-                2a000000 11 01 0000 0900000000000000  00000000 01
-                01000000  01000000 74 01000000 ffffffffffffffff
+                36000000 11 01 0000 0900000000000000  00000000 01
+                01000000  01000000 74 01000000 ffffffffffffffff 03000000  0001000000000000
                 """
         ),
         Sample(
@@ -117,7 +139,7 @@ import Testing
                 """
         ),
         Sample(
-            name: "reply, fetched into a descriptor",
+            name: "reply, fetched in parts",
             message: .reply(
                 Reply(
                     call: 9,
@@ -126,14 +148,19 @@ import Testing
                         httpStatus: 404,
                         headers: "",
                         message: "m",
-                        body: .descriptor(bytes: 65536)
+                        body: .parts(bytes: 65536)
                     )
                 )
             ),
             hex: """
                 2b000000 11 01 0000 0900000000000000  00000000 02
-                94010000  00000000  01000000 6d  01 0000010000000000
+                94010000  00000000  01000000 6d  02 0000010000000000
                 """
+        ),
+        Sample(
+            name: "part",
+            message: .part(ReplyPart(call: 9, bytes: [1, 2])),
+            hex: "16000000 12 01 0000 0900000000000000  02000000 0102"
         ),
     ]
 
@@ -196,6 +223,23 @@ import Testing
             hex: """
                 2c000000 88 01 0000 0000000000000000
                 01 02000000 01 01000000 64  01 02000000 2f78  01 01000000 74 0d000000
+                """
+        ),
+        // As `crash_report.c` writes it.
+        Sample(
+            name: "report",
+            message: .report(
+                Report(
+                    isOfThreads: false,
+                    signal: 11,
+                    place: "x+0x1",
+                    address: "0x2",
+                    threads: [Report.Thread(name: "t 7", frames: ["y"])]
+                )
+            ),
+            hex: """
+                31000000 89 01 0000 0000000000000000  1d000000
+                532031310a 5020782b3078310a 41203078320a 54207420370a 4620790a
                 """
         ),
         Sample(
@@ -261,8 +305,8 @@ import Testing
         ),
         Sample(
             name: "call, pending",
-            message: call(.pending),
-            hex: "18000000 87 01 0400 0700000000000000  0500000000000000"
+            message: call(.pending(from: 256)),
+            hex: "20000000 87 01 0400 0700000000000000  0500000000000000  0001000000000000"
         ),
         Sample(
             name: "call, fetch",

@@ -100,7 +100,7 @@ import Testing
         #expect(throws: WireError.valueOutOfRange) { try Message.read(packet) }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: SeededGenerator.seeds(4))
+    @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(4))
     func randomPacketsAreReadOrRefused(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let samples = GoldenTests.all.map(\.message.packet)

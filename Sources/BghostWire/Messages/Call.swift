@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A plugin asks something of the daemon.
+/// A plugin's request to the daemon.
 ///
 /// The frame's subject is the number of the call, which the worker chooses and the reply repeats.
 package struct Call: Equatable, Sendable {
@@ -18,21 +18,23 @@ package struct Call: Equatable, Sendable {
         )
         case cancelPending(task: String)
         case cancelAllPending
-        case pending
+        /// A page of the plugin's pending requests: 0 for the first, otherwise the start that the
+        /// previous page returned.
+        case pending(from: UInt64)
         case fetch(FetchCall)
-        /// Ends the fetch that was begun by the call of this number.
+        /// Cancels the fetch that the call with this number started.
         case cancelFetch(call: UInt64)
-        /// How things stand, for the plugin and, unless it is 0, for one of its runs.
+        /// Asks for the situation of the plugin and, unless `run` is 0, of one of its runs.
         case situation(run: UInt64)
         case post(NotificationPost)
         case withdrawNotification(id: String)
-        /// The plugin's notifications that are not delivered yet.
+        /// Lists the plugin's notifications that are not delivered yet.
         case notifications
         case transfer(TransferCall)
     }
 
     package var number: UInt64
-    /// The run on whose behalf it asks; 0 where it asks for the plugin as a whole.
+    /// The run that makes the request; 0 for the plugin as a whole.
     package var run: UInt64
     package var operation: Operation
 
@@ -53,7 +55,8 @@ package struct Call: Equatable, Sendable {
                 fields.integer(earliest)
                 fields.integer(needs)
             case .cancelPending(let task): fields.text(task)
-            case .cancelAllPending, .pending: break
+            case .cancelAllPending: break
+            case .pending(let from): fields.integer(from)
             case .fetch(let fetch): fetch.write(to: &fields)
             case .cancelFetch(let call): fields.integer(call)
             case .situation(let run): fields.integer(run)
@@ -80,7 +83,7 @@ package struct Call: Equatable, Sendable {
             )
         case 2: operation = .cancelPending(task: try fields.text(bytesMax: 1024))
         case 3: operation = .cancelAllPending
-        case 4: operation = .pending
+        case 4: operation = .pending(from: try fields.integer())
         case 5: operation = .fetch(try FetchCall(&fields))
         case 6: operation = .cancelFetch(call: try fields.integer())
         case 7: operation = .situation(run: try fields.integer())
@@ -97,6 +100,12 @@ package struct Call: Equatable, Sendable {
 }
 
 extension Call.Operation {
+    /// Whether this is a submission, which may come from a run that is already over.
+    package var isSubmit: Bool {
+        if case .submit = self { return true }
+        return false
+    }
+
     var code: UInt16 {
         switch self {
         case .submit: 1
@@ -114,7 +123,7 @@ extension Call.Operation {
     }
 }
 
-/// An HTTP request that the daemon is to carry out.
+/// An HTTP request that the daemon carries out.
 package struct FetchCall: Equatable, Sendable {
     package var url: String
     package var method: String

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run has ended in its handler's own words.
+/// The end of a run as its handler reported it.
 ///
 /// The frame's subject is the run's number.
 package struct Completed: Equatable, Sendable {
     package static let messageBytesMax = 8 << 10
 
     package var run: UInt64
-    /// Zero or below.
+    /// 0 or negative.
     package var status: Int32
     package var retryAfterMilliseconds: Int64
     package var message: String
     /// JSON or "".
     package var payload: String
-    /// Whether the handler has also let go of the run, so that its lane is free.
+    /// Whether the handler has also released the run, so that its lane is free.
     package var isReleased: Bool
     /// Whether the worker asks to be replaced once it is idle.
     package var isWorn: Bool
+    /// Whether the worker has ever printed, so that its pipes may hold output.
+    package var hasPrinted: Bool
 
     package init(
         run: UInt64,
@@ -25,7 +27,8 @@ package struct Completed: Equatable, Sendable {
         message: String = "",
         payload: String = "",
         isReleased: Bool,
-        isWorn: Bool = false
+        isWorn: Bool = false,
+        hasPrinted: Bool = false
     ) {
         self.run = run
         self.status = status
@@ -34,12 +37,13 @@ package struct Completed: Equatable, Sendable {
         self.payload = payload
         self.isReleased = isReleased
         self.isWorn = isWorn
+        self.hasPrinted = hasPrinted
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(
             .completed,
-            flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0),
+            flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0) | (hasPrinted ? 4 : 0),
             subject: run
         ) { fields in
             fields.integer(retryAfterMilliseconds)
@@ -49,12 +53,13 @@ package struct Completed: Equatable, Sendable {
         }
     }
 
-    /// - Parameter payloadBytesMax: the limit that the run was given.
+    /// - Parameter payloadBytesMax: the limit that the daemon gave the run.
     package init(_ frame: borrowing Frame, payloadBytesMax: Int) throws(WireError) {
         var fields = FieldReader(frame.payload)
         run = frame.subject
         isReleased = frame.flags & 1 != 0
         isWorn = frame.flags & 2 != 0
+        hasPrinted = frame.flags & 4 != 0
         retryAfterMilliseconds = try fields.integer()
         status = try fields.integer()
         message = try fields.text(bytesMax: Self.messageBytesMax)
@@ -64,7 +69,7 @@ package struct Completed: Equatable, Sendable {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 ///
 /// The frame's subject is the run's number.
 package struct Progress: Equatable, Sendable {
@@ -107,9 +112,9 @@ package struct LogLine: Equatable, Sendable {
     package static let textBytesMax = 8 << 10
 
     package var run: UInt64
-    /// 0 trace to 5 fault.
+    /// From 0 (trace) to 5 (fault).
     package var level: UInt8
-    /// How many lines the worker dropped before this one, because they came too fast.
+    /// How many lines the worker dropped before this one, because they exceeded the rate limit.
     package var dropped: UInt32
     package var text: String
 

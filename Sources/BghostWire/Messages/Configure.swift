@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first frame that a worker gets: what to load and within which limits.
+/// The first frame to a worker: what to load, with which limits.
 ///
-/// Sent by the daemon, which is trusted, but read with the same care.
+/// It comes from the daemon, which is trusted, but is parsed with the same checks.
 package struct Configure: Equatable, Sendable {
     package enum Code: Equatable, Sendable {
         /// A plugin of the ABI.
         ///
-        /// If it is held, descriptor `WorkerDescriptors.library` is the library, and the path is for
-        /// messages only.
-        case plugin(path: String, isHeld: Bool)
+        /// If `isHeld`, the descriptor `WorkerDescriptors.library` is the library, and the path is
+        /// for messages only. The descriptors after it are the `heldNeeds` libraries that it needs,
+        /// in the order in which the worker must load them.
+        case plugin(path: String, isHeld: Bool, heldNeeds: UInt8 = 0)
         case function(library: String, symbol: String, signature: String)
-        /// Nothing: the worker is only asked what its walls are.
+        /// Nothing: the worker only reports the state of its sandbox.
         case nothing
     }
 
@@ -23,7 +24,7 @@ package struct Configure: Equatable, Sendable {
     package var lanes: UInt16
     package var limits: WorkerRlimits
     package var confinement: Confinement
-    /// Handle the plugin like any other, but load it only to say what it is.
+    /// Load the plugin as usual, but only to report its description.
     package var isProbe: Bool
     package var hostVersion: String
 
@@ -53,9 +54,10 @@ package struct Configure: Equatable, Sendable {
         packets.frame(.configure, flags: isProbe ? 1 : 0, subject: 0) { fields in
             fields.text(name)
             switch code {
-            case .plugin(let path, let isHeld):
+            case .plugin(let path, let isHeld, let heldNeeds):
                 fields.integer(UInt8(isHeld ? 3 : 0))
                 fields.text(path)
+                if isHeld { fields.integer(heldNeeds) }
             case .function(let library, let symbol, let signature):
                 fields.integer(UInt8(1))
                 fields.text(library)
@@ -82,7 +84,11 @@ package struct Configure: Equatable, Sendable {
         case 0:
             code = .plugin(path: try fields.text(bytesMax: 4096), isHeld: false)
         case 3:
-            code = .plugin(path: try fields.text(bytesMax: 4096), isHeld: true)
+            code = .plugin(
+                path: try fields.text(bytesMax: 4096),
+                isHeld: true,
+                heldNeeds: try fields.integer()
+            )
         case 1:
             code = .function(
                 library: try fields.text(bytesMax: 4096),
@@ -106,16 +112,19 @@ package struct Configure: Equatable, Sendable {
         isProbe = frame.flags & 1 != 0
         try fields.end()
         guard lanes > 0, lanes <= Lane.max else { throw .valueOutOfRange }
+        if case .plugin(_, _, let needs) = code, needs > UInt8(WorkerDescriptors.needsMax) {
+            throw .valueOutOfRange
+        }
     }
 }
 
 /// The limits that a worker sets on itself before it loads anything.
 ///
-/// 0 is "none".
+/// 0 means no limit.
 package struct WorkerRlimits: Equatable, Sendable {
-    /// A backstop behind the daemon's watch over resident memory.
+    /// A backstop behind the daemon's watch over resident memory, bytes.
     package var addressSpaceBytes: UInt64
-    /// A backstop behind the daemon's watch over processor time.
+    /// A backstop behind the daemon's watch over processor time, seconds.
     package var cpuSeconds: UInt32
     package var descriptors: UInt32
     package var processes: UInt32
@@ -133,19 +142,25 @@ package struct WorkerRlimits: Equatable, Sendable {
     }
 }
 
-/// The descriptors that a worker begins with, besides 0 to 2.
+/// The descriptors that a worker starts with, besides 0 to 2.
 package enum WorkerDescriptors {
     package static let work: Int32 = 3
     package static let control: Int32 = 4
-    /// Owners of files as a namespace, or something else where the daemon can make none.
+    /// The namespace that maps file owners; another open descriptor where the daemon cannot create
+    /// one.
     package static let owners: Int32 = 5
-    /// A plugin's library, where the daemon holds it.
+    /// The plugin's library, where the daemon holds it.
     package static let library: Int32 = 6
-    package static let count: Int32 = 7
+    /// The first of the libraries that it needs, where the daemon holds those too.
+    package static let needs: Int32 = 7
+    package static let needsMax: Int32 = 24
+    package static let count = needs + needsMax
 }
 
-/// Where in a worker a run is: workers have as many lanes as they may have runs at once, and the
-/// lowest 10 bits of a run's number are its lane.
+/// The position of a run in a worker.
+///
+/// A worker has as many lanes as concurrent runs, and the lowest 10 bits of a run's number are its
+/// lane.
 package enum Lane {
     package static let bits: UInt64 = 10
     package static let max: UInt16 = 1 << 10

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The walls that a worker puts up around itself before it loads anything.
+/// The sandbox that a worker applies to itself before it loads anything.
 ///
-/// Layers and what a path is good for are numbers here; the daemon's own types give them names.
+/// Layers and access rights are numbers here; the daemon's own types name them.
 package struct Confinement: Equatable, Sendable {
     package struct Grant: Equatable, Sendable {
         package var path: String
@@ -16,9 +16,9 @@ package struct Confinement: Equatable, Sendable {
 
     /// A seccomp program.
     package struct Filter: Equatable, Sendable {
-        /// As the kernel takes it, eight bytes each.
+        /// The kernel's form, eight bytes per instruction.
         package var instructions: [UInt8]
-        /// Instructions whose operand is to become the worker's own process id.
+        /// The indices of instructions whose operand becomes the worker's own process id.
         package var ownProcess: [UInt16]
 
         package init(instructions: [UInt8], ownProcess: [UInt16]) {
@@ -27,17 +27,17 @@ package struct Confinement: Equatable, Sendable {
         }
     }
 
-    /// A set of layers.
+    /// The requested layers, as a bit set.
     package var wanted: UInt32
-    /// A set of layers without which the worker must load nothing.
+    /// The layers without which the worker must load nothing, as a bit set.
     package var required: UInt32
-    /// The user that it becomes; 0 is none of its own.
+    /// The user that the worker becomes; 0 to keep its user.
     package var user: UInt32
     package var grants: [Grant]
     package var scratchBytes: UInt64
-    /// For a worker that has a file system of its own.
+    /// The filter for a worker with its own file system.
     package var filter: Filter
-    /// For one that sees the files of others.
+    /// The filter for a worker that can see other users' files.
     package var filterAmongFiles: Filter
 
     package init(
@@ -103,7 +103,7 @@ package struct Confinement: Equatable, Sendable {
     }
 }
 
-/// What a worker says of its walls, before any code of its plugin has run.
+/// The worker's report about its sandbox, sent before any code of its plugin runs.
 package struct Confined: Equatable, Sendable {
     package struct Layer: Equatable, Sendable {
         /// The bit of the layer.
@@ -118,10 +118,10 @@ package struct Confined: Equatable, Sendable {
         }
     }
 
-    /// A forbidden act that a worker tried to see whether it is forbidden.
+    /// A forbidden act that a worker attempted as a test.
     package struct Trial: Equatable, Sendable {
         package var name: String
-        /// The `errno` that it met; 0 if nothing stopped it.
+        /// The `errno` that prevented it; 0 if it succeeded.
         package var error: Int32
 
         package init(name: String, error: Int32) {
@@ -131,7 +131,7 @@ package struct Confined: Equatable, Sendable {
     }
 
     package var layers: [Layer]
-    /// Paths that the manifest grants and that are not there.
+    /// Paths that the manifest grants and that do not exist.
     package var absent: [String]
     package var trials: [Trial]
 
@@ -167,7 +167,8 @@ package struct Confined: Equatable, Sendable {
                 Layer(
                     bit: try fields.integer(),
                     state: try fields.integer(),
-                    // A character that was cut through is replaced by a longer one.
+                    // Larger than the sender's limit: replacing a truncated character makes the
+                    // text longer.
                     detail: try fields.text(bytesMax: 1024)
                 )
             )

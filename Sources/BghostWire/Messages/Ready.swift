@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A worker has loaded its plugin and can take runs.
+/// The worker has loaded its plugin and accepts runs.
 package struct Ready: Equatable, Sendable {
     package struct Handler: Equatable, Sendable {
         package var name: String
@@ -58,9 +58,9 @@ package struct Ready: Equatable, Sendable {
     }
 }
 
-/// A worker cannot use its plugin, and ends.
+/// The worker cannot use its plugin, and exits.
 package struct Refused: Equatable, Sendable {
-    /// A stable word such as `abi-major`.
+    /// A stable code such as `abi-major`.
     package var code: String
     package var message: String
 

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The daemon's answer to a call, on the control socket.
+/// The daemon's reply to a call, on the control socket.
 ///
 /// The frame's subject is the call's number.
 package struct Reply: Equatable, Sendable {
     package enum Body: Equatable, Sendable {
-        /// The status says it all.
+        /// There is only the status.
         case none
-        /// A page of the plugin's pending requests.
-        case pending([PendingEntry])
+        /// A page of the plugin's pending requests, and the start of the next one; 0 after the last
+        /// page.
+        case pending([PendingEntry], next: UInt64)
         /// The end of a fetch.
         case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
-        /// How things stand.
+        /// The situation of the plugin and a run.
         case situation(Situation)
         /// The id of a transfer.
         case transfer(id: String)
         /// Transfers as JSON.
         case transfers(FetchedBody)
-        /// How much room an answer would need that did not fit, bytes.
+        /// The size in bytes of a result that did not fit.
         case needs(UInt64)
     }
 
-    /// Where a fetched body is.
+    /// The location of a fetched body.
     ///
-    /// Short ones ride in the frame; longer ones come as the descriptor of a sealed memory file,
-    /// passed with the packet, so that no frame needs more than its limit.
+    /// A short body is in the frame. A longer one is in `ReplyPart` frames of the same call, which
+    /// the daemon sends before the reply as the worker accepts them. So the daemon knows how many
+    /// bytes it holds for a worker that does not read; with a memory file, bytes in flight would
+    /// not be counted.
     package enum FetchedBody: Equatable, Sendable {
         case inline([UInt8])
-        case descriptor(bytes: UInt64)
+        case parts(bytes: UInt64)
     }
 
-    /// The longest body that rides in the frame.
+    /// The longest body inside the frame.
     package static let inlineBodyBytesMax = 32 << 10
 
     package var call: UInt64
-    /// A `BG_OK` or `BG_E_*`.
+    /// `BG_OK` or a `BG_E_*`.
     package var status: Int32
     package var body: Body
 
@@ -49,14 +52,16 @@ package struct Reply: Equatable, Sendable {
             fields.integer(status)
             switch body {
             case .none: fields.integer(UInt8(0))
-            case .pending(let entries):
+            case .pending(let entries, let next):
                 fields.integer(UInt8(1))
                 fields.integer(UInt32(entries.count))
                 for entry in entries {
                     fields.text(entry.task)
                     fields.integer(entry.kind)
                     fields.integer(entry.earliestUnixMilliseconds)
+                    fields.integer(entry.needs)
                 }
+                fields.integer(next)
             case .fetched(let http, let headers, let message, let body):
                 fields.integer(UInt8(2))
                 fields.integer(http)
@@ -97,11 +102,12 @@ package struct Reply: Equatable, Sendable {
                     PendingEntry(
                         task: try fields.text(bytesMax: 128),
                         kind: try fields.integer(),
-                        earliestUnixMilliseconds: try fields.integer()
+                        earliestUnixMilliseconds: try fields.integer(),
+                        needs: try fields.integer()
                     )
                 )
             }
-            body = .pending(entries)
+            body = .pending(entries, next: try fields.integer())
         case 2:
             let http: Int32 = try fields.integer()
             let headers = try fields.text(bytesMax: FrameLayout.packetBytesMax)
@@ -130,14 +136,40 @@ package struct Reply: Equatable, Sendable {
     }
 }
 
+/// A part of a body that is too long for its reply's frame.
+///
+/// The frame's subject is the call's number. The parts of a body arrive in order, before the reply.
+package struct ReplyPart: Equatable, Sendable {
+    package var call: UInt64
+    package var bytes: [UInt8]
+
+    package static let bytesMax = 64 << 10
+
+    package init(call: UInt64, bytes: [UInt8]) {
+        self.call = call
+        self.bytes = bytes
+    }
+
+    package func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.part, subject: call) { $0.bytes(bytes) }
+    }
+
+    package init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        call = frame.subject
+        bytes = try fields.bytes(max: Self.bytesMax)
+        try fields.end()
+    }
+}
+
 extension Reply.FetchedBody {
     fileprivate func write(to fields: inout FieldWriter) {
         switch self {
         case .inline(let bytes):
             fields.integer(UInt8(0))
             bytes.withUnsafeBytes { fields.text($0) }
-        case .descriptor(let count):
-            fields.integer(UInt8(1))
+        case .parts(let count):
+            fields.integer(UInt8(2))
             fields.integer(count)
         }
     }
@@ -145,19 +177,19 @@ extension Reply.FetchedBody {
     fileprivate init(_ fields: inout FieldReader) throws(WireError) {
         switch try fields.integer(UInt8.self) {
         case 0: self = .inline(try fields.bytes(max: Reply.inlineBodyBytesMax))
-        case 1: self = .descriptor(bytes: try fields.integer())
+        case 2: self = .parts(bytes: try fields.integer())
         default: throw .valueOutOfRange
         }
     }
 }
 
-/// How things stand for a plugin and a run of it.
+/// The situation of a plugin and of one of its runs.
 package struct Situation: Equatable, Sendable {
     /// A `BG_REFRESH_*`.
     package var refresh: UInt32
     /// `BG_RESTRICTED_*`.
     package var reasons: UInt32
-    /// How many times of its schedule the run stands for besides its own.
+    /// How many missed starts the run stands for, besides its own.
     package var missedCount: UInt64
     package var missedFromUnixMilliseconds: Int64
 
@@ -180,10 +212,13 @@ package struct PendingEntry: Equatable, Sendable {
     /// `BG_KIND_*`.
     package var kind: UInt32
     package var earliestUnixMilliseconds: Int64
+    /// `BG_NEEDS_*`.
+    package var needs: UInt32
 
-    package init(task: String, kind: UInt32, earliestUnixMilliseconds: Int64) {
+    package init(task: String, kind: UInt32, earliestUnixMilliseconds: Int64, needs: UInt32 = 0) {
         self.task = task
         self.kind = kind
         self.earliestUnixMilliseconds = earliestUnixMilliseconds
+        self.needs = needs
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Begins a run.
+/// Starts a run.
 ///
 /// The frame's subject is the run's number.
 package struct Start: Equatable, Sendable {
@@ -15,8 +15,10 @@ package struct Start: Equatable, Sendable {
     package var task: String
     /// A JSON object.
     package var parameters: String
-    /// Whether the transfers of a session have ended, of which the parameters tell.
+    /// Whether the run was started because the transfers of a session have ended; the parameters
+    /// describe them.
     package var isWake: Bool
+    package var names: RunNames
 
     package init(
         run: UInt64,
@@ -27,7 +29,8 @@ package struct Start: Equatable, Sendable {
         resultBytesMax: UInt32,
         task: String,
         parameters: String,
-        isWake: Bool = false
+        isWake: Bool = false,
+        names: RunNames = RunNames()
     ) {
         self.run = run
         self.handler = handler
@@ -38,6 +41,7 @@ package struct Start: Equatable, Sendable {
         self.task = task
         self.parameters = parameters
         self.isWake = isWake
+        self.names = names
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
@@ -49,6 +53,11 @@ package struct Start: Equatable, Sendable {
             fields.text(task)
             fields.text(parameters)
             fields.integer(UInt8(isWake ? 1 : 0))
+            fields.integer(names.runHigh)
+            fields.integer(names.runLow)
+            fields.integer(names.requestHigh)
+            fields.integer(names.requestLow)
+            fields.integer(names.epoch)
         }
     }
 
@@ -63,13 +72,45 @@ package struct Start: Equatable, Sendable {
         task = try fields.text(bytesMax: 1024)
         parameters = try fields.text(bytesMax: FrameLayout.packetBytesMax)
         isWake = try fields.integer(UInt8.self) != 0
+        names = RunNames(
+            runHigh: try fields.integer(),
+            runLow: try fields.integer(),
+            requestHigh: try fields.integer(),
+            requestLow: try fields.integer(),
+            epoch: try fields.integer()
+        )
         try fields.end()
     }
 }
 
-/// Asks a run to stop.
+/// The identifiers of a run outside its worker: the halves of two 128-bit ids, and its fencing
+/// token.
+package struct RunNames: Equatable, Sendable {
+    package var runHigh: UInt64
+    package var runLow: UInt64
+    /// The request's id is the same for all attempts.
+    package var requestHigh: UInt64
+    package var requestLow: UInt64
+    package var epoch: UInt64
+
+    package init(
+        runHigh: UInt64 = 0,
+        runLow: UInt64 = 0,
+        requestHigh: UInt64 = 0,
+        requestLow: UInt64 = 0,
+        epoch: UInt64 = 0
+    ) {
+        self.runHigh = runHigh
+        self.runLow = runLow
+        self.requestHigh = requestHigh
+        self.requestLow = requestLow
+        self.epoch = epoch
+    }
+}
+
+/// Cancels a run cooperatively.
 ///
-/// The frame's subject is the run's number, its flags the `BG_WHY_*`.
+/// The frame's subject is the run's number, its flags are the `BG_WHY_*`.
 package struct Cancel: Equatable, Sendable {
     package var run: UInt64
     package var why: UInt32

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plugin asks of its transfers.
+/// A plugin's request about its transfers.
 package enum TransferCall: Equatable, Sendable {
     case begin(TransferBegin)
-    /// Wait for the end; the run is the call's.
+    /// Waits for the end of a transfer, for the run of the call.
     case wait(id: String)
     case cancel(id: String)
-    /// Those of a session behind one of them, or from the first, as JSON of at most so many bytes; 0 asks
-    /// for the length alone.
+    /// Lists the transfers of a session after the one with the id `after`, or from the first, as
+    /// JSON of at most `bytesMax` bytes; with 0, returns only the length.
     case list(session: String, after: String, bytesMax: UInt32)
     case acknowledge(id: String)
-    /// The end that the call of this number waited for has come to the plugin. It has no answer.
+    /// Reports that the plugin has received the end for which the call with this number waited.
+    ///
+    /// It has no reply.
     case took(call: UInt64)
+    /// The run, a wake, does not take these ends.
+    case keep(ids: [String])
+    /// Hand the run the ends that are kept for a session, as JSON of at most so many bytes; 0 asks for the
+    /// length alone.
+    case claim(session: String, bytesMax: UInt32)
 
     var code: UInt16 {
         switch self {
@@ -21,6 +28,8 @@ package enum TransferCall: Equatable, Sendable {
         case .list: 19
         case .acknowledge: 20
         case .took: 21
+        case .keep: 22
+        case .claim: 23
         }
     }
 
@@ -33,6 +42,12 @@ package enum TransferCall: Equatable, Sendable {
             fields.text(after)
             fields.integer(bytesMax)
         case .took(let call): fields.integer(call)
+        case .keep(let ids):
+            fields.integer(UInt32(clamping: ids.count))
+            for id in ids { fields.text(id) }
+        case .claim(let session, let bytesMax):
+            fields.text(session)
+            fields.integer(bytesMax)
         }
     }
 
@@ -49,17 +64,33 @@ package enum TransferCall: Equatable, Sendable {
             )
         case 20: self = .acknowledge(id: try fields.text(bytesMax: Self.idBytesMax))
         case 21: self = .took(call: try fields.integer())
+        case 22: self = .keep(ids: try Self.ids(&fields))
+        case 23:
+            self = .claim(
+                session: try fields.text(bytesMax: Self.sessionBytesMax),
+                bytesMax: try fields.integer()
+            )
         default: throw .valueOutOfRange
         }
     }
 
+    private static func ids(_ fields: inout FieldReader) throws(WireError) -> [String] {
+        let count = try fields.integer(UInt32.self)
+        guard count <= keepMax else { throw .valueOutOfRange }
+        var ids: [String] = []
+        for _ in 0..<count { ids.append(try fields.text(bytesMax: idBytesMax)) }
+        return ids
+    }
+
+    /// The most ends of one `keep`.
+    package static let keepMax = 1024
     package static let sessionBytesMax = 128
     package static let idBytesMax = 32
     package static let continuationBytesMax = 64 << 10
     package static let labelBytesMax = 256
 }
 
-/// A transfer that is to begin.
+/// A transfer to start.
 package struct TransferBegin: Equatable, Sendable {
     /// `BG_TRANSFER_*`.
     package var flags: UInt32
@@ -82,7 +113,7 @@ package struct TransferBegin: Equatable, Sendable {
     package var idleTimeoutMilliseconds: Int64
     package var totalTimeoutMilliseconds: Int64
 
-    /// A transfer with nothing but an address.
+    /// Creates a transfer with default values for everything but its URL and session.
     package init(flags: UInt32 = 0, session: String, url: String) {
         self.flags = flags
         self.session = session
