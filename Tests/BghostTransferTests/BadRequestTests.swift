@@ -3,7 +3,7 @@
 import BghostTransfer
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BadRequestTests {
     struct Target: Sendable {
         let url: String

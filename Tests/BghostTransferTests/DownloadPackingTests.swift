@@ -6,7 +6,7 @@ import BghostTransfer
 import Testing
 
 /// Bodies that come packed, although nobody asked for it.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct DownloadPackingTests {
     /// What a shell command writes, packed.
     private func packed(_ command: String) throws -> [UInt8] {

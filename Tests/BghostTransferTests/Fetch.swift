@@ -15,7 +15,7 @@ func fetch(
     names: NameLookup = .system,
     permits: @escaping @Sendable (String, UInt16) -> Bool = { _, _ in true }
 ) async throws(FetchFailure) -> FetchResponse {
-    let fetcher = HTTPFetcher(names: names)
+    let fetcher = HTTPFetcher(names: names, network: .patient)
     let request = FetchRequest(
         url: url,
         method: method,

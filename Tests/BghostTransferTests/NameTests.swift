@@ -7,7 +7,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NameTests {
     /// Answers every lookup with these addresses, and holds the system's rule on them.
     private func names(_ addresses: [[UInt8]]) -> NameLookup {
@@ -108,7 +108,10 @@ struct NameTests {
                 body: .init(byteBuffer: ByteBuffer(string: request.head.authority ?? "none"))
             )
         } test: { port in
-            let fetcher = HTTPFetcher(names: reachable([[127, 0, 0, 1]]))
+            let fetcher = HTTPFetcher(
+                names: reachable([[127, 0, 0, 1]]),
+                network: .patient
+            )
             // More names than clients are kept, twice, so that clients are dropped and made again.
             for name in (0..<40).map({ "n\($0 % 20).example:\(port)" }) {
                 let request = FetchRequest(url: "http://\(name)/")

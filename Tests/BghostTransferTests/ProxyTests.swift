@@ -6,7 +6,7 @@ import BghostTransfer
 import Testing
 
 /// Through a proxy nothing may be reached that may not be reached without one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProxyTests {
     private static let content = sample(300_000)
 
@@ -18,13 +18,15 @@ struct ProxyTests {
     private func through(_ port: Int, credentials: String = "", trusting file: String? = nil)
         -> NetworkSettings
     {
-        NetworkSettings { name in
+        var settings = NetworkSettings { name in
             switch name {
             case "http_proxy", "HTTPS_PROXY": "http://\(credentials)127.0.0.1:\(port)/"
             case "SSL_CERT_FILE": file
             default: nil
             }
         }
+        settings.connectTimeout = .patient
+        return settings
     }
 
     @Test(arguments: ["http", "https"])

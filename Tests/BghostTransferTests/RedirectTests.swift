@@ -7,7 +7,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectTests {
     struct Reference: Sendable {
         let location: String

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// The IETF draft, as another implementation of it understands it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResumableUploadTests {
     private static let content = sample((1 << 20) + 13)
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Answers that are no files, and servers that give none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferAnswerTests {
     @Test(arguments: [400, 401, 403, 404, 405, 409, 410, 418, 451, 501, 505, 304])
     func aFinalStatusIsTheEnd(status: Int) async throws {
@@ -35,6 +35,40 @@ struct TransferAnswerTests {
             }
         }
         #expect(requests.withLock { $0 } == 1)
+    }
+
+    /// Its parts came with answers of their own; what is told is about the whole.
+    @Test(arguments: [false, true])
+    func aResumedDownloadIsAnsweredAsAWholeOne(isCut: Bool) async throws {
+        let content = sample(300_000)
+        let host = FileHost(content)
+        try await withRawServer { request, responder in
+            let isFirst = host.note(request) == 1
+            return try await host.serve(
+                request,
+                responder,
+                cut: isFirst && isCut ? 100_000 : nil,
+                more: [("X-Kept", "yes"), ("Content-Digest", "sha-256=:AAAA:")]
+            )
+        } test: { port in
+            try await withBench(TransferBench()) { bench in
+                let record = try await bench.engine.carry(
+                    bench.download("http://127.0.0.1:\(port)/x")
+                )
+                let answer = try #require(record.status.answer)
+                #expect(record.status.state == .done && answer.status == 200)
+                #expect(answer.bytes == 300_000)
+                func values(_ name: String) -> [String] {
+                    answer.headers.filter { $0.name == name }.map(\.value)
+                }
+                #expect(values("content-length") == ["300000"])
+                #expect(values("content-range") == [])
+                #expect(values("content-digest").isEmpty == isCut)
+                #expect(values("x-kept") == ["yes"] && values("etag") == ["\"v1\""])
+                #expect(try bench.content() == Bytes(content))
+            }
+        }
+        #expect(host.requests.count == (isCut ? 2 : 1))
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])

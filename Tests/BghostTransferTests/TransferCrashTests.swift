@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Transfers go on where they stood, whatever ended the process that carried them.
-@Suite(.ownThreads, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(10)))
 struct TransferCrashTests {
     private static let content = sample((24 << 20) + 13)
 
@@ -76,7 +76,7 @@ struct TransferCrashTests {
 }
 
 /// The same within one process, where what happens can be chosen.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct TransferRestartTests {
     private static let content = sample((1 << 20) + 13)
 
@@ -258,6 +258,12 @@ struct TransferRestartTests {
             for case .moved in changes { moves.withLock { $0 += 1 } }
             journal.commit(changes, completion: completion)
         }
+
+        func keep(_ changes: [TransferChange]) { commit(changes) { _ in } }
+
+        func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
+
+        func settle(until deadline: UInt64) -> Int { 0 }
 
         func recover() throws(TransferJournalError) -> [TransferRecord] { try journal.recover() }
 

@@ -7,7 +7,7 @@ import BghostTransfer
 import Testing
 
 /// Ends on their way to those who wait, and those that nobody comes for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferEndTests {
     private static let content = sample(10_000)
 

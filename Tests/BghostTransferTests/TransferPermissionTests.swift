@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Where transfers may not lead.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferPermissionTests {
     private func fault(
         _ bench: TransferBench,

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Who waits, who goes away, and who is told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferSessionTests {
     private static let content = sample(300_000)
 
@@ -81,6 +81,32 @@ struct TransferSessionTests {
             }
         }
         #expect(slow.host.requests.count == 1)
+    }
+
+    /// What is told at the end is what either of them asked to be told.
+    @Test func theSameKeepsWhatTheSecondBrings() async throws {
+        let journal = MemoryTransferJournal()
+        let bench = try await TransferBench(journal: journal, requirements: { _ in false })
+        try await withBench(bench) { bench async throws in
+            let url = "http://127.0.0.1:1/x"
+            let first = try await bench.engine.create(bench.download(url))
+            var again = bench.download(url)
+            again.continuation = Array("then".utf8)
+            again.label = "a map"
+            let second = try await bench.engine.create(again)
+            #expect(second.id == first.id && !second.isNew)
+            // One that brings nothing takes nothing away.
+            #expect(try await bench.engine.create(bench.download(url)).id == first.id)
+            let kept = try #require(await bench.engine.find(first.id, of: "p"))
+            #expect(kept.request.continuation == again.continuation)
+            #expect(kept.request.label == "a map")
+            #expect(try journal.recover() == [kept])
+            var other = again
+            other.id = RunID(high: 2, low: 2)
+            other.continuation = Array("else".utf8)
+            await #expect(throws: TransferFault.self) { try await bench.engine.create(other) }
+            #expect(try journal.recover().map(\.request.continuation) == [again.continuation])
+        }
     }
 
     @Test func somethingElseIsNotTheSame() async throws {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostCore
+import BghostLinux
 import BghostStore
 import BghostTestSupport
 import BghostTransfer
 import Glibc
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct TransferSpaceTests {
     /// A small file system of its own, in a mount namespace that only its descriptor knows of.
     private final class SmallDisk: Sendable {
@@ -103,6 +104,53 @@ struct TransferSpaceTests {
             clock.advance(by: .seconds(1))
             _ = await witness.ends(count: 1)
             #expect(try Bytes(File.read("\(disk.path)/file")) == Bytes(content))
+            await engine.shutDown()
+        }
+    }
+
+    /// A plugin's limit holds for what the daemon writes for it, before it is written.
+    @Test func aPluginWithoutRoomIsWaitedForToMakeSome() async throws {
+        let content = sample(3 << 20)
+        let host = FileHost(content)
+        let folder = try TemporaryDirectory()
+        let room = DataRoom(folder: folder.path, bytesMax: 2 << 20) {}
+        try await withRawServer { request, responder in
+            _ = host.note(request)
+            return try await host.serve(request, responder)
+        } test: { port in
+            let witness = TransferWitness()
+            let clock = ManualClock()
+            let engine = TransferEngine(
+                journal: MemoryTransferJournal(),
+                clock: clock,
+                observer: witness,
+                random: { $0 - 1 }
+            ) { _ in
+                TransferAccess(
+                    writable: [folder.path],
+                    readable: [],
+                    room: room,
+                    permits: { _, _ in true }
+                )
+            }
+            let request = TransferRequest(
+                id: RunID(high: 1, low: 1),
+                plugin: "p",
+                session: "s",
+                kind: .download,
+                url: "http://127.0.0.1:\(port)/x",
+                file: folder.file("file"),
+                createdAt: clock.unixNow
+            )
+            _ = try await engine.create(request)
+            let record = await witness.first(.retrying)
+            #expect(record.status.fault?.code == .noSpace, "\(record.status)")
+            let usage = FolderUsage(of: folder.path, bytesMax: .max, entriesMax: 10)
+            #expect(usage.bytes <= 2 << 20, "\(usage.bytes)")
+            room.setLimit(8 << 20)
+            clock.advance(by: .seconds(1))
+            _ = await witness.ends(count: 1)
+            #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))
             await engine.shutDown()
         }
     }

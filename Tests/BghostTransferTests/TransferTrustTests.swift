@@ -8,7 +8,7 @@ import NIOSSL
 import Testing
 
 /// Servers that say who they are, and who may vouch for that.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct TransferTrustTests {
     private static let content = sample(300_000)
     private static let names = NameLookup(

@@ -10,7 +10,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UploadTests {
     private static let digestField = HTTPField.Name("Repr-Digest")
 

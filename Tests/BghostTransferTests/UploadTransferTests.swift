@@ -8,7 +8,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UploadTransferTests {
     private static let content = sample((1 << 20) + 13)
 

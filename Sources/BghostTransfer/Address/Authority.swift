@@ -6,7 +6,7 @@ struct Authority: Equatable, Sendable {
     let literal: IPAddress?
     let port: UInt16
 
-    /// Reads what stands between `//` and the path.
+    /// Parses the part of a URL between `//` and the path.
     init(_ bytes: ArraySlice<UInt8>, defaultPort: UInt16) throws(FetchFailure) {
         guard !bytes.contains(UInt8(ascii: "@")) else {
             throw .badURL(
@@ -37,7 +37,8 @@ struct Authority: Equatable, Sendable {
         guard (1...253).contains(bytes.count) else {
             throw .badURL(reason: "its host is empty or longer than 253 characters")
         }
-        // Nothing else: what other parsers decode, normalize or cut off must not get in.
+        // Accept no other characters: other parsers decode, normalize or truncate them, and would
+        // then connect to a host that was not checked.
         guard bytes.allSatisfy({ ASCII.isAlphanumeric($0) || "-._".utf8.contains($0) }) else {
             throw .badURL(
                 reason: "its host may have only letters, digits, '-', '.' and '_': write names in "

@@ -11,10 +11,10 @@ struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads four decimal numbers.
+    /// Parses the form of four decimal numbers.
     ///
-    /// Other spellings that the C library takes for an address, such as
-    /// `127.1`, are names to us, and lead where names may lead.
+    /// The C library also accepts other spellings, such as `127.1`. bghost treats them as host
+    /// names, so the checks for names apply to them.
     init?(v4 text: String) {
         self.init(text, family: AF_INET, count: 4)
     }
@@ -41,8 +41,8 @@ struct IPAddress: Hashable, Sendable {
         )
     }
 
-    /// Whether it is not an address of the public internet: of this machine, its link, a private
-    /// network, or of no single machine at all.
+    /// Whether the address lies outside the public internet: it belongs to this machine, to its
+    /// link or to a private network, or it names no single machine (multicast, unspecified).
     var isLocal: Bool {
         guard bytes.count == 4 else { return isLocalV6 }
         switch (bytes[0], bytes[1]) {
@@ -54,8 +54,8 @@ struct IPAddress: Hashable, Sendable {
     }
 
     private var isLocalV6: Bool {
-        // Addresses that carry an IPv4 address reach what that one reaches: mapped and compatible
-        // ones by the kernel itself, the others through a gateway (NAT64, 6to4).
+        // An address that embeds an IPv4 address reaches that IPv4 address: the kernel translates
+        // mapped and compatible ones, a gateway translates the others (NAT64, 6to4).
         if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == bytes[11],
             [0, 255].contains(bytes[10])
         {

@@ -3,16 +3,18 @@
 internal import Glibc
 internal import NIOPosix
 
-/// Turns a host's name into the addresses that a connection may be made to.
+/// Resolves a host name to the addresses that a connection may use.
 ///
-/// The addresses that were checked are those that are connected to: each is handed to the HTTP
-/// client in place of the name (see `ClientPool`), which therefore looks nothing up. A name server
-/// that answers differently the second time (DNS rebinding) is never asked a second time within one
-/// exchange. Not covered: public addresses that a router of the operator leads inside.
+/// A connection uses the addresses that were checked: the HTTP client gets each one in place of the
+/// name (see `ClientPool`) and therefore looks nothing up. A name server that answers differently
+/// the second time (DNS rebinding) is never asked a second time within one exchange. One case is
+/// not covered: a public address that the operator's router leads into the private network.
 package struct NameLookup: Sendable {
-    /// All addresses of a name, in order of preference; blocks its thread.
+    /// Returns all addresses of a name, in order of preference.
+    ///
+    /// It blocks its thread.
     package var addresses: @Sendable (String) -> Result<[[UInt8]], NameFailure>
-    /// Whether an address must not be reached by name.
+    /// Whether a name must not lead to this address.
     package var isLocal: @Sendable ([UInt8]) -> Bool
 
     package init(
@@ -23,14 +25,15 @@ package struct NameLookup: Sendable {
         self.isLocal = isLocal
     }
 
-    /// The system's own.
+    /// The resolver of this system.
     package static let system = NameLookup(
         addresses: systemAddresses,
         isLocal: { IPAddress(bytes: $0).isLocal }
     )
 
     func callAsFunction(_ host: String) async throws(FetchFailure) -> [IPAddress] {
-        // By RFC 6761 it means this machine whatever name servers say, so it needs no lookup.
+        // RFC 6761: `localhost` means this machine, whatever name servers answer, so it needs no
+        // lookup.
         guard host != "localhost" else {
             return [IPAddress(v4: "127.0.0.1"), IPAddress(v6: "::1")].compactMap(\.self)
         }
@@ -40,7 +43,8 @@ package struct NameLookup: Sendable {
         case .failure(let failure): throw .unresolved(host: host, reason: failure.reason)
         case nil: throw .cancelled
         }
-        // One local address spoils all: which one is used must not depend on which one answers.
+        // One local address makes the whole answer invalid: the outcome must not depend on which of
+        // the addresses accepts the connection.
         if let local = found.first(where: { isLocal($0.bytes) }) {
             throw .localAddress(host: host, address: local.text)
         }
@@ -48,10 +52,10 @@ package struct NameLookup: Sendable {
         return found
     }
 
-    /// What the lookup says; `nil` if the task was cancelled.
+    /// The result of the lookup; `nil` if the task was cancelled.
     ///
-    /// In that case it goes on in its thread until the resolver's
-    /// own timeout, since nothing can interrupt it, and its answer is dropped.
+    /// A cancelled lookup continues in its thread until the resolver's own timeout, since nothing
+    /// can interrupt `getaddrinfo`. Its result is dropped.
     private func answer(_ host: String) async -> Result<[[UInt8]], NameFailure>? {
         let (answers, continuation) = AsyncStream.makeStream(
             of: Result<[[UInt8]], NameFailure>.self
@@ -60,16 +64,18 @@ package struct NameLookup: Sendable {
             defer { continuation.finish() }
             continuation.yield(try await Self.threads.runIfActive { addresses(host) })
         }
-        // Takes it out of the queue if it has not begun.
+        // Removes the lookup from the queue if it has not started.
         defer { lookup.cancel() }
         for await answer in answers { return answer }
         return nil
     }
 
-    /// Where lookups block, made by the first of them.
+    /// The threads in which lookups block.
     ///
-    /// Threads of their own, so that slow name servers stall no other work, and few, so that a plugin
-    /// with many fetches cannot fill the process with threads.
+    /// The first lookup creates them.
+    ///
+    /// They are separate from other threads, so that slow name servers stall no other work. There
+    /// are only 8, so that a plugin with many fetches cannot fill the process with threads.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 8)
         threads.start()
@@ -90,7 +96,7 @@ private func systemAddresses(_ host: String) -> Result<[[UInt8]], NameFailure> {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    // Else a machine without IPv6 would try IPv6 addresses first, in vain.
+    // Otherwise a machine without IPv6 would try IPv6 addresses first, and fail.
     hints.ai_flags = AI_ADDRCONFIG
     var list: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, nil, &hints, &list)

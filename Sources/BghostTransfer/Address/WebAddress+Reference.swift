@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebAddress {
-    /// Where a `Location` header leads from here (RFC 3986, section 5).
+    /// The address that a `Location` header refers to, relative to this one (RFC 3986, section 5).
     func resolving(_ reference: String) throws(FetchFailure) -> WebAddress {
         let bytes = Array(reference.utf8)
         guard bytes.count <= Self.bytesMax else {

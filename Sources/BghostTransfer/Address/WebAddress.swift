@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A checked absolute URL, taken apart.
+/// A checked absolute URL, split into its parts.
 ///
-/// The HTTP client parses URLs once more with a parser of its own. If the two read a host
-/// differently, a permission would be checked for one and the other connected to. So this one
-/// accepts little, and hands over not what was written but `url`, built anew from plain characters.
+/// The HTTP client parses the URL again with its own parser. If the two parsers read a host
+/// differently, bghost would check the permission for one host and connect to another. So this
+/// parser accepts little, and the client gets `url`, which is built anew from plain characters,
+/// instead of the text that the plugin wrote.
 struct WebAddress: Equatable, Sendable {
     enum Scheme: String, Sendable {
         case http, https
@@ -15,7 +16,7 @@ struct WebAddress: Equatable, Sendable {
     let scheme: Scheme
     /// In lower case; an IPv6 address without brackets, in its shortest form.
     let host: String
-    /// The host's address if it is written as one.
+    /// The host's address, if the URL has an address instead of a name.
     let literal: IPAddress?
     let port: UInt16
     /// The path and query, percent-encoded; begins with a slash.
@@ -66,7 +67,7 @@ struct WebAddress: Equatable, Sendable {
         self.target = target
     }
 
-    /// What identifies the server, such as `example.org:443`.
+    /// The host and port that identify the server, such as `example.org:443`.
     var server: String { Printable.target(host, port) }
 
     /// The whole URL, in a form that every parser reads alike.
@@ -78,8 +79,8 @@ struct WebAddress: Equatable, Sendable {
 
     static let bytesMax = 8192
 
-    /// A path, query and fragment with all that may not stand in a request line percent-encoded, and
-    /// the fragment dropped.
+    /// Percent-encodes the characters of a path and query that may not appear in a request line,
+    /// and drops the fragment.
     static func encodedTarget(_ bytes: ArraySlice<UInt8>) throws(FetchFailure) -> String {
         var target: [UInt8] = bytes.first == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
         var digitsDue = 0
@@ -105,7 +106,7 @@ struct WebAddress: Equatable, Sendable {
     }
 }
 
-/// The classes of characters that URLs and HTTP messages are made of.
+/// The character classes of URLs and HTTP messages.
 enum ASCII {
     static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -6,9 +6,10 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// Reads the errors of the HTTP client.
+/// Classifies and describes the errors of the HTTP client.
 enum ClientErrors {
-    /// Whether not a byte of the request was sent, so that another address may be tried.
+    /// Whether the error came before the first byte of the request was sent, so that another
+    /// address may be tried.
     static func precedesRequest(_ error: any Error) -> Bool {
         switch error {
         case let error as HTTPClientError:
@@ -19,7 +20,7 @@ enum ClientErrors {
         }
     }
 
-    /// - Parameter proxy: the one on the way, which may be at fault.
+    /// - Parameter proxy: the proxy of the connection, which may be the cause of the error.
     static func failure(
         _ error: any Error,
         target: String,
@@ -37,12 +38,12 @@ enum ClientErrors {
         }
     }
 
-    /// Whether the server could not prove who it is.
+    /// Whether the server failed to prove its identity.
     static func isUntrusted(_ error: any Error) -> Bool {
         tlsWord(error) == untrusted || isAnother(error)
     }
 
-    /// Whether the server has proved that it is another one.
+    /// Whether the certificate is valid, but for another name.
     private static func isAnother(_ error: any Error) -> Bool {
         (error as? NIOSSLExtraError) == .failedToValidateHostname
     }
@@ -73,7 +74,7 @@ enum ClientErrors {
         }
     }
 
-    /// What went wrong between us and the server's TLS.
+    /// Why the TLS connection could not be made.
     private static func tlsReason(_ error: any Error) -> String? {
         if isAnother(error) { return "its certificate is for another name" }
         guard let word = tlsWord(error) else { return nil }
@@ -86,10 +87,10 @@ enum ClientErrors {
         }
     }
 
-    /// The word for it; `nil` if it is about something else.
+    /// The error's word from the TLS library; `nil` if it is not a TLS error.
     ///
-    /// The whole text of such an error has the paths of the machine that built the library; the word
-    /// behind `OPENSSL_internal:` is the same everywhere.
+    /// The full text of such an error contains paths of the machine that built the library; the
+    /// word behind `OPENSSL_internal:` is the same everywhere.
     private static func tlsWord(_ error: any Error) -> String? {
         guard String(reflecting: type(of: error)).hasPrefix("NIOSSL.") else { return nil }
         let parts = "\(error)".split(separator: "OPENSSL_internal:", maxSplits: 1)

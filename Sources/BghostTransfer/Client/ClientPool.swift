@@ -6,16 +6,16 @@ internal import NIOCore
 internal import NIOHTTPCompression
 internal import Synchronization
 
-/// The HTTP clients in use, one for each pair of name and address, and each proxy.
+/// The HTTP clients in use, one for each combination of name, address and proxy.
 ///
-/// AsyncHTTPClient has no hook for name lookup, and takes the address to use in place of a name from
-/// the client's configuration, while the certificate is still checked for the name. So each checked
-/// address has a client of its own, kept a while for the sake of its open connections. With a proxy,
-/// that address is what the proxy is asked for.
+/// AsyncHTTPClient has no hook for name lookup. Its configuration can set the address for a name;
+/// the certificate is still checked against the name. So each checked address has a client of its
+/// own, and the pool keeps idle clients because of their open connections. With a proxy, the client
+/// asks the proxy for that address.
 final class ClientPool: Sendable {
-    /// What a client is bound to.
+    /// The address and proxy that a client is bound to.
     struct Pin: Hashable, Sendable {
-        /// `nil` stands for URLs that name an address themselves.
+        /// `nil` for a URL that has an address instead of a name.
         var name: Name?
         var proxy: ProxyAddress?
 
@@ -38,16 +38,17 @@ final class ClientPool: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether the bodies may be long: they are unpacked, and what has come of them is kept when the
+    /// Whether the clients decompress bodies, and keep the received part of a body when the
     /// connection breaks.
     private let unpacks: Bool
     private let connectionsMax: Int
     private let settings: NetworkSettings
+    let received = ReceivedBytes()
 
     /// - Parameters:
-    ///   - settings: whom its clients trust.
-    ///   - unpacks: whether bodies that come packed are unpacked on their way, and whether what has come of
-    ///     one is kept when the connection breaks.
+    ///   - settings: the trusted certificates and the timeouts.
+    ///   - unpacks: whether compressed bodies are decompressed on arrival, and whether the received
+    ///     part of a body is kept when the connection breaks.
     ///   - connectionsMax: how many connections to one server are kept open.
     init(settings: NetworkSettings, unpacks: Bool = false, connectionsMax: Int = 8) {
         self.settings = settings
@@ -55,16 +56,18 @@ final class ClientPool: Sendable {
         self.connectionsMax = connectionsMax
     }
 
-    /// How much larger than its packed form a body may be.
+    /// How many times larger than its compressed form a body may be.
     ///
-    /// One read from the network can bring a thousand times its size, all at once; text rarely
-    /// packs to less than a fiftieth.
+    /// One read from the network can expand to a thousand times its size at once; text rarely
+    /// compresses to less than a fiftieth.
     static let unpackedRatioMax = 128
 
-    /// How many clients are kept; more only while more are in use.
+    /// How many clients the pool keeps; it exceeds this only while more are in use.
     private static let entriesMax = 16
 
-    /// Lends the client for an address; `giveBack` must follow.
+    /// Lends the client for an address.
+    ///
+    /// The caller must call `giveBack` afterwards.
     func borrow(_ pin: Pin) throws(FetchFailure) -> HTTPClient {
         let client: HTTPClient? = state.withLock { state in
             guard !state.isShutDown else { return nil }
@@ -103,7 +106,7 @@ final class ClientPool: Sendable {
     }
 
     deinit {
-        // A client that goes without being shut down would trap in debug builds.
+        // In debug builds the HTTP client traps if it is released before it is shut down.
         for client in takeAll() { client.shutdown { _ in } }
     }
 
@@ -117,20 +120,24 @@ final class ClientPool: Sendable {
 
     private func makeClient(_ pin: Pin) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        // Ours: each target has to be permitted and looked up first.
+        // bghost follows redirects itself: it must check the permission and look up the name of
+        // each target.
         configuration.redirectConfiguration = .disallow
         configuration.decompression =
             unpacks ? .enabled(limit: .ratio(Self.unpackedRatioMax)) : .disabled
         configuration.httpVersion = .http1Only
-        configuration.timeout.connect = .seconds(10)
-        // The plugin's own retry policy decides, not a loop behind its back.
+        configuration.timeout.connect = TimeAmount(settings.connectTimeout)
+        // The plugin's own retry policy decides; the client must not retry as well.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsMax
-        // Shorter than the 5 s after which common servers hang up: a request on a connection that
-        // the server is closing would fail.
+        // Common servers close idle connections after 5 s. A request on a connection that the
+        // server is closing would fail, so this closes them earlier.
         configuration.connectionPool.idleTimeout = .seconds(4)
-        if unpacks {
-            configuration.http1_1ConnectionDebugInitializer = { TailKeeper.add(to: $0) }
+        configuration.http1_1ConnectionDebugInitializer = { [unpacks, received] channel in
+            channel.eventLoop.submit {
+                try HangUp.add(to: channel, counting: received)
+                if unpacks { try TailKeeper.add(to: channel) }
+            }
         }
         configuration.tlsConfiguration = settings.tls
         if let name = pin.name { configuration.dnsOverride = [name.host: name.address] }

@@ -5,16 +5,16 @@ internal import BghostCore
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One request to one server and the head of its answer.
+/// One request to one server, and the head of its response.
 struct Exchange: Sendable {
     let request: OutgoingRequest
 
-    /// Names and values of an answer's headers together.
+    /// Limit of the names and values of a response's headers together, bytes.
     static let headerBytesMax = 32 << 10
 
-    /// Sends the request and returns the answer, whose body is still to be read.
+    /// Sends the request and returns the response; the caller reads the body.
     func run(on client: HTTPClient) async throws -> (AnswerHead, HTTPClientResponse) {
-        // Whoever waits for it cancels this task when it takes too long, so the client needs no
+        // The caller cancels this task when its own timeout passes, so the client needs no
         // deadline.
         let response = try await client.execute(clientRequest, deadline: .distantFuture)
         let head = AnswerHead(

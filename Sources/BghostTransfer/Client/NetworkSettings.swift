@@ -3,37 +3,42 @@
 internal import Glibc
 internal import NIOSSL
 
-/// What the machine's operator says of the way out: through which proxies, and whom to trust.
+/// The operator's settings for outgoing connections: the proxies and the trusted certificates.
 ///
-/// Named as everywhere: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, also in lower case,
-/// which counts first; `SSL_CERT_FILE`, or else `SSL_CERT_DIR`. The daemon's own environment is meant: a
-/// plugin can change none of them.
+/// The variables have their usual names: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`,
+/// where the lower-case form takes precedence, and `SSL_CERT_FILE`, or else `SSL_CERT_DIR`. They
+/// are read from the daemon's own environment, which no plugin can change.
 package struct NetworkSettings: Sendable {
     let proxies: ProxyRules
-    /// Where the certificates are that may vouch for servers, instead of where the system has them: a
-    /// file in PEM form, or a folder of such as `c_rehash` names them.
+    /// The trusted certificates that replace those of the system: a file in PEM form, or a folder
+    /// with names as `c_rehash` makes them.
+    ///
+    /// `nil` means the system's.
     let trusted: String?
+    /// How long a server, or the proxy before it, may take to accept a connection and prove its
+    /// identity.
+    package var connectTimeout = Duration.seconds(10)
 
-    /// Reads settings once.
+    /// Reads the settings once.
     package init(environment: (String) -> String?) {
         proxies = ProxyRules(environment: environment)
         trusted = ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap(environment).first { !$0.isEmpty }
     }
 
-    /// Those of this process.
+    /// The settings in this process's environment.
     package static let system = NetworkSettings { name in
         getenv(name).map { String(cString: $0) }
     }
 
-    /// The `host:port` of the proxy that a URL is fetched through; `nil` if there is none.
+    /// The `host:port` of the proxy for a URL; `nil` if the connection is direct.
     package func proxy(for url: String) throws(FetchFailure) -> String? {
         try proxies.proxy(for: try WebAddress(url))?.server
     }
 
-    /// What TLS connections are made with.
+    /// The configuration of TLS connections.
     var tls: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        // What is older has been withdrawn (RFC 8996).
+        // RFC 8996 withdrew the older versions.
         configuration.minimumTLSVersion = .tlsv12
         if let trusted { configuration.trustRoots = .file(trusted) }
         return configuration

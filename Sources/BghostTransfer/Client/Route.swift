@@ -3,8 +3,10 @@
 internal import AsyncHTTPClient
 internal import BghostCore
 
-/// Sends requests along their redirects; the target of each is permitted, looked up and checked
-/// before a byte leaves for it.
+/// Sends requests and follows redirects.
+///
+/// Before it sends a byte to a target, it checks the permission, looks up the name and checks the
+/// addresses.
 struct Route: Sendable {
     let clients: ClientPool
     let names: NameLookup
@@ -13,17 +15,18 @@ struct Route: Sendable {
     /// How many redirects are followed.
     static let redirectsMax = 5
 
-    /// Sends a request and hands the answer that is no redirect to its receiver.
+    /// Sends a request, follows redirects, and hands the final response to a receiver.
     ///
-    /// The connection belongs to the receiver until it returns; what it leaves of the body is
-    /// dropped with the connection.
+    /// The receiver owns the connection until it returns; the rest of the body is dropped with the
+    /// connection.
     ///
     /// - Parameters:
     ///   - permits: whether a host and port may be reached.
-    ///   - enter: is called before each hop.
-    ///   - take: gets the head, the body's owner, and the request that was answered.
-    /// - Throws: `FetchFailure` for all that has to do with the network, and what `enter` and `take`
-    ///   throw of their own.
+    ///   - enter: called before each hop.
+    ///   - take: the receiver; gets the head, the response with its body, and the request that was
+    ///     answered.
+    /// - Throws: `FetchFailure` for failures of the network, and the errors that `enter` and `take`
+    ///   throw.
     func send<Value>(
         _ first: OutgoingRequest,
         permits: @Sendable (String, UInt16) -> Bool,
@@ -50,7 +53,7 @@ struct Route: Sendable {
         case redirected(OutgoingRequest)
     }
 
-    /// Sends one request to the first of its server's addresses that can be connected to.
+    /// Sends one request to the first of the server's addresses that accepts a connection.
     private func hop<Value>(
         _ outgoing: OutgoingRequest,
         take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
@@ -78,7 +81,7 @@ struct Route: Sendable {
             } catch {
                 if let fault = Self.fault(error, server: address.server) { throw fault }
                 failure = ClientErrors.failure(error, target: address.server, through: proxy)
-                // A client that is shut down says that it cancelled what it was doing.
+                // A client that is shut down reports its exchanges as cancelled.
                 if failure == .cancelled, clients.isShutDown { throw FetchFailure.shutDown }
                 guard ClientErrors.precedesRequest(error) else { throw failure }
             }
@@ -86,17 +89,17 @@ struct Route: Sendable {
         throw failure
     }
 
-    /// What only a transfer tells apart from a broken connection.
+    /// A failure that a transfer must distinguish from a broken connection.
     private static func fault(_ error: any Error, server: String) -> (any Error)? {
         ClientErrors.isUntrusted(error)
             ? UntrustedServer(failure: ClientErrors.failure(error, target: server)) : nil
     }
 }
 
-/// An error that a receiver throws of its own, and that says nothing of the connection.
+/// An error that a receiver throws itself and that does not concern the connection.
 protocol NotOfTheNetwork: Error {}
 
-/// A server that could not prove who it is.
+/// A server that failed to prove its identity.
 struct UntrustedServer: Error {
     let failure: FetchFailure
 }

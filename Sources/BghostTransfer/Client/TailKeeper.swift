@@ -4,13 +4,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
 
-/// Keeps what a server sent before it hung up until it is asked for.
+/// Keeps the data that a server sent before it closed the connection until the HTTP client reads
+/// it.
 ///
-/// When the other side closes, the channel reads all that is still to be read at once, whether it was
-/// asked for or not, and reports the end. The HTTP client then gives up the answer together with all
-/// of it that has not been taken yet: a download that is cut would lose what has come, and one that is
-/// cut early and often would never get anywhere. So the channel stays open for its own side, and what
-/// comes without having been asked for waits here, the end behind it.
+/// When the peer closes, the channel reads all remaining data at once, whether the client asked for
+/// it or not, and reports the end. The HTTP client then drops the response together with all data
+/// that it has not yet delivered: a download that is cut would lose data that has arrived, and a
+/// download that is cut early and often would never progress. So the channel stays open on its own
+/// side, and data that arrives unasked waits here, followed by the end.
 final class TailKeeper: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -23,27 +24,29 @@ final class TailKeeper: ChannelDuplexHandler {
     }
 
     private var held = CircularBuffer<Held>()
-    /// Whether what comes next has been asked for: from the start on, before this was put there.
+    /// Whether the client has asked for the next part.
+    ///
+    /// It starts as true: the first read is issued before this handler is added.
     private var isAsked = true
 
-    /// How much is read before it is handed on: more where more comes, since each piece goes through
-    /// three threads; of an answer that may be refused, little.
+    /// How much one read takes: more while much data arrives, since each piece crosses three
+    /// threads, and little at first, since the response may be refused.
     private static let pieces = AdaptiveRecvByteBufferAllocator(
         minimum: 2 << 10,
         initial: 16 << 10,
-        maximum: 512 << 10
+        maximum: pieceBytesMax
     )
 
-    /// Puts one before the handler of the HTTP client, behind the one that unpacks.
-    static func add(to channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let operations = channel.pipeline.syncOperations
-            let unpacker = try operations.handler(type: NIOHTTPResponseDecompressor.self)
-            try operations.addHandler(TailKeeper(), position: .after(unpacker))
-            try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
-            try channel.syncOptions?.setOption(.recvAllocator, value: Self.pieces)
-            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-        }
+    static let pieceBytesMax = 512 << 10
+
+    /// Adds a handler between the decompressor and the handler of the HTTP client.
+    static func add(to channel: any Channel) throws {
+        let operations = channel.pipeline.syncOperations
+        let unpacker = try operations.handler(type: NIOHTTPResponseDecompressor.self)
+        try operations.addHandler(TailKeeper(), position: .after(unpacker))
+        try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+        try channel.syncOptions?.setOption(.recvAllocator, value: Self.pieces)
+        try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -94,15 +97,16 @@ final class TailKeeper: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Hands on one part, or the end once there is no other.
+    /// Delivers one part, or the end when no part is left.
     private func deliver(_ context: ChannelHandlerContext) {
         while let next = held.popFirst() {
             switch next {
             case .part(let part):
                 context.fireChannelRead(wrapInboundOut(part))
                 context.fireChannelReadComplete()
-                // The channel itself asks after each read; this one it knows nothing of. Later, since
-                // the answer may come at once and this would go ever deeper.
+                // The channel asks for the next read after each of its own reads; it does not know
+                // of this delivery. Ask in a later turn of the event loop, since an immediate
+                // answer would recurse.
                 let pipeline = context.pipeline
                 context.eventLoop.assumeIsolated().execute { pipeline.read() }
                 return

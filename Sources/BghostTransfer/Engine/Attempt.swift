@@ -4,39 +4,43 @@ internal import AsyncHTTPClient
 internal import BghostCore
 internal import NIOCore
 
-/// How an attempt ended, and where the transfer stands after it.
+/// The outcome of an attempt, and the transfer's position after it.
 struct AttemptResult: Sendable {
     var end: TransferMachine.AttemptEnd
     var point: TransferPoint
 }
 
-/// One attempt of a transfer: what it works with, and whom it tells.
+/// One attempt of a transfer: what it uses, and the callbacks through which it reports.
 struct Attempt: Sendable {
     let request: TransferRequest
     let route: Route
     let access: TransferAccess
     let meter: TransferMeter
     let clock: any TransferClock
-    /// Which boot of the machine this is.
+    /// The id of the machine's current boot.
     let boot: String
-    /// Whether a version may be written down that is not the one that is about to come.
+    /// Whether the journal may hold the progress of another version of the file than the one that
+    /// now arrives.
     let mustSettle: Bool
-    /// Reports how far it has come, and returns at once.
+    /// Reports progress; returns at once.
     let moved: @Sendable (TransferPoint) -> Void
-    /// It has come so far, which is written down before this returns.
+    /// Records a position; returns when it is in the journal.
     let settle: @Sendable (TransferPoint) async throws -> Void
-    /// Its connection goes to this server next; returns when that has one to give.
+    /// Announces the server of the next connection; returns when that server has a free connection
+    /// slot.
     let enter: @Sendable (WebAddress) async throws -> Void
 
-    /// Carries the transfer on from a point, and says how that ended.
+    /// Continues the transfer from a position, and returns the outcome.
     func run(from point: TransferPoint) async -> AttemptResult {
         switch request.kind {
-        case .download: await DownloadCarrier(attempt: self).run(from: point)
-        case .upload(let form): await UploadCarrier(attempt: self, form: form).run(from: point)
+        case .download: await DownloadAttempt(attempt: self).run(from: point)
+        case .upload(let form): await UploadAttempt(attempt: self, form: form).run(from: point)
         }
     }
 
-    /// The request to the address that was asked for, checked once more: it may come from a file.
+    /// Builds the request.
+    ///
+    /// It checks the headers again, since the request may come from a file.
     func outgoing(
         to url: String,
         method: String,
@@ -47,7 +51,7 @@ struct Attempt: Sendable {
         let address = try WebAddress(url)
         let origin = try WebAddress(request.url)
         var headers = request.headers.map { ($0.name, $0.value) }
-        try RequestHeaders.check(headers, sendsDigest: false)
+        try RequestHeaders.check(headers, sendsDigest: false, isFenced: true)
         if !origin.hasSameOrigin(as: address) {
             headers = RequestHeaders.redirected(headers, sameOrigin: false, keepsBody: true)
         }
@@ -64,7 +68,7 @@ struct Attempt: Sendable {
         )
     }
 
-    /// The failure that an answer without success is, with the beginning of what it says.
+    /// The failure for a response without success, with the beginning of its body.
     func failure(
         _ fault: TransferFault,
         _ head: AnswerHead,
@@ -75,32 +79,35 @@ struct Attempt: Sendable {
             answer: TransferAnswer(
                 status: head.status,
                 headers: head.headers,
-                // Who asks for a place to wait in may trickle; what it says is not worth waiting for.
+                // A server that answers with a temporary failure may send its body slowly; that
+                // body is not worth waiting for.
                 body: fault.verdict == .final ? await excerpt(of: response) : []
             ),
             retryAfter: RetryAfter.delay(head, unixNow: clock.unixNow)
         )
     }
 
-    /// How long the beginning of a body is waited for, nanoseconds.
+    /// How long to wait for the beginning of a body, nanoseconds.
     ///
-    /// What it says does not change what becomes of the transfer: whoever trickles must not keep an
-    /// answer that has come from counting.
+    /// The body does not change the outcome of the transfer, so a server that sends it slowly must
+    /// not delay a response that has already arrived.
     private static let excerptPatience: UInt64 = 5_000_000_000
 
-    /// The beginning of a body; as much of it as comes.
+    /// The beginning of a body, as far as it arrives in time.
     func excerpt(of response: HTTPClientResponse) async -> [UInt8] {
         let end = clock.now + Self.excerptPatience
         return await withTaskGroup(of: [UInt8]?.self) { group in
             group.addTask { await beginning(of: response) }
             group.addTask { [clock] in
+                // It throws only when it is cancelled, and then the timer is no longer needed.
                 try? await clock.sleep(until: end)
                 return nil
             }
             var bytes: [UInt8]?
             for await result in group {
                 bytes = bytes ?? result
-                // The other one: the reader says what it has, the sleeper nothing.
+                // Cancel the other task: the reader then returns what it has, the timer returns
+                // nothing.
                 group.cancelAll()
             }
             return bytes ?? []
@@ -117,7 +124,7 @@ struct Attempt: Sendable {
                 if bytes.count == TransferAnswer.bodyBytesMax { break }
             }
         } catch {
-            // The answer itself has come, and says what it says.
+            // The status and headers have arrived, and they decide the outcome.
         }
         return bytes
     }

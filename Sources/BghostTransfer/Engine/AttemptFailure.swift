@@ -2,11 +2,11 @@
 
 internal import BghostCore
 
-/// Why an attempt ended without success, with what the server said.
+/// Why an attempt failed, with the server's response if there is one.
 struct AttemptFailure: NotOfTheNetwork {
     var fault: TransferFault
     var answer: TransferAnswer?
-    /// What the server asks to wait, nanoseconds.
+    /// How long the server asks the client to wait, nanoseconds.
     var retryAfter: UInt64?
 
     init(_ fault: TransferFault, answer: TransferAnswer? = nil, retryAfter: UInt64? = nil) {
@@ -15,7 +15,7 @@ struct AttemptFailure: NotOfTheNetwork {
         self.retryAfter = retryAfter
     }
 
-    /// Reads any error that an attempt ends with.
+    /// Converts any error that ends an attempt.
     init(reading error: any Error) {
         switch error {
         case let failure as AttemptFailure: self = failure
@@ -30,7 +30,7 @@ struct AttemptFailure: NotOfTheNetwork {
 }
 
 extension TransferFault {
-    /// What a failure of the network means for a transfer.
+    /// Converts a network failure to the fault of a transfer.
     init(_ failure: FetchFailure) {
         let code: Code =
             switch failure {
@@ -39,10 +39,10 @@ extension TransferFault {
             case .fileChanged: .fileChanged
             case .permissionDenied, .localAddress: .forbidden
             case .unresolved: .unresolved
-            // The operator may mend it, and then nothing is lost.
+            // Retryable: the operator may fix the proxy, and then nothing is lost.
             case .connection, .badProxy: .connection
             case .badRedirect, .tooManyRedirects: .badRedirect
-            case .tooLarge, .headersTooLarge: .tooLarge
+            case .tooLarge, .headersTooLarge, .noRoom: .tooLarge
             case .timedOut: .idle
             case .cancelled, .shutDown: .shutDown
             }

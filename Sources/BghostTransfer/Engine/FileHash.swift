@@ -4,9 +4,9 @@ internal import BghostCore
 internal import Crypto
 internal import Glibc
 
-/// What a file hashes to.
+/// Hashes files.
 enum FileHash {
-    /// Reads all of a file; `nil` if that fails, as `errno` says.
+    /// Reads and hashes a whole file; returns `nil` and leaves `errno` set if reading fails.
     static func bytes(of descriptor: Int32, _ algorithm: ContentDigest.Algorithm) -> [UInt8]? {
         switch algorithm {
         case .sha256: bytes(of: descriptor, SHA256())

@@ -6,10 +6,10 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// The unfinished file of a download, beside the place where it will be.
+/// The unfinished file of a download, in the folder of the final file.
 ///
-/// Whoever looks at that place sees nothing or the whole file. All calls block, and are made on
-/// threads that may: see `onDisk`.
+/// A reader of the final path sees no file or the whole file. All calls block; make them on threads
+/// that may block: see `onDisk`.
 final class PartFile: Sendable {
     static let prefix = ".bghost-"
 
@@ -18,14 +18,14 @@ final class PartFile: Sendable {
     private let partName: String
     private let name: String
     private let path: String
-    /// Which file it is, under whatever name.
+    /// Identifies the file (its inode), whatever its name.
     let stamp: FileStamp
 
-    /// Opens what is there from an earlier attempt, or makes it.
+    /// Opens the file of an earlier attempt, or creates it.
     init(of request: TransferRequest, within access: TransferAccess) throws(TransferFault) {
         let (folder, name) = try access.openFolder(of: request.file)
         let partName = Self.prefix + request.id.description + ".part"
-        // Not through a link: what is written must end in this folder.
+        // Do not follow a link: the bytes must be written in this folder.
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = openat(folder, partName, flags, 0o600)
         guard descriptor >= 0 else {
@@ -41,7 +41,7 @@ final class PartFile: Sendable {
         var status = stat()
         let isThere = fstat(descriptor, &status) == 0
         stamp = FileStamp(size: 0, seconds: 0, nanoseconds: 0, inode: UInt64(status.st_ino))
-        // A second name would let what is written appear elsewhere.
+        // Through a second hard link the bytes would appear elsewhere.
         guard isThere, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
             throw TransferFault(
                 .file,
@@ -56,33 +56,33 @@ final class PartFile: Sendable {
         close(folder)
     }
 
-    /// Removes what an unfinished download has left, if it may still be reached.
+    /// Removes the unfinished file of a download, if its folder is still permitted.
     static func remove(of request: TransferRequest, within access: TransferAccess) {
         guard let (folder, _) = try? access.openFolder(of: request.file) else { return }
         unlinkat(folder, prefix + request.id.description + ".part", 0)
         close(folder)
     }
 
-    /// Removes a file that was downloaded, if it may still be reached.
+    /// Removes a downloaded file, if its folder is still permitted.
     static func removePlaced(_ request: TransferRequest, within access: TransferAccess) {
         guard let (folder, name) = try? access.openFolder(of: request.file) else { return }
         unlinkat(folder, name, 0)
         close(folder)
     }
 
-    /// How long it is now, bytes.
+    /// The current length, bytes.
     func length() throws(TransferFault) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw fault("stat") }
         return Int64(status.st_size)
     }
 
-    /// Drops all behind so many bytes.
+    /// Truncates the file to a length in bytes.
     func truncate(to length: Int64) throws(TransferFault) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw fault("truncate") }
     }
 
-    /// Writes buffers one behind the other.
+    /// Writes buffers consecutively from an offset.
     func write(_ buffers: [ByteBuffer], at offset: Int64) throws(TransferFault) {
         var offset = offset
         for buffer in buffers {
@@ -102,12 +102,12 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Waits until all that was written is on the disk.
+    /// Waits until all written bytes are on the disk.
     func sync() throws(TransferFault) {
         guard fdatasync(descriptor) == 0 else { throw fault("sync") }
     }
 
-    /// Reads the whole file back and hashes it: what counts is what the disk has.
+    /// Reads the whole file back and hashes it, which checks what the disk holds.
     func matches(_ digest: ContentDigest) throws(TransferFault) -> Bool {
         guard let found = FileHash.bytes(of: descriptor, digest.algorithm) else {
             throw fault("read")
@@ -115,8 +115,8 @@ final class PartFile: Sendable {
         return found == digest.bytes
     }
 
-    /// Whether a download lies in its place already: its unfinished file is not there any more, and
-    /// what is there is the very file that it was.
+    /// Whether the download is already in place: the unfinished file is gone, and the file at the
+    /// final path has the same inode.
     static func isPlaced(
         _ request: TransferRequest,
         within access: TransferAccess,
@@ -141,11 +141,12 @@ final class PartFile: Sendable {
         return FileHash.bytes(of: descriptor, digest.algorithm) == digest.bytes
     }
 
-    /// Puts the file, which is on the disk, in its place, and waits until that is on the disk too.
+    /// Moves the file, which is already on the disk, into place, and waits until that is on the
+    /// disk too.
     func place() throws(TransferFault) {
         var named = stat()
         var opened = stat()
-        // Somebody may have put another file under its name meanwhile.
+        // Another process may have put another file under this name.
         guard fstatat(folder, partName, &named, AT_SYMLINK_NOFOLLOW) == 0,
             fstat(descriptor, &opened) == 0, named.st_ino == opened.st_ino,
             named.st_dev == opened.st_dev
@@ -164,10 +165,13 @@ final class PartFile: Sendable {
     }
 }
 
-/// Threads that wait for disks, made by the first who needs one.
+/// The threads that wait for disks.
 ///
-/// Of their own, so that a slow disk stalls neither lookups nor connections, and more than there are
-/// cores, since they wait most of the time: syncs of many files at once cost little more than one.
+/// The first caller creates them.
+///
+/// They are separate, so that a slow disk stalls neither lookups nor connections. There are more
+/// than cores, since they wait most of the time: syncs of many files at once cost little more than
+/// one.
 enum DiskThreads {
     private static let pool: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 16)
@@ -175,26 +179,29 @@ enum DiskThreads {
         return pool
     }()
 
-    /// Begins work on such a thread; it is carried out even if nobody waits for it.
+    /// Starts work on such a thread.
+    ///
+    /// The work is done even if the caller drops the future.
     static func begin<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) -> EventLoopFuture<Value> {
         pool.runIfActive(eventLoop: MultiThreadedEventLoopGroup.singleton.next(), work)
     }
 
-    /// The same for who waits in a task, whom no event loop needs to be woken for.
+    /// Runs work on such a thread for a task that awaits it; no event loop has to be woken.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            // These threads never end, so there is no other state than the one in which it is done.
+            // The pool is never shut down, so the work always runs and the state need not be
+            // checked.
             pool.submit { _ in continuation.resume(with: Result(catching: work)) }
         }
     }
 }
 
-/// Carries out work that blocks, and returns when it is done, also when the task is cancelled:
-/// nobody else may touch the file before.
+/// Runs blocking work and returns when it is done, even if the task is cancelled: until then, no
+/// other work may touch the file.
 func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await DiskThreads.run(work)
 }

@@ -4,21 +4,21 @@ internal import BghostCore
 internal import NIOCore
 internal import Synchronization
 
-/// Puts what arrives into the unfinished file.
+/// Writes received data to the unfinished file.
 ///
-/// While one piece is being written the next arrives; a third is not taken before the first is
-/// written, so a slow disk slows the sender down and never fills the memory. Now and then what was
-/// written is made durable in the background, and reported.
+/// While one piece is being written, the next one is received. A third is not received before the
+/// first is written, so a slow disk slows the sender down and does not fill the memory. From time
+/// to time the writer syncs the file in the background and reports how far it is durable.
 struct PartWriter {
-    /// How much is worth a write, unless `syncInterval` has passed.
+    /// How many bytes justify a write before `syncInterval` has passed.
     ///
-    /// More never waits for what may not come: what is not written is lost with the process, and a
-    /// thousand slow transfers have it in memory.
+    /// A larger piece would wait for data that may not arrive: unwritten data is lost with the
+    /// process, and with a thousand slow transfers it fills the memory.
     static let pieceBytes = 64 << 10
-    /// How much is made durable at once, at the least, unless `syncInterval` has passed.
+    /// How many bytes justify a sync before `syncInterval` has passed.
     static let syncBytes: Int64 = 8 << 20
     static let syncInterval: UInt64 = 1_000_000_000
-    /// Less than this is not worth a sync.
+    /// Below this many bytes a sync is not worth its cost.
     static let syncBytesMin: Int64 = 64 << 10
 
     private let part: PartFile
@@ -28,15 +28,15 @@ struct PartWriter {
     private var waiting: [ByteBuffer] = []
     private var waitingBytes = 0
     private var underway: EventLoopFuture<Void>?
-    /// Where the next byte goes.
+    /// The offset of the next received byte.
     private(set) var end: Int64
-    /// Up to where all is written.
+    /// All bytes before this offset are written.
     private var written: Int64
     private var begunAt: UInt64
     private var syncedTo: Int64
     private var syncedAt: UInt64
 
-    /// - Parameter synced: is told up to where all is on the disk; on any thread.
+    /// - Parameter synced: called on any thread with the offset up to which the file is durable.
     init(
         _ part: PartFile,
         at offset: Int64,
@@ -66,13 +66,13 @@ struct PartWriter {
         waitingBytes >= Self.pieceBytes || clock.now &- begunAt >= Self.syncInterval
     }
 
-    /// Returns when all is written that was added.
+    /// Returns when all added bytes are written.
     mutating func flush() async throws {
         try await begin()
         try await settle()
     }
 
-    /// Hands what waits to the disk, once that has taken what it was handed before.
+    /// Starts the write of the waiting bytes, after the previous write has ended.
     private mutating func begin() async throws {
         try await settle()
         guard !waiting.isEmpty else { return }
@@ -98,20 +98,21 @@ struct PartWriter {
         guard isDue, isSyncing.raise() else { return }
         syncedTo = written
         syncedAt = clock.now
+        // Not awaited: the last sync, at the end of the download, is awaited.
         _ = DiskThreads.begin { [part, synced, isSyncing, written] in
             defer { isSyncing.lower() }
-            // A sync that fails fails once more at the end, where it is heard.
+            // If this sync fails, the last one fails too, and that failure is reported.
             guard (try? part.sync()) != nil else { return }
             synced(written)
         }
     }
 }
 
-/// Something that one at a time may be at.
+/// A flag that admits one holder at a time.
 final class Flag: Sendable {
     private let isRaised = Atomic(false)
 
-    /// - Returns: whether it was down.
+    /// - Returns: whether the flag was down, so that the caller now holds it.
     func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiring) }
 
     func lower() { isRaised.store(false, ordering: .releasing) }

@@ -3,7 +3,7 @@
 internal import BghostCore
 internal import Synchronization
 
-/// Where attempts write how far they are, on whatever thread they are, and the engine reads it.
+/// Collects the progress that attempts report on any thread, until the engine reads it.
 final class ProgressBoard: Sendable {
     struct Entry: Sendable {
         let attempt: Int
@@ -12,9 +12,9 @@ final class ProgressBoard: Sendable {
 
     private let entries = Mutex<[RunID: Entry]>([:])
 
-    /// The last one of a transfer counts.
+    /// Stores an entry, which replaces the transfer's previous one.
     ///
-    /// - Returns: whether nothing stood there before, so that somebody has to be sent to read it.
+    /// - Returns: whether the board was empty, so that the caller must tell the engine to read it.
     func put(_ id: RunID, _ entry: Entry) -> Bool {
         entries.withLock { entries in
             defer { entries[id] = entry }

@@ -4,33 +4,38 @@ internal import BghostCore
 internal import BghostLinux
 internal import Glibc
 
-/// What the transfers of a plugin may touch.
+/// The files and hosts that the transfers of a plugin may use.
 ///
-/// Asked for anew with each attempt, so that a permission that was taken back is taken back from
-/// transfers under way too.
+/// The engine asks for it at each attempt, so that a revoked permission also applies to running
+/// transfers.
 package struct TransferAccess: Sendable {
-    /// Folders in which downloads may end, absolute; a plugin's data directory is one of them.
+    /// Absolute folders in which downloads may be stored; a plugin's data directory is one of them.
     package var writable: [String]
-    /// Folders and files that may be sent, absolute.
+    /// Absolute folders and files that may be uploaded.
     package var readable: [String]
-    /// Whether a host (lower case, IPv6 addresses without brackets) and port may be reached; called
-    /// on any thread, and must not block.
+    /// Whether a host (lower case, IPv6 addresses without brackets) and port may be reached.
+    ///
+    /// It is called on any thread and must not block.
     package var permits: @Sendable (_ host: String, _ port: UInt16) -> Bool
+    /// The space left in the plugin's data directory; `nil` means no limit.
+    package var room: DataRoom?
 
     package init(
         writable: [String],
         readable: [String],
+        room: DataRoom? = nil,
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
     ) {
         self.writable = writable
         self.readable = readable
+        self.room = room
         self.permits = permits
     }
 
-    /// Opens a file that is to be sent.
+    /// Opens a file for an upload.
     ///
-    /// The kernel resolves the path below what was granted and refuses every way out of it, also by
-    /// a link that is put there meanwhile.
+    /// The kernel resolves the path below a granted folder and refuses every way out of it,
+    /// including links that are created meanwhile.
     func openForReading(_ path: String) throws(TransferFault) -> UploadFile {
         try Self.check(path)
         for granted in readable {
@@ -59,7 +64,7 @@ package struct TransferAccess: Sendable {
         )
     }
 
-    /// Opens the folder in which a download is to end, and says under which name.
+    /// Opens the folder in which a download is to be stored, and returns the file's name in it.
     ///
     /// - Returns: a descriptor that the caller owns, and a name without slashes.
     func openFolder(of path: String) throws(TransferFault) -> (descriptor: Int32, name: String) {
@@ -81,6 +86,43 @@ package struct TransferAccess: Sendable {
         )
     }
 
+    /// Reserves space for a file of a known length, if its folder has a limit.
+    ///
+    /// - Returns: the bytes reserved; pass them to ``takeRoom(_:from:for:)`` and in the end to
+    ///   ``releaseRoom(_:for:)``.
+    func reserveRoom(_ bytes: Int64, for path: String) throws(TransferFault) -> UInt64 {
+        guard let room, room.holds(path) else { return 0 }
+        let bytes = UInt64(clamping: bytes)
+        guard room.reserve(bytes) else { throw Self.noRoom(path) }
+        return bytes
+    }
+
+    /// Takes space for bytes that are about to be written to a file, if its folder has a limit.
+    func takeRoom(
+        _ bytes: Int,
+        from reservation: inout UInt64,
+        for path: String
+    ) throws(TransferFault) {
+        guard let room, room.holds(path) else { return }
+        guard room.take(UInt64(clamping: bytes), from: &reservation) else {
+            throw Self.noRoom(path)
+        }
+    }
+
+    /// Returns the unused bytes of a reservation.
+    func releaseRoom(_ reservation: UInt64, for path: String) {
+        guard let room, room.holds(path) else { return }
+        room.release(reservation)
+    }
+
+    private static func noRoom(_ path: String) -> TransferFault {
+        TransferFault(
+            .noSpace,
+            "`\(Printable.text(path, limit: 300))`: the plugin's data directory has no room for it: make"
+                + " room there, or raise `limits.data`"
+        )
+    }
+
     private static func check(_ path: String) throws(TransferFault) {
         guard path.hasPrefix("/"), path.utf8.count < 4096, !path.utf8.contains(0) else {
             throw TransferFault(
@@ -96,7 +138,9 @@ package struct TransferAccess: Sendable {
         return String(path.dropFirst(folder.count))
     }
 
-    /// The unfinished file has a name of its own, which nothing else may have.
+    /// Checks a file name.
+    ///
+    /// The prefix of unfinished files is reserved for them.
     private static func isName(_ name: Substring) -> Bool {
         !["", ".", ".."].contains(name) && name.utf8.count <= 255
             && !name.hasPrefix(PartFile.prefix)

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// The time by which transfers are tried again and given up.
+/// The clock for retries and timeouts of transfers.
 package protocol TransferClock: Sendable {
-    /// Nanoseconds that only go forward, also while the machine sleeps.
+    /// Monotonic nanoseconds, which also advance while the machine sleeps.
     var now: UInt64 { get }
     /// Nanoseconds since 1970.
     var unixNow: Int64 { get }
@@ -13,7 +13,7 @@ package protocol TransferClock: Sendable {
     func sleep(until moment: UInt64) async throws
 }
 
-/// The machine's own.
+/// The machine's clock.
 package struct SystemTransferClock: TransferClock {
     private let start = ContinuousClock.now
 
@@ -31,7 +31,7 @@ package struct SystemTransferClock: TransferClock {
     }
 
     package func sleep(until moment: UInt64) async throws {
-        // Longer than any transfer lives, and far from where the clock overflows.
+        // A year is longer than any transfer lives, and far from an overflow of the clock.
         let delay = min(moment, 366 * 86_400_000_000_000)
         try await ContinuousClock().sleep(until: start.advanced(by: .nanoseconds(Int64(delay))))
     }

@@ -2,7 +2,7 @@
 
 internal import BghostCore
 
-/// What follows from events, carried out.
+/// Feeds events to the state machines of transfers and carries out their effects.
 extension TransferEngine {
     func handle(_ id: RunID, _ event: TransferMachine.Event) {
         guard !isShutDown, var entry = live[id] else { return }
@@ -35,7 +35,7 @@ extension TransferEngine {
             live[id]?.record.point = TransferPoint(boot: boot)
             keep([.moved(id, TransferPoint(boot: boot))])
         case .abandon:
-            // The last that it will be heard of.
+            // Read the last progress of the attempt before its reports are ignored.
             readBoard()
             live[id]?.running = nil
             entry.task?.cancel()
@@ -45,11 +45,8 @@ extension TransferEngine {
         }
     }
 
-    func keep(_ changes: [TransferChange]) {
-        journal.commit(changes) { [weak observer] result in
-            if case .failure(let error) = result { observer?.journalFailed(error) }
-        }
-    }
+    /// Queues changes for the journal, which retries until it has written them.
+    func keep(_ changes: [TransferChange]) { journal.keep(changes) }
 
     // MARK: Attempts
 
@@ -62,8 +59,8 @@ extension TransferEngine {
         live[id]?.meter = meter
         live[id]?.heldAtBegin = entry.record.point.bytes
         live[id]?.running = number
-        // `shutDown` waits for it; `abandon` cancels it. The one before may still be writing to the
-        // same file, and nobody is in a hurry.
+        // `shutDown` awaits this task; `abandon` cancels it. It awaits the previous attempt, which
+        // may still be writing to the same file; a delay here is harmless.
         live[id]?.task = Task {
             await previous?.value
             let result = await self.start(id, number, attempt)
@@ -98,7 +95,7 @@ extension TransferEngine {
             moved: { [board, weak self] point in
                 let entry = ProgressBoard.Entry(attempt: number, point: point)
                 guard board.put(id, entry) else { return }
-                // Short, and nobody waits for it.
+                // The task is short and need not be awaited.
                 Task { await self?.progress() }
             },
             settle: { [weak self] in try await self?.settle(id, number, $0) },
@@ -107,7 +104,7 @@ extension TransferEngine {
     }
 
     private func finished(_ id: RunID, _ number: Int, _ result: AttemptResult?) {
-        // An attempt that was abandoned has nothing to say.
+        // The result of an abandoned attempt is ignored.
         guard let result, live[id]?.running == number else { return }
         readBoard()
         live[id]?.running = nil
@@ -115,7 +112,7 @@ extension TransferEngine {
         handle(id, .ended(result.end))
     }
 
-    /// Where a transfer stands after an attempt.
+    /// Stores a transfer's position after an attempt.
     private func note(_ point: TransferPoint, of id: RunID, isDone: Bool) {
         unsaved.remove(id)
         guard var entry = live[id] else { return }
@@ -129,7 +126,7 @@ extension TransferEngine {
         if isShutDown {
             unsaved.insert(id)
         } else if !isDone {
-            // Before the status of the same moment, so that they share a sync.
+            // Record the position before the status of the same event, so that both share a sync.
             keep([.moved(id, point)])
         }
     }
@@ -142,7 +139,7 @@ extension TransferEngine {
         for id in slots.grant() { handle(id, .slot) }
     }
 
-    /// An attempt goes on at another server, and so does its slot.
+    /// Moves the slot of an attempt to the next server; waits until that server has a free one.
     private func move(_ id: RunID, _ number: Int, _ address: WebAddress) async throws {
         guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
         if slots.move(id, to: address.server) {
@@ -194,12 +191,12 @@ extension TransferEngine {
         )
         if record.status.state != .done { removePart(record.request, after: entry.task) }
         if isTaken, !entry.takers.isEmpty {
-            // It stays written down until one of them says that he has it.
+            // The record stays in the journal until one of the takers confirms it.
             ended[id] = record
             handedOut.insert(id)
             armSweep()
         } else if isTaken {
-            // Its files stay; the rest is with those who waited.
+            // The downloaded files stay; the waiters get the rest.
             keep([.removed(id)])
             letGo(record.request)
             if entry.waiters.isEmpty { taken[id] = record }
@@ -214,16 +211,16 @@ extension TransferEngine {
 
     private func removePart(_ request: TransferRequest, after task: Task<Void, Never>?) {
         guard case .download = request.kind, let access = access(request.plugin) else { return }
-        // `shutDown` waits for it.
+        // `shutDown` awaits this task.
         chores[request.id] = Task {
             await task?.value
-            // What it might leave is a hidden file.
+            // If this fails, only a hidden file remains.
             try? await onDisk { PartFile.remove(of: request, within: access) }
             self.chores[request.id] = nil
         }
     }
 
-    /// Tells a session's end, if it has ended.
+    /// Reports the end of a session to the observer, if all its transfers have ended.
     func tell(_ key: SessionKey) {
         guard !isShutDown, let ids = sessions.complete(key), let first = ids.first else { return }
         let records = ids.compactMap { ended[$0] }

@@ -2,22 +2,23 @@
 
 package import BghostCore
 
-/// Ends on their way to those who wait, and those that nobody comes for.
+/// Delivers ends to takers, and expires ends that no client acknowledges.
 extension TransferEngine {
-    /// Waits for the end of a transfer, and takes it.
+    /// Waits for the end of a transfer and takes it.
     ///
-    /// While somebody waits, the transfer is attached; when the calling task is cancelled it is so no
-    /// more, in one step. The end stays written down until `confirm` or `giveBack` is called.
+    /// While a caller waits, the transfer is attached; when the calling task is cancelled, the
+    /// transfer is detached in the same step. The end stays in the journal until `confirm` or
+    /// `giveBack` is called.
     ///
-    /// - Returns: `nil` when the calling task is cancelled, the engine is shut down, or the plugin has
-    ///   no such transfer.
+    /// - Returns: `nil` when the calling task is cancelled, the engine is shut down, the plugin has
+    ///   no such transfer, or another caller has taken the end.
     package func take(_ id: RunID, of plugin: String) async -> TransferRecord? {
         if let record = ended[id] {
-            // Nobody gets an end that another one has been handed.
+            // An end that was handed to one caller is not handed to another.
             guard record.request.plugin == plugin, !isShutDown, !handedOut.contains(id) else {
                 return nil
             }
-            // From here on it is this one's: its session is not told of it any more.
+            // This caller now owns the end; the session is no longer told of it.
             _ = sessions.acknowledge([id], in: record.sessionKey)
             handedOut.insert(id)
             return record
@@ -34,7 +35,7 @@ extension TransferEngine {
                 handle(id, .attach)
             }
         } onCancel: {
-            // Short, and nobody waits for it.
+            // The task is short and need not be awaited.
             Task { await self.stopTaking(id, token) }
         }
     }
@@ -45,30 +46,27 @@ extension TransferEngine {
         taker.resume(returning: nil)
     }
 
-    /// Whoever took an end has it.
+    /// Records that the taker of an end has received it.
     package func confirm(_ id: RunID) {
         guard let record = ended[id] else { return }
         guard handedOut.remove(id) != nil else {
             return acknowledge([id], in: record.sessionKey)
         }
         ended[id] = nil
-        // Its file is with whoever took it.
+        // The taker now owns the downloaded file.
         letGo(record.request)
         keep([.removed(id)])
     }
 
-    /// Whoever took an end is gone: its session is told.
+    /// Records that the taker of an end is gone, so the session is told of the end instead.
     package func giveBack(_ id: RunID) {
+        claimed.remove(id)
         guard handedOut.remove(id) != nil, let record = ended[id] else { return }
-        sessions.recover(
-            ended: id,
-            in: record.sessionKey,
-            isQuiet: !record.request.tellsSession
-        )
+        sessions.recover(ended: id, in: record.sessionKey, isQuiet: record.isQuiet)
         tell(record.sessionKey)
     }
 
-    /// The transfer of a plugin.
+    /// The transfer with an id, if it belongs to the plugin.
     package func find(_ id: RunID, of plugin: String) -> TransferRecord? {
         let record = live[id]?.record ?? ended[id]
         return record?.request.plugin == plugin ? record : nil
@@ -80,7 +78,7 @@ extension TransferEngine {
         request.notBefore ?? .min <= clock.unixNow && requirements(request)
     }
 
-    /// Has the date of a transfer looked at when it comes.
+    /// Arms a timer for the earliest start of a transfer, if it lies in the future.
     func armDate(_ token: UInt64) {
         guard let id = byToken[token], let date = live[id]?.record.request.notBefore else { return }
         let wait = date.subtractingReportingOverflow(clock.unixNow)
@@ -95,13 +93,13 @@ extension TransferEngine {
     func dateCame(_ token: UInt64) {
         guard let id = byToken[token], let request = live[id]?.record.request else { return }
         handle(id, .requirements(isMet: isMet(request)))
-        // The wall clock may have been set back meanwhile.
+        // The wall clock may have been set back meanwhile; then the timer is armed again.
         armDate(token)
     }
 
-    // MARK: Ends that nobody comes for
+    // MARK: Unacknowledged ends
 
-    /// How often they are looked for.
+    /// How often the engine looks for expired ends.
     private static var sweepPeriod: UInt64 { 3_600_000_000_000 }
 
     func armSweep() {
@@ -112,9 +110,9 @@ extension TransferEngine {
         schedule()
     }
 
-    /// Forgets ends that nobody has dealt with for too long.
+    /// Drops ends that no client has acknowledged for too long.
     ///
-    /// The engine does so by itself, each hour.
+    /// The engine calls it each hour.
     package func sweep() {
         sweepAt = nil
         let oldest = clock.unixNow.subtractingReportingOverflow(limits.endsKept)

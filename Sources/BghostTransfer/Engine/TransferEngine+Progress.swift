@@ -2,15 +2,15 @@
 
 internal import BghostCore
 
-/// Time, and what is written down as it passes.
+/// The timers of transfers, and the periodic recording of their progress.
 extension TransferEngine {
     // MARK: Timers
 
-    /// The token of the engine's own timer, by which progress is written down.
+    /// Timer token of the periodic recording of progress.
     private static let flushToken: UInt64 = 0
-    /// The one by which ends that nobody has dealt with are looked for.
+    /// Timer token of the sweep for expired ends.
     static let sweepToken: UInt64 = .max
-    /// Set in the token of a transfer's date.
+    /// This bit marks the timer token of a transfer's earliest start.
     static let dateBit: UInt64 = 1 << 62
 
     func arm(_ id: RunID, _ moment: UInt64) {
@@ -26,7 +26,8 @@ extension TransferEngine {
         if token == Self.flushToken { return isFlushArmed }
         if token == Self.sweepToken { return sweepAt == deadline }
         if token & Self.dateBit != 0 {
-            // A date has no other timer, and ends with its transfer.
+            // A transfer has at most one timer of this kind, and it is valid as long as the
+            // transfer.
             return byToken[token & ~Self.dateBit] != nil
         }
         return byToken[token].flatMap { live[$0]?.armed } == deadline
@@ -37,8 +38,9 @@ extension TransferEngine {
         if let wakeAt, wakeAt <= next { return }
         wakeTask?.cancel()
         wakeAt = next
-        // Cancelled when an earlier moment takes its place, and by `shutDown`.
+        // Cancelled when an earlier timer replaces it, and by `shutDown`.
         wakeTask = Task { [clock] in
+            // `sleep` throws only when it is cancelled.
             guard (try? await clock.sleep(until: next)) != nil else { return }
             self.wake(next)
         }
@@ -76,7 +78,7 @@ extension TransferEngine {
         schedule()
     }
 
-    /// Takes what attempts have reported.
+    /// Reads the progress that attempts have reported.
     func readBoard() {
         for (id, entry) in board.take() where live[id]?.running == entry.attempt {
             live[id]?.record.point = entry.point
@@ -84,7 +86,7 @@ extension TransferEngine {
         }
     }
 
-    /// Writes down how far all have come, in one step.
+    /// Records the progress of all transfers in one transaction.
     func flush() {
         guard !unsaved.isEmpty else { return }
         var changes: [TransferChange] = []
@@ -98,7 +100,7 @@ extension TransferEngine {
         if !changes.isEmpty { keep(changes) }
     }
 
-    /// Writes a point down, and returns when it is.
+    /// Records a position and returns when it is in the journal.
     func settle(_ id: RunID, _ number: Int, _ point: TransferPoint) async throws {
         guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
         board.drop(id)

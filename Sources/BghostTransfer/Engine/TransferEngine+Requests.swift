@@ -3,36 +3,40 @@
 package import BghostCore
 internal import Crypto
 
-/// What may be asked of an engine.
+/// The operations that clients may request of an engine.
 extension TransferEngine {
-    /// A transfer that was asked for.
+    /// The result of `create`.
     package struct Created: Equatable, Sendable {
         package var id: RunID
-        /// `false` if one that asks for the same was under way in the session: this is that one.
+        /// `false` if the session already had a transfer with the same key; `id` is then that
+        /// one's.
         package var isNew: Bool
     }
 
-    /// How a transfer stands at a moment.
+    /// The state of a transfer at one moment.
     package struct View: Equatable, Sendable {
         package var record: TransferRecord
-        /// Bytes that the attempt under way has moved.
+        /// Bytes that the current attempt has moved.
         package var moved: UInt64
-        /// Bytes that are there, as far as is known: of an attempt that begins anew, its own.
+        /// Bytes that are present, as far as is known.
+        ///
+        /// If the attempt starts over, only its own bytes count.
         package var bytes: Int64 = 0
-        /// How long until it is tried again, nanoseconds; `nil` if it is not waiting for that.
+        /// Time until the next attempt, nanoseconds; `nil` if no retry is pending.
         package var retryIn: UInt64?
-        /// Whether what it waits for is there.
+        /// Whether the transfer's requirements are met.
         package var isMet = true
     }
 
-    /// Begins a transfer, or finds the one under way that asks for the same.
+    /// Starts a transfer, or finds the one in progress that has the same key.
     ///
-    /// Returns when it is written down: from then on it survives everything.
+    /// Returns when the transfer is in the journal: from then on it survives a crash.
     ///
-    /// - Parameter isAttached: whether somebody waits for its end, who asks for it by `end(of:)` or
-    ///   says by `detach` that he does no more. What ends attached is not told to its session.
-    /// - Throws: `TransferFault` if it cannot be or must not be, `TransferJournalError` if it could
-    ///   not be written down.
+    /// - Parameter isAttached: whether a caller waits for the end. That caller then calls
+    ///   `end(of:)`, or `detach` when it stops waiting. The session is not told of an end that a
+    ///   caller waits for.
+    /// - Throws: `TransferFault` if the transfer is impossible or not permitted,
+    ///   `TransferJournalError` if it could not be recorded.
     package func create(_ request: TransferRequest, isAttached: Bool = false) async throws
         -> Created
     {
@@ -42,8 +46,10 @@ extension TransferEngine {
         let key = try await check(request)
         let session = SessionKey(plugin: request.plugin, session: request.session)
         if let id = sessions.existing(key, in: session) {
+            try await adopt(request, into: id)
             if isAttached { handle(id, .attach) }
-            // It may not be written down yet: what is committed after it is kept after it.
+            // The existing transfer may not be in the journal yet. The journal keeps the order of
+            // commits, so an empty commit returns after it.
             if live[id]?.machine.state == .queued {
                 try await written([])
                 guard live[id] != nil || ended[id] != nil || taken[id] != nil else {
@@ -88,7 +94,42 @@ extension TransferEngine {
         return Created(id: request.id, isNew: true)
     }
 
-    /// Returns when changes are written down.
+    /// Merges the label and continuation of a request into the transfer in progress that has the
+    /// same key: both requests are told of one end.
+    ///
+    /// - Throws: `TransferFault` if both have a continuation and the two differ, since one would be
+    ///   lost.
+    private func adopt(_ request: TransferRequest, into id: RunID) async throws {
+        guard let old = live[id]?.record.request else { return }
+        var kept = old
+        if !request.label.isEmpty { kept.label = request.label }
+        if !request.continuation.isEmpty {
+            guard old.continuation.isEmpty || old.continuation == request.continuation else {
+                throw TransferFault(
+                    .badRequest,
+                    "the transfer \(id) asks for the same and is under way with another continuation:"
+                        + " wait for its end, or use another session"
+                )
+            }
+            kept.continuation = request.continuation
+        }
+        guard kept != old else { return }
+        let bytes = (holdings[kept.plugin]?.bytes ?? 0) + kept.memoryBytes - old.memoryBytes
+        guard bytes <= limits.perPluginBytesMax else {
+            throw TransferFault(.tooLarge, "this plugin's transfers have as many bytes as they may")
+        }
+        letGo(old)
+        hold(kept)
+        live[id]?.record.request = kept
+        guard let record = live[id]?.record else { return }
+        // In one transaction: the record is replaced as a whole.
+        try await written([.removed(id), .created(record)])
+        // The first record failed to reach the journal meanwhile, or its end was acknowledged;
+        // remove it again.
+        if live[id] == nil, ended[id] == nil, taken[id] == nil { keep([.removed(id)]) }
+    }
+
+    /// Returns when the changes are in the journal.
     private func written(_ changes: [TransferChange]) async throws {
         let result = await withCheckedContinuation { continuation in
             journal.commit(changes) { continuation.resume(returning: $0) }
@@ -96,9 +137,10 @@ extension TransferEngine {
         try result.get()
     }
 
-    /// Carries a transfer through, and returns how it ended.
+    /// Runs a transfer and returns its end.
     ///
-    /// If the calling task is cancelled, the transfer goes on by itself, and its session is told.
+    /// If the calling task is cancelled, the transfer continues detached, and its session is told
+    /// of the end.
     package func carry(_ request: TransferRequest) async throws -> TransferRecord {
         let created = try await create(request, isAttached: true)
         if let record = await end(of: created.id) { return record }
@@ -122,7 +164,7 @@ extension TransferEngine {
                 live[id]?.waiters[token] = continuation
             }
         } onCancel: {
-            // Short, and nobody waits for it.
+            // The task is short and need not be awaited.
             Task { await self.stopWaiting(id, token) }
         }
     }
@@ -131,10 +173,10 @@ extension TransferEngine {
         live[id]?.waiters.removeValue(forKey: token)?.resume(returning: nil)
     }
 
-    /// Somebody more waits for its end.
+    /// Adds a caller that waits for the end.
     package func attach(_ id: RunID) { handle(id, .attach) }
 
-    /// Somebody waits no more; when the last one goes, its session is told of its end.
+    /// Removes a caller that waits; after the last one, the session is told of the end.
     package func detach(_ id: RunID) {
         taken[id] = nil
         handle(id, .detach)
@@ -146,17 +188,18 @@ extension TransferEngine {
 
     package func resume(_ id: RunID) { handle(id, .resume) }
 
-    /// Tries again now what would be tried again later.
+    /// Starts the next attempt now instead of after its delay.
     package func retry(_ id: RunID) { handle(id, .hurry) }
 
-    /// What transfers wait for may have come or gone.
+    /// Checks the requirements of all transfers again, after the facts they depend on may have
+    /// changed.
     package func requirementsChanged() {
         for (id, entry) in live {
             handle(id, .requirements(isMet: isMet(entry.record.request)))
         }
     }
 
-    /// Tries again now what failed for want of a network.
+    /// Retries now every transfer that failed because of the network.
     package func networkReturned() {
         for (id, entry) in live {
             guard let code = entry.machine.status.fault?.code,
@@ -166,11 +209,11 @@ extension TransferEngine {
         }
     }
 
-    /// The end of these transfers has been dealt with: they are forgotten.
+    /// Drops transfers whose ends the client has acknowledged.
     ///
-    /// If more of the session has ended meanwhile, that is told.
+    /// If more of the session has ended meanwhile, the observer is told of that.
     package func acknowledge(_ ids: [RunID], in session: SessionKey) {
-        let known = sessions.acknowledge(ids, in: session)
+        let known = sessions.acknowledge(ids, in: session) + takeClaimed(ids, in: session)
         guard !known.isEmpty else { return }
         for id in known {
             if let record = ended.removeValue(forKey: id) { drop(record) }
@@ -179,7 +222,7 @@ extension TransferEngine {
         tell(session)
     }
 
-    /// All transfers that have not been dealt with, the oldest first.
+    /// All unacknowledged transfers, the oldest first.
     package func list(plugin: String? = nil) -> [View] {
         readBoard()
         let now = clock.now
@@ -204,11 +247,13 @@ extension TransferEngine {
             .sorted { $0.record.request.id < $1.record.request.id }
     }
 
-    /// Forgets a transfer that has ended, and removes what was only kept for whoever deals with it.
+    /// Drops a transfer that has ended, and removes the file that was kept only for its
+    /// acknowledgement.
     func drop(_ record: TransferRecord) {
         letGo(record.request)
         guard record.request.hasOwnPlace, let access = access(record.request.plugin) else { return }
-        // `shutDown` waits for it. What it might leave is a file in the plugin's own folder.
+        // `shutDown` awaits this task. If the removal fails, a file remains in the plugin's own
+        // folder.
         chores[record.request.id] = Task {
             try? await onDisk { PartFile.removePlaced(record.request, within: access) }
             self.chores[record.request.id] = nil
@@ -217,7 +262,7 @@ extension TransferEngine {
 
     // MARK: Checks
 
-    /// Checks a request as far as that can be done now, and names it by what it asks for.
+    /// Checks a request as far as possible before it starts, and returns its key.
     private func check(_ request: TransferRequest) async throws -> String {
         guard let access = access(request.plugin) else {
             throw TransferFault(.forbidden, "there is no such plugin")

@@ -3,44 +3,45 @@
 package import BghostCore
 internal import BghostLinux
 
-/// Carries transfers through, whatever becomes of those who asked for them.
+/// Runs transfers independently of the clients that requested them.
 ///
-/// A transfer belongs to the engine from its first byte: whoever waits for it may go away, and it
-/// goes on; the process may be killed, and the next one goes on with what is on the disk and in the
-/// journal. Only what is final is told.
+/// The engine owns a transfer from the first byte: if the client goes away, the transfer continues;
+/// if the process is killed, the next one continues from the disk and the journal. The engine
+/// reports only final results.
 ///
-/// An actor, since what follows from an event must be done before the next event is taken.
+/// It is an actor, since the effects of an event must be carried out before the next event is
+/// handled.
 package actor TransferEngine {
     /// A transfer that has not ended.
     struct Live {
         var record: TransferRecord
         var machine: TransferMachine
-        /// Its name among the timers.
+        /// The token of its timers.
         let token: UInt64
-        /// The server that is asked first.
+        /// The server of the first request.
         let server: String
         var armed: UInt64?
-        /// The last attempt, which may still be ending.
+        /// The task of the last attempt, which may still be finishing.
         var task: Task<Void, Never>?
         var meter: TransferMeter?
-        /// The attempt that is under way and may report.
+        /// The number of the current attempt, the only one whose reports count.
         var running: Int?
-        /// How much was there when that began.
+        /// Bytes that were present when that attempt started.
         var heldAtBegin: Int64 = 0
-        /// Whether a version may be written down for it.
+        /// Whether the journal may hold the progress of a version of the file.
         var hasVersion: Bool
         var waiters: [UInt64: CheckedContinuation<TransferRecord?, Never>] = [:]
-        /// Those who say afterwards whether they have the end.
+        /// Callers of `take`, which afterwards confirm or give back the end.
         var takers: [UInt64: CheckedContinuation<TransferRecord?, Never>] = [:]
     }
 
-    /// What the transfers of a plugin take.
+    /// The resources that a plugin's transfers use.
     struct Holding {
         var count = 0
         var bytes = 0
     }
 
-    /// An attempt that waits for a connection to another server.
+    /// An attempt that waits for a connection slot of another server.
     struct Mover {
         let id: RunID
         let attempt: Int
@@ -60,13 +61,15 @@ package actor TransferEngine {
 
     var live: [RunID: Live] = [:]
     var ended: [RunID: TransferRecord] = [:]
-    /// Ended while somebody waited, who has not asked yet how.
+    /// Ended while a caller was attached; the caller has not called `end(of:)` yet.
     var taken: [RunID: TransferRecord] = [:]
-    /// Ended, and on its way to somebody who has not said yet that he has it.
+    /// Ended and handed to a taker that has not yet confirmed.
     var handedOut: Set<RunID> = []
+    /// Those of `handedOut` that a run has claimed for its session.
+    var claimed: Set<RunID> = []
     /// What is still being cleaned up.
     var chores: [RunID: Task<Void, Never>] = [:]
-    /// What each plugin has, as `TransferLimits` bounds it.
+    /// The resources that each plugin uses, which `TransferLimits` bounds.
     var holdings: [String: Holding] = [:]
     var sessions = SessionBook()
     var slots: SlotTable
@@ -80,17 +83,17 @@ package actor TransferEngine {
     var unsaved: Set<RunID> = []
     var savedAt: UInt64 = 0
     var isFlushArmed = false
-    /// When ends that nobody has dealt with are looked for.
+    /// When the next sweep for expired ends is due.
     var sweepAt: UInt64?
     var isShutDown = false
 
-    /// An engine that does nothing yet: call `recover()` once before anything else.
+    /// Creates an engine that does nothing yet: call `recover()` once before any other method.
     ///
     /// - Parameters:
-    ///   - access: what a plugin's transfers may touch now; `nil` if there is no such plugin. Called
-    ///     on any thread; must not block.
-    ///   - requirements: whether what a transfer waits for is there; likewise.
-    ///   - random: a number below its argument.
+    ///   - access: the files and hosts that a plugin's transfers may use now; `nil` if there is no
+    ///     such plugin. Called on any thread; must not block.
+    ///   - requirements: whether the requirements of a transfer are met; called likewise.
+    ///   - random: a random number below its argument.
     package init(
         limits: TransferLimits = TransferLimits(),
         journal: any TransferJournal,
@@ -116,12 +119,15 @@ package actor TransferEngine {
         )
         route = Route(clients: clients, names: names, proxies: network.proxies)
         slots = SlotTable(totalMax: limits.totalMax, perServerMax: limits.perServerMax)
+        journal.onHealthChange { [weak observer] error in
+            if let error { observer?.journalFailed(error) } else { observer?.journalRecovered() }
+        }
         let name = readFile("/proc/sys/kernel/random/boot_id", bytesMax: 64) ?? []
         boot = String(decoding: name.prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
-    /// Takes over what the journal holds: transfers go on, and ends that nobody has dealt with are
-    /// told.
+    /// Loads the journal: unfinished transfers continue, and the observer is told of unacknowledged
+    /// ends.
     package func recover() async throws {
         let records = try await onDisk { [journal] in try journal.recover() }
         var keys: Set<SessionKey> = []
@@ -136,22 +142,23 @@ package actor TransferEngine {
             sessions.recover(
                 ended: record.request.id,
                 in: record.sessionKey,
-                isQuiet: !record.request.tellsSession
+                isQuiet: record.isQuiet
             )
         }
         armSweep()
-        // All of them first: a session has not ended as long as one of its transfers goes on.
+        // First continue all of them: a session has not ended as long as one of its transfers
+        // continues.
         for record in records where live[record.request.id] != nil { goOn(record.request.id) }
         for key in keys { tell(key) }
     }
 
     private func takeOver(_ record: TransferRecord) {
         var record = record
-        // Whoever waited went with the process.
+        // The callers that waited ended with the process.
         record.status.isDetached = true
         if record.status.state != .paused { record.status.state = .queued }
         let age = clock.unixNow.subtractingReportingOverflow(record.request.createdAt)
-        // A clock that was set back makes nothing younger than it was when it began.
+        // If the clock was set back, the age is negative; count it as 0.
         let spent = age.overflow ? 0 : UInt64(max(0, age.partialValue))
         let timeout = record.request.resourceTimeout
         enter(record, deadline: later(clock.now, timeout > spent ? timeout - spent : 0))
@@ -176,7 +183,7 @@ package actor TransferEngine {
         holdings[request.plugin] = holding.count > 0 ? holding : nil
     }
 
-    /// Puts a transfer among those under way.
+    /// Adds a transfer to the table of unfinished ones.
     func enter(_ record: TransferRecord, deadline: UInt64) {
         tokens += 1
         let request = record.request
@@ -191,6 +198,7 @@ package actor TransferEngine {
                 policy: limits.policy
             ),
             token: tokens,
+            // The URL was checked at creation; if it is invalid nevertheless, the attempt fails.
             server: (try? WebAddress(request.url).server) ?? "",
             hasVersion: record.point.validator != nil
         )
@@ -203,10 +211,10 @@ package actor TransferEngine {
         armDate(tokens)
     }
 
-    /// Ends all attempts and lets go of the network.
+    /// Ends all attempts and closes all connections.
     ///
-    /// The journal keeps what is under way, for the next engine; it is not closed. Those who wait
-    /// get `nil`.
+    /// Unfinished transfers stay in the journal for the next engine; the journal is not closed.
+    /// Callers that wait get `nil`.
     package func shutDown() async {
         guard !isShutDown else { return }
         isShutDown = true
@@ -223,7 +231,13 @@ package actor TransferEngine {
         await route.clients.shutDown()
     }
 
-    /// Waits until what failed and cancelled downloads have left is removed.
+    /// How many bytes the connections have read from the network, including discarded ones.
+    package nonisolated var receivedBytes: UInt64 { route.clients.received.count }
+
+    /// The most bytes that one read from the network returns.
+    package static var pieceBytesMax: Int { TailKeeper.pieceBytesMax }
+
+    /// Waits until the files of failed and cancelled downloads are removed.
     package func settleFiles() async {
         for chore in chores.values { await chore.value }
     }
@@ -235,7 +249,7 @@ package actor TransferEngine {
 }
 
 extension TransferRequest {
-    /// What it takes of the memory besides what all take.
+    /// The memory that a request uses besides its fixed size, bytes.
     var memoryBytes: Int {
         headers.reduce(body.count + continuation.count + url.utf8.count + file.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
@@ -244,7 +258,7 @@ extension TransferRequest {
 }
 
 extension TransferRecord {
-    /// The session that it belongs to.
+    /// The session that the transfer belongs to.
     package var sessionKey: SessionKey {
         SessionKey(plugin: request.plugin, session: request.session)
     }

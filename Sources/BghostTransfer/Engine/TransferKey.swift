@@ -4,22 +4,26 @@ internal import BghostCore
 internal import Crypto
 internal import Glibc
 
-/// What makes two requests of a session ask for the same: method, URL, the headers that choose the
-/// answer, and the body.
+/// The key of a request.
+///
+/// Two requests of a session have the same key if they have the same method, URL, body and headers,
+/// except headers that do not affect the response.
 enum TransferKey {
-    /// Differ from one request to the next, and ask for nothing.
+    /// Headers that differ between requests for the same resource and do not affect the response.
     private static let ignored: Set<String> = [
-        "idempotency-key", "traceparent", "tracestate", "user-agent", "x-request-id",
+        "idempotency-key", "traceparent", "tracestate", "user-agent", "x-bghost-fence",
+        "x-request-id",
     ]
 
-    /// - Parameter stamp: of the file that is sent: hashing it would read all of it.
+    /// - Parameter stamp: identifies the file of an upload by its size, time and inode; a hash
+    ///   would have to read all of it.
     static func text(
         of request: TransferRequest,
         at address: WebAddress,
         _ stamp: FileStamp?
     ) -> String {
         var hash = SHA256()
-        // Each with its length, so that no two lists of parts look alike.
+        // Include the length of each part, so that two different lists never hash the same text.
         func add(_ text: String) {
             hash.update(data: Array("\(text.utf8.count):\(text);".utf8))
         }
@@ -46,7 +50,7 @@ enum TransferKey {
     }
 }
 
-/// The headers that a transfer needs for itself.
+/// The headers that a transfer sets itself, and that a client must not set.
 enum TransferHeaders {
     private static let reserved: Set<String> = [
         "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
@@ -55,7 +59,11 @@ enum TransferHeaders {
     ]
 
     static func check(_ request: TransferRequest) throws(FetchFailure) {
-        try RequestHeaders.check(request.headers.map { ($0.name, $0.value) }, sendsDigest: false)
+        try RequestHeaders.check(
+            request.headers.map { ($0.name, $0.value) },
+            sendsDigest: false,
+            isFenced: true
+        )
         for header in request.headers where reserved.contains(header.name.lowercased()) {
             throw .badHeader(
                 name: header.name,
@@ -65,7 +73,7 @@ enum TransferHeaders {
     }
 }
 
-/// Descriptors that are not kept in an object.
+/// Closes descriptors that no object owns.
 enum Descriptors {
     static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
 }

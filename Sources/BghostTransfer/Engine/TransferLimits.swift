@@ -2,53 +2,76 @@
 
 package import BghostCore
 
-/// The bounds within which an engine works.
+/// The limits of an engine.
 package struct TransferLimits: Sendable {
-    /// Transfers under way at once; the others wait.
+    /// The most attempts in progress at once; other transfers wait.
     package var totalMax = 64
-    /// Transfers under way at once with one server, as Apple's sessions have it.
+    /// The most attempts in progress at once with one server, as in Apple's URL sessions.
     package var perServerMax = 6
-    /// Transfers of one plugin that have not been dealt with, whatever their state.
+    /// The most unacknowledged transfers of one plugin, whatever their state.
     package var perPluginMax = 10_000
-    /// What they may take of the memory with their bodies, headers and continuations, bytes.
+    /// The most memory for their bodies, headers and continuations, bytes.
     package var perPluginBytesMax = 64 << 20
-    /// How often at most progress is written down, nanoseconds.
+    /// The shortest interval between two records of progress, nanoseconds.
     package var progressInterval: UInt64 = 1_000_000_000
-    /// How long ends that nobody deals with are kept, nanoseconds.
+    /// How long an unacknowledged end is kept, nanoseconds.
     package var endsKept: Int64 = 7 * 86_400_000_000_000
+    /// Ends of one plugin that are kept for their sessions; the oldest beyond that are dropped.
+    package var keptPerPluginMax = 1000
+    /// What those may take of the memory, bytes.
+    package var keptPerPluginBytesMax = 16 << 20
     package var policy = TransferMachine.Policy()
 
     package init() {}
 }
 
-/// All transfers of a session have ended that had been under way, and nobody waited for them.
+/// The end of a session: all its transfers have ended while no client waited for them.
 package struct SessionEnd: Equatable, Sendable {
-    /// The same each time that the same end is told: the id of the oldest transfer in it.
+    /// The id of the oldest transfer in it.
+    ///
+    /// It is the same each time the same end is reported.
     package var id: RunID
     package var session: SessionKey
     /// The oldest first.
     package var transfers: [TransferRecord]
 }
 
-/// Who wants to know what becomes of transfers.
+/// Observes the transfers of an engine.
 ///
-/// Called on the engine's own executor, in the order of the events: must not block.
+/// The methods are called on the engine's executor, in the order of the events, unless stated
+/// otherwise; they must not block.
 package protocol TransferObserver: AnyObject, Sendable {
-    /// A transfer is in another state, or has been written down as attached or detached.
+    /// A transfer has changed its state, or has been recorded as attached or detached.
     func transferChanged(_ record: TransferRecord)
 
-    /// A session has ended. It is told again after each start, and when more of it ends, until
-    /// `TransferEngine.acknowledge` has been called for its transfers.
+    /// A session has ended.
+    ///
+    /// The engine reports it again after each start, and when another of its transfers ends, until
+    /// `TransferEngine.acknowledge` is called for its transfers.
     func sessionEnded(_ end: SessionEnd)
 
-    /// Nobody has dealt with these ends for `TransferLimits.endsKept`: they are forgotten.
+    /// No client has acknowledged these ends within `TransferLimits.endsKept`; they are dropped.
     func endsExpired(_ records: [TransferRecord])
 
-    /// A change could not be written down. The transfer goes on; after a restart it may begin from
-    /// further back, or be told of once more. Called on the journal's thread.
+    /// These ends were kept for their sessions and are dropped, since the plugin has more of them than
+    /// `TransferLimits` lets it keep.
+    func keptEndsDropped(_ records: [TransferRecord])
+
+    /// A change could not be recorded.
+    ///
+    /// Transfers continue and the journal retries. If the process restarts before it succeeds, a
+    /// transfer may continue from an earlier position, or its end may be reported again. Called on
+    /// any thread.
     func journalFailed(_ error: TransferJournalError)
+
+    /// All pending changes are recorded now.
+    ///
+    /// Called on any thread.
+    func journalRecovered()
 }
 
 extension TransferObserver {
+    package func journalRecovered() {}
     package func endsExpired(_ records: [TransferRecord]) {}
+    package func keptEndsDropped(_ records: [TransferRecord]) {}
 }

@@ -2,13 +2,14 @@
 
 internal import Synchronization
 
-/// What an attempt has moved so far, and when last.
+/// How many bytes an attempt has moved, and when it moved the last one.
 ///
-/// Counted where the bytes pass, and read when the attempt is asked whether it still lives.
+/// The connection and the file code count the bytes; the engine reads the meter when it checks
+/// whether the attempt still progresses.
 final class TransferMeter: Sendable {
     private let moved = Atomic<UInt64>(0)
     private let last: Atomic<UInt64>
-    /// What the time at the disk is taken for.
+    /// Bytes added as progress while the attempt works on the disk.
     private let credit = Atomic<UInt64>(0)
     private let isAtDisk = Atomic(false)
     private let clock: any TransferClock
@@ -20,8 +21,8 @@ final class TransferMeter: Sendable {
 
     var bytes: UInt64 { moved.load(ordering: .relaxed) }
 
-    /// Says whether it still lives: bytes, and when the last of them moved, nanoseconds of the
-    /// engine's clock.
+    /// The progress of the attempt: bytes moved, and when the last byte moved, in nanoseconds of
+    /// the engine's clock.
     func pulse() -> (bytes: UInt64, lastMove: UInt64) {
         if isAtDisk.load(ordering: .relaxed) {
             credit.add(1 << 20, ordering: .relaxed)
@@ -30,7 +31,9 @@ final class TransferMeter: Sendable {
         return (bytes &+ credit.load(ordering: .relaxed), last.load(ordering: .relaxed))
     }
 
-    /// From here on nothing moves over the network, and the disk has all the time that it needs.
+    /// Marks the start of the work on the disk.
+    ///
+    /// From here on no bytes move over the network, and the idle timeout does not apply.
     func goToDisk() { isAtDisk.store(true, ordering: .relaxed) }
 
     func add(_ bytes: Int) {

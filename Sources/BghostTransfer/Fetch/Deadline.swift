@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Ends work that takes too long.
+/// Cancels work at a timeout.
 enum Deadline {
-    /// Far beyond any run, and far from where clocks overflow.
+    /// A year is far beyond any run, and far from an overflow of the clock.
     private static let longest = Duration.seconds(365 * 86_400)
 
-    /// Runs work, and cancels it once the time is over.
+    /// Runs work, and cancels it when the timeout has passed.
     ///
-    /// Returns when the work has returned, so the work must heed its cancellation.
+    /// Returns when the work has returned, so the work must respond to its cancellation.
     static func limiting<Value: Sendable>(
         to timeout: Duration,
         _ work: @escaping @Sendable () async -> Result<Value, FetchFailure>
@@ -19,7 +19,7 @@ enum Deadline {
                     try await Task.sleep(for: min(timeout, longest))
                     return .failure(.timedOut(after: timeout))
                 } catch {
-                    // The caller was cancelled, and so is the work, which says so itself.
+                    // The caller was cancelled. The work is cancelled too and returns the result.
                     return nil
                 }
             }

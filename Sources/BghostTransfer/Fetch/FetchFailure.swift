@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a fetch has no answer.
+/// Why a fetch has no response.
 ///
-/// Texts name hosts and ports, never paths, queries or header values: those may hold secrets, and
-/// the texts end up in logs.
+/// The texts name hosts and ports, but no paths, queries or header values: those may contain
+/// secrets, and the texts appear in logs.
 package enum FetchFailure: Error, Equatable, Sendable {
     case badURL(reason: String)
     case badMethod(String)
     case badHeader(name: String, reason: String)
     case badFile(reason: String)
-    /// The file was changed while it was read; nothing that a server could take for it was sent.
+    /// The file changed while it was being read.
+    ///
+    /// The server did not get the last bytes, so it has no complete body.
     case fileChanged
     case permissionDenied(host: String, port: UInt16)
-    /// A name leads to an address of this machine or its private networks.
+    /// A name resolves to an address of this machine or of a private network.
     case localAddress(host: String, address: String)
     case unresolved(host: String, reason: String)
-    /// The connection could not be made, or broke. `target` is `host:port`.
+    /// The connection failed or broke.
+    ///
+    /// `target` is `host:port`.
     case connection(target: String, reason: String)
-    /// The operator wants a proxy that cannot be used. `variable` is where that stands.
+    /// The operator's proxy cannot be used.
+    ///
+    /// `variable` is the environment variable that names it.
     case badProxy(variable: String, reason: String)
     case badRedirect(from: String, reason: String)
     case tooManyRedirects(limit: Int)
-    /// The answer's body is larger than `limit` bytes.
+    /// The response's body is larger than `limit` bytes.
     case tooLarge(limit: Int)
-    /// The answer's headers are larger than `limit` bytes.
+    /// The response's headers are larger than `limit` bytes.
     case headersTooLarge(limit: Int)
+    /// The host already holds as many bytes for the plugin as its limit permits.
+    case noRoom
     case timedOut(after: Duration)
     case cancelled
     /// The fetcher was shut down before or during the fetch.
@@ -62,7 +70,7 @@ extension FetchFailure: CustomStringConvertible {
         }
     }
 
-    /// What can go wrong once there is a connection to make.
+    /// The descriptions of failures that occur after the request was checked.
     private var exchangeDescription: String {
         switch self {
         case .connection(let target, let reason):
@@ -78,6 +86,9 @@ extension FetchFailure: CustomStringConvertible {
                 + "fetch's limit or ask for less"
         case .headersTooLarge(let limit):
             "the headers of the answer are larger than \(limit) bytes"
+        case .noRoom:
+            "bghost holds as much for this plugin as it may: fetch less at once, or let answers be "
+                + "read"
         case .timedOut(let limit):
             "the fetch did not end within its \(limit): raise its timeout or ask for less"
         case .cancelled:
@@ -88,9 +99,9 @@ extension FetchFailure: CustomStringConvertible {
     }
 }
 
-/// Makes what a plugin or server has sent fit for a message.
+/// Makes text from a plugin or server safe for a message.
 enum Printable {
-    /// The first characters, without control characters.
+    /// The first characters; control characters are replaced.
     static func text(_ text: String, limit: Int = 60) -> String {
         let safe = text.unicodeScalars.prefix(limit).map { scalar in
             scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? "\u{FFFD}" : scalar
@@ -100,7 +111,7 @@ enum Printable {
         return String(result) + (text.unicodeScalars.count > limit ? "…" : "")
     }
 
-    /// A host and port as a manifest writes them.
+    /// A host and port in the form that manifests use.
     static func target(_ host: String, _ port: UInt16) -> String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

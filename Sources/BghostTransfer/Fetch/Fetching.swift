@@ -1,42 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carries out HTTP exchanges on behalf of plugins, within what each may reach.
+/// Performs HTTP exchanges for plugins, within each plugin's permissions.
 package protocol Fetching: Sendable {
-    /// Sends one request, follows its redirects and collects the answer.
+    /// Sends one request, follows its redirects and collects the response.
     ///
-    /// Any HTTP answer is a success, whatever its status. May be called from any task, any number of
-    /// times at once. Cancelling the calling task ends the exchange at once.
+    /// Any HTTP response is a success, whatever its status. May be called from any task, any number
+    /// of times at once. Cancelling the calling task ends the exchange at once.
     ///
     /// - Parameter permits: whether the plugin may reach a host (lower case, IPv6 addresses without
-    ///   brackets and in their shortest form) and port. Asked before each connection, also for the
-    ///   targets of redirects, on any thread; it must not block.
+    ///   brackets and in their shortest form) and port. It is called before each connection,
+    ///   including those to redirect targets, on any thread, and must not block.
     func fetch(
         _ request: FetchRequest,
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
     ) async throws(FetchFailure) -> FetchResponse
 }
 
-/// What to send, and how much time and answer to allow.
+/// A request, with its limits on time and size.
 package struct FetchRequest: Sendable {
-    /// An absolute `http` or `https` URL, without a user or password in it.
+    /// An absolute `http` or `https` URL without user or password.
     package var url: String
     /// The HTTP method in any case; "" is GET.
     package var method: String
     /// Names and values in the order in which they are sent.
     ///
-    /// Those that decide where a message
-    /// begins, ends or goes, such as `Host` and `Content-Length`, are refused.
+    /// Headers that determine where a message begins, ends or goes, such as `Host` and
+    /// `Content-Length`, are refused.
     package var headers: [(String, String)]
-    /// What is sent after the headers.
+    /// The body.
     package var body: FetchBody
     /// Whether to add `Repr-Digest: sha-256=...` (RFC 9530) of the body.
     package var sendsDigest: Bool
-    /// The most bytes of the answer's body, as they come over the wire: nothing is decompressed.
+    /// The most bytes of the response's body, as received: nothing is decompressed.
     package var bytesMax: Int
-    /// Covers everything: name lookup, redirects, the upload and the last byte of the answer.
+    /// The timeout of the whole fetch, from the name lookup through redirects and the upload to the
+    /// last byte of the response.
     package var timeout: Duration
+    /// The epoch of the run that fetches; `nil` if no run does.
+    package var epoch: UInt64?
+    /// Identifies this fetch among those of its run: the same at each attempt of the run, different
+    /// for each fetch.
+    ///
+    /// `nil` if it is unknown.
+    package var occasion: String?
+    /// Whether so many more bytes of the response may be kept.
+    ///
+    /// Called on any thread, before they are kept.
+    package var admits: @Sendable (_ bytes: Int) -> Bool = { _ in true }
 
-    /// A request with the defaults of the C ABI.
+    /// Creates a request with the defaults of the C ABI.
     package init(
         url: String,
         method: String = "",
@@ -60,20 +72,21 @@ package struct FetchRequest: Sendable {
 package enum FetchBody: Sendable {
     case none
     case bytes([UInt8])
-    /// Streamed from a file, which is read again for each redirect that repeats the body.
+    /// Streamed from a file.
+    ///
+    /// A redirect that repeats the body reads the file again.
     case file(UploadFile)
 }
 
-/// An HTTP answer.
+/// An HTTP response.
 package struct FetchResponse: Sendable {
     /// The HTTP status, such as 200.
     package var status: Int
-    /// Names, in lower case, and values in the order of their arrival; at most 32 KiB.
+    /// Names in lower case and values, in the order of arrival; at most 32 KiB together.
     package var headers: [(String, String)]
-    /// The body, complete.
+    /// The complete body.
     package var body: [UInt8]
 
-    /// An answer as it came.
     package init(status: Int, headers: [(String, String)], body: [UInt8]) {
         self.status = status
         self.headers = headers

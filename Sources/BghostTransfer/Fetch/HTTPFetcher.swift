@@ -5,22 +5,22 @@ internal import BghostCore
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Fetches over HTTP/1.1, with TLS where the URL says so.
+/// Fetches over HTTP/1.1, with TLS for `https` URLs.
 ///
-/// Nothing is started before the first fetch. One is enough for a whole daemon: fetches run side by
-/// side and share connections. Call `shutDown()` when it is no longer needed.
+/// It starts nothing before the first fetch. One fetcher serves a whole daemon: fetches run
+/// concurrently and share connections. Call `shutDown()` when it is no longer needed.
 package final class HTTPFetcher: Fetching {
     private let route: Route
 
     /// How many redirects are followed.
     package static let redirectsMax = Route.redirectsMax
 
-    /// Looks names up as the system does.
+    /// Creates a fetcher that uses the system's resolver and network settings.
     package convenience init() {
         self.init(names: .system)
     }
 
-    /// With another way to look names up, or another way out.
+    /// Creates a fetcher with another resolver or other network settings.
     package init(names: NameLookup, network: NetworkSettings = .system) {
         route = Route(
             clients: ClientPool(settings: network),
@@ -29,7 +29,6 @@ package final class HTTPFetcher: Fetching {
         )
     }
 
-    /// Sends one request, follows its redirects and collects the answer.
     package func fetch(
         _ request: FetchRequest,
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
@@ -44,6 +43,9 @@ package final class HTTPFetcher: Fetching {
             }
         }.get()
     }
+
+    /// How many bytes the connections have read from the network, including discarded ones.
+    package var receivedBytes: UInt64 { route.clients.received.count }
 
     /// Ends every fetch and closes every connection.
     ///
@@ -61,6 +63,7 @@ package final class HTTPFetcher: Fetching {
             throw .permissionDenied(host: first.address.host, port: first.address.port)
         }
         let bytesMax = max(0, request.bytesMax)
+        let admits = request.admits
         do {
             var outgoing = first
             if request.sendsDigest {
@@ -70,7 +73,12 @@ package final class HTTPFetcher: Fetching {
                 )
             }
             return try await route.send(outgoing, permits: permits) { head, response, request in
-                let body = try await Self.collect(response, of: request, bytesMax: bytesMax)
+                let body = try await Self.collect(
+                    response,
+                    of: request,
+                    bytesMax: bytesMax,
+                    admits: admits
+                )
                 let headers = head.headers.map { ($0.name, $0.value) }
                 return FetchResponse(status: head.status, headers: headers, body: body)
             }
@@ -83,23 +91,26 @@ package final class HTTPFetcher: Fetching {
 
     /// Reads the body.
     ///
-    /// To throw is to drop the connection, so no more than one buffer beyond the limit is ever taken
-    /// from the network.
+    /// If it throws, the connection is dropped, so at most one buffer beyond the limit is read from
+    /// the network.
     private static func collect(
         _ response: HTTPClientResponse,
         of request: OutgoingRequest,
-        bytesMax: Int
+        bytesMax: Int,
+        admits: @Sendable (Int) -> Bool
     ) async throws -> [UInt8] {
         let declared = response.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-        // The answer to HEAD declares the length of a body that does not come.
+        // A response to HEAD declares the length of a body that is not sent.
         guard request.method == "HEAD" || declared <= bytesMax else {
             throw FetchFailure.tooLarge(limit: bytesMax)
         }
         var body: [UInt8] = []
+        if request.method != "HEAD" { body.reserveCapacity(max(0, declared)) }
         for try await buffer in response.body {
             guard buffer.readableBytes <= bytesMax - body.count else {
                 throw FetchFailure.tooLarge(limit: bytesMax)
             }
+            guard admits(buffer.readableBytes) else { throw FetchFailure.noRoom }
             body.append(contentsOf: buffer.readableBytesView)
         }
         return body

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request on its way to one server: a checked `FetchRequest`, or what a redirect made of it.
+/// A request to one server: a checked `FetchRequest`, or the request that follows a redirect.
 struct OutgoingRequest: Sendable {
     let address: WebAddress
     let method: String
@@ -11,7 +11,7 @@ struct OutgoingRequest: Sendable {
         address = try WebAddress(request.url)
         method = try RequestHeaders.method(request.method)
         try RequestHeaders.check(request.headers, sendsDigest: request.sendsDigest)
-        headers = Self.signed(request.headers)
+        headers = Self.signed(Fence.adding(to: request, method: method))
         body =
             switch request.body {
             case .none: .none
@@ -20,7 +20,7 @@ struct OutgoingRequest: Sendable {
             }
     }
 
-    /// A request of a transfer, whose parts have been checked.
+    /// Creates a request of a transfer, whose parts have been checked.
     init(
         to address: WebAddress,
         method: String,
@@ -56,10 +56,10 @@ struct OutgoingRequest: Sendable {
         )
     }
 
-    /// The next request if an answer is a redirect.
+    /// The next request if the response is a redirect, otherwise `nil`.
     ///
-    /// As all clients do, 301 and 302 turn a POST into a GET and leave other methods alone; 303
-    /// turns everything but HEAD into a GET; 307 and 308 repeat the request as it was.
+    /// As in all clients, 301 and 302 turn a POST into a GET and keep other methods; 303 turns
+    /// every method but HEAD into a GET; 307 and 308 repeat the request unchanged.
     func redirected(status: Int, location: String?) throws(FetchFailure) -> OutgoingRequest? {
         guard [301, 302, 303, 307, 308].contains(status), let location else { return nil }
         let becomesGet =
@@ -83,7 +83,7 @@ struct OutgoingRequest: Sendable {
     }
 }
 
-/// What is sent behind the head.
+/// The body of a request.
 enum OutgoingBody: Sendable {
     case none
     case bytes([UInt8])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules for what a plugin may put into the head of a request.
+/// The rules for the headers that a plugin may send.
 ///
-/// A head is text: a line break in a value would begin another header, or another request, under
-/// the host's own name. And the headers that frame a message or choose its receiver belong to whoever
-/// makes the connection: two opinions on them are how requests are smuggled past a proxy.
+/// Headers are text: a line break in a value would start another header, or another request, in the
+/// host's name. And only the HTTP client may set the headers that frame a message or choose its
+/// receiver: if two parties interpret them differently, requests can be smuggled past a proxy.
 enum RequestHeaders {
-    /// Names and values together.
+    /// Limit of names and values together, bytes.
     static let bytesMax = 32 << 10
 
     private static let reserved: Set<String> = [
@@ -14,10 +14,15 @@ enum RequestHeaders {
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Secrets of one origin that are no business of another.
+    /// Secrets of one origin, which must not be sent to another.
     private static let credentials: Set<String> = ["authorization", "cookie"]
 
-    static func check(_ headers: [(String, String)], sendsDigest: Bool) throws(FetchFailure) {
+    /// - Parameter isFenced: whether the headers may contain the host's own fence.
+    static func check(
+        _ headers: [(String, String)],
+        sendsDigest: Bool,
+        isFenced: Bool = false
+    ) throws(FetchFailure) {
         var bytes = 0
         for (name, value) in headers {
             bytes += name.utf8.count + value.utf8.count
@@ -40,7 +45,7 @@ enum RequestHeaders {
                 )
             }
             let lower = name.lowercased()
-            guard !reserved.contains(lower) else {
+            guard !reserved.contains(lower), isFenced || !Fence.isNamed(lower) else {
                 throw .badHeader(name: name, reason: "the host sets it itself: leave it out")
             }
             guard !sendsDigest || lower != "repr-digest" else {
@@ -52,10 +57,10 @@ enum RequestHeaders {
         }
     }
 
-    /// What is still sent after a redirect.
+    /// The headers that are still sent after a redirect.
     ///
     /// - Parameters:
-    ///   - sameOrigin: whether scheme, host and port stayed as they were.
+    ///   - sameOrigin: whether scheme, host and port are unchanged.
     ///   - keepsBody: whether the body is sent again.
     static func redirected(
         _ headers: [(String, String)],
@@ -69,7 +74,7 @@ enum RequestHeaders {
         }
     }
 
-    /// The method as it is sent.
+    /// The method in the form in which it is sent.
     static func method(_ text: String) throws(FetchFailure) -> String {
         guard !text.isEmpty else { return "GET" }
         let method = text.uppercased()

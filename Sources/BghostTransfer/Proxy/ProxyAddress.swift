@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A proxy, and who we are to it.
+/// A proxy, with the credentials for it.
 struct ProxyAddress: Hashable, Sendable {
     let host: String
     let port: UInt16
-    /// `user:password`; never part of a message.
+    /// `user:password`; it must not appear in messages.
     let credentials: String?
 
-    /// What names it in messages.
+    /// The host and port that name the proxy in messages.
     var server: String { Printable.target(host, port) }
 
-    /// Reads `http://[user:password@]host[:port]`; the scheme may be left out.
+    /// Parses `http://[user:password@]host[:port]`; the scheme is optional.
     init(_ text: String) throws(Unusable) {
         var rest = text[...]
         if let mark = text.range(of: "://") {
@@ -60,7 +60,7 @@ struct ProxyAddress: Hashable, Sendable {
 }
 
 extension String {
-    /// Where a short text begins and ends in this one; `nil` if it is not there.
+    /// The range of the first occurrence of a short text; `nil` if there is none.
     fileprivate func range(of text: String) -> Range<Index>? {
         indices.lazy.compactMap { start in
             guard self[start...].hasPrefix(text) else { return nil }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which requests go through which proxy.
+/// Selects the proxy for each request.
 ///
-/// A proxy is only asked for tunnels (`CONNECT`), and to addresses that were looked up and checked
-/// here, never to names: it would look them up by itself, and lead a name of the public internet to
-/// an address inside, where the manifest does not allow it.
+/// bghost asks a proxy only for tunnels (`CONNECT`), and only to addresses that bghost has looked
+/// up and checked, not to names. A proxy would look up a name by itself, and a name of the public
+/// internet could then lead to a private address that the manifest does not permit.
 struct ProxyRules: Sendable {
     private enum Choice {
         case direct
         case through(ProxyAddress)
-        /// One is wanted that cannot be used. To go around it would be to break the operator's word.
+        /// The operator set a proxy that cannot be used.
+        ///
+        /// A direct connection would violate that setting.
         case unusable(variable: String, reason: String)
     }
 
@@ -20,7 +22,7 @@ struct ProxyRules: Sendable {
     init(environment: (String) -> String?) {
         func first(_ names: [String]) -> (name: String, value: String)? {
             for name in names {
-                // An empty one counts: it takes back what a later one says.
+                // An empty variable counts: it overrides the ones after it.
                 if let value = environment(name) { return (name, value) }
             }
             return nil
@@ -41,9 +43,9 @@ struct ProxyRules: Sendable {
             .compactMap { ProxyException($0) }
     }
 
-    /// The proxy on the way to an address; `nil` if there is none.
+    /// The proxy for an address; `nil` if the connection is direct.
     func proxy(for address: WebAddress) throws(FetchFailure) -> ProxyAddress? {
-        // Nobody means the proxy's own machine by this one's name.
+        // A loopback address means this machine, not the proxy's, so it needs a direct connection.
         guard !address.isLoopback, !exceptions.contains(where: { $0.covers(address) }) else {
             return nil
         }
@@ -57,15 +59,17 @@ struct ProxyRules: Sendable {
 }
 
 extension WebAddress {
-    /// Whether it is this machine by what it says, without a lookup.
+    /// Whether the host is this machine by its name or address, without a lookup.
     fileprivate var isLoopback: Bool {
         guard let bytes = literal?.bytes else { return host == "localhost" }
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 }
 
-/// A member of `NO_PROXY`: `*`, a name with all below it, an address, or a block of addresses; the
-/// first three may have a port.
+/// An entry of `NO_PROXY`: `*`, a name with all its subdomains, an address, or a block of
+/// addresses.
+///
+/// A name or an address may have a port.
 struct ProxyException: Sendable {
     private enum Place {
         case everything
@@ -76,7 +80,7 @@ struct ProxyException: Sendable {
     private let place: Place
     private let port: UInt16?
 
-    /// `nil` if it is none of these.
+    /// Parses an entry; returns `nil` if it is invalid.
     init?(_ text: Substring) {
         if text == "*" {
             place = .everything
@@ -92,7 +96,7 @@ struct ProxyException: Sendable {
             port = nil
             return
         }
-        // An IPv6 address is full of colons, and has brackets where a port follows.
+        // An IPv6 address without brackets contains colons and no port.
         if let address = Self.address(text) {
             place = .block(address: address.bytes, bits: address.bytes.count * 8)
             port = nil
@@ -100,6 +104,7 @@ struct ProxyException: Sendable {
         }
         let hasDot = text.hasPrefix(".") || text.hasPrefix("*.")
         let name = hasDot ? text.drop { $0 == "*" }.dropFirst() : text
+        // An invalid host excepts nothing.
         guard let authority = try? Authority(Array(name.utf8)[...], defaultPort: 0) else {
             return nil
         }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large the chunks of an upload are: large where they are taken quickly, since each is handed
-/// through three threads; small where they lie in memory for long.
+/// Adapts the chunk size of an upload: large chunks where the server takes them quickly, since each
+/// chunk crosses three threads; small ones where they would occupy memory for long.
 package struct ChunkPace {
     package static let bytesMin = 64 << 10
     package static let bytesMax = 1 << 20
-    /// A chunk that is taken sooner than this, nanoseconds, is followed by a larger one.
+    /// If the connection takes a chunk in less than this time, nanoseconds, the next one is larger.
     package static let quick: UInt64 = 10_000_000
 
-    /// Of the next chunk, at the most.
+    /// The size limit of the next chunk, bytes.
     package private(set) var bytes = 128 << 10
     private var askedAt: UInt64?
 
     package init() {}
 
-    /// The next chunk is wanted, so the one before has been taken.
+    /// Records that the next chunk is wanted, so the previous one has been taken.
     ///
     /// - Parameter now: monotonic nanoseconds.
     package mutating func asked(now: UInt64) {

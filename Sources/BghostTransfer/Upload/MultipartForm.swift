@@ -2,14 +2,14 @@
 
 internal import BghostCore
 
-/// A form with one file in it (`multipart/form-data`, RFC 7578).
+/// A form with one file (`multipart/form-data`, RFC 7578).
 struct MultipartForm {
     let contentType: String
     let head: [UInt8]
     let tail: [UInt8]
 
-    /// - Parameter id: its characters end the file, and 80 bits of chance in it keep the file from
-    ///   having them.
+    /// - Parameter id: part of the boundary; its 80 random bits ensure that the file does not
+    ///   contain the boundary.
     init(_ id: RunID, _ field: String, _ fileName: String, _ type: String) {
         let boundary = "bghost-\(id)"
         contentType = "multipart/form-data; boundary=\(boundary)"
@@ -22,7 +22,7 @@ struct MultipartForm {
         tail = Array("\r\n--\(boundary)--\r\n".utf8)
     }
 
-    /// As browsers do it: what would end the text or the line is percent-encoded.
+    /// Percent-encodes the characters that would end the text or the line, as browsers do.
     private static func quoted(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

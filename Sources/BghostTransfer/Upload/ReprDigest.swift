@@ -4,8 +4,8 @@ internal import BghostCore
 internal import Crypto
 internal import NIOCore
 
-/// The value of `Repr-Digest` (RFC 9530): the SHA-256 of a body, by which its receiver can tell
-/// that it has the whole of it.
+/// The value of `Repr-Digest` (RFC 9530): the SHA-256 of a body, by which the receiver can verify
+/// that the body is complete.
 enum ReprDigest {
     static func value(of body: FetchBody) async throws -> String {
         var hash = SHA256()

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file, or the rest of one, with what stands around it in a message.
+/// A file, or the rest of one, with the bytes before and after it in a message.
 struct UploadBody: Sendable {
     var prefix: [UInt8] = []
     let file: UploadFile
-    /// Where in the file it begins.
+    /// The offset in the file of the first byte to send.
     var from = 0
     var suffix: [UInt8] = []
-    /// Counts what has been handed to the connection.
+    /// Counts the bytes handed to the connection.
     var meter: TransferMeter?
 
-    /// How many bytes it has.
+    /// The length of the whole body, bytes.
     var length: Int { prefix.count + file.size - from + suffix.count }
 }

@@ -3,7 +3,7 @@
 internal import BghostLinux
 internal import NIOCore
 
-/// The bytes of a body, read as fast as the connection takes them.
+/// The bytes of a body, read as fast as the connection takes them, in chunks.
 struct UploadChunks: AsyncSequence, Sendable {
     let body: UploadBody
 
@@ -26,7 +26,7 @@ struct UploadChunks: AsyncSequence, Sendable {
         private let body: UploadBody
         private var offset: Int
         private var place = Place.prefix
-        /// The next chunk, which is read while the connection takes the one before.
+        /// The next chunk; it is read while the connection sends the previous one.
         private var ahead: EventLoopFuture<ByteBuffer>?
         private var pace = ChunkPace()
 
@@ -62,8 +62,8 @@ struct UploadChunks: AsyncSequence, Sendable {
                 ahead =
                     offset < body.file.size
                     ? body.file.chunk(at: offset, bytesMax: bytes) : nil
-                // Before the last bytes leave: without them the server has no whole body, so it
-                // cannot mistake a mixture of two versions for a file.
+                // Check this before the last bytes are sent: without them the server has no
+                // complete body, so it cannot accept a mixture of two versions as the file.
                 if offset == body.file.size { try body.file.checkUnchanged() }
                 return chunk
             case .suffix:

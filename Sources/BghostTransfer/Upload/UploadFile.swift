@@ -6,17 +6,17 @@ internal import NIOCore
 
 /// A regular file that is sent as the body of a request.
 ///
-/// Whoever opens it decides whether the plugin may read it; from then on only the descriptor is
-/// used, so a path that is replaced meanwhile changes nothing. Read by position: the descriptor's
+/// The caller decides whether the plugin may read the file, and opens it. From then on only the
+/// descriptor is used, so replacing the path has no effect. Reads are by position: the descriptor's
 /// own offset is neither used nor moved, and several readers may share one `UploadFile`.
 package final class UploadFile: Sendable {
     /// The length of the body, bytes.
     package let size: Int
     private let descriptor: Int32
-    /// What it looked like when it was taken over.
+    /// The file's size, time and inode when the descriptor was passed in.
     let stamp: FileStamp
 
-    /// Takes over a descriptor that is open for reading.
+    /// Takes ownership of a descriptor that is open for reading.
     ///
     /// The descriptor is closed with this object, and also if this fails.
     package init(owning descriptor: Int32) throws(FetchFailure) {
@@ -34,17 +34,18 @@ package final class UploadFile: Sendable {
         close(descriptor)
     }
 
-    /// Fails if the file was written to since it was taken over.
+    /// Throws if the file was written to since the descriptor was passed in.
     ///
-    /// The kernel stamps files by its clock tick: a write within the same few milliseconds as the
-    /// opening that also keeps the size is not seen. A server that checks the digest sees it.
+    /// The kernel takes file times from its clock tick: a write that keeps the size, within the
+    /// same few milliseconds as the opening, is not detected. A server that checks the digest
+    /// detects it.
     func checkUnchanged() throws(FetchFailure) {
         guard try FileStamp(of: descriptor) == stamp else { throw .fileChanged }
     }
 
-    /// Begins to read from a position before the end: so many bytes at the most, and at least one.
+    /// Starts reading at a position before the end; reads at least one byte and at most `bytesMax`.
     func chunk(at offset: Int, bytesMax: Int) -> EventLoopFuture<ByteBuffer> {
-        // Disks may block for long, which no thread of the cooperative pool should.
+        // A disk may block for long; a thread of the cooperative pool should not.
         DiskThreads.begin { try self.readChunk(at: offset, bytesMax) }
     }
 
@@ -58,7 +59,7 @@ package final class UploadFile: Sendable {
             }
         }
         guard count > 0 else {
-            // Cut off since its size was taken, or the disk failed.
+            // The file was truncated since its size was read, or the disk failed.
             try checkUnchanged()
             throw FetchFailure.badFile(reason: "the disk reports an error")
         }
@@ -67,9 +68,9 @@ package final class UploadFile: Sendable {
 }
 
 extension FileStamp {
-    /// What a regular file looks like now.
+    /// The current size, modification time and inode of a regular file.
     ///
-    /// Not the change time: renaming a file, as spoolers do, changes that too.
+    /// It leaves the change time out: renaming a file, as spoolers do, changes that too.
     init(of descriptor: Int32) throws(FetchFailure) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {

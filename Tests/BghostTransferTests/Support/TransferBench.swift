@@ -34,6 +34,8 @@ final class TransferBench: Sendable {
         self.folder = folder
         self.clock = clock
         self.journal = journal ?? MemoryTransferJournal()
+        var network = network
+        network.connectTimeout = .patient
         engine = TransferEngine(
             limits: limits,
             journal: self.journal,
@@ -91,6 +93,20 @@ final class TransferBench: Sendable {
     }
 }
 
+extension Duration {
+    /// A test's server may have to wait for a processor.
+    static var patient: Duration { .seconds(3600) }
+}
+
+extension NetworkSettings {
+    /// Those of this process, for servers that may have to wait for a processor.
+    static var patient: NetworkSettings {
+        var settings = NetworkSettings.system
+        settings.connectTimeout = .patient
+        return settings
+    }
+}
+
 /// Runs a test with an engine, which is shut down after.
 func withBench(
     _ bench: TransferBench,
@@ -117,6 +133,7 @@ final class TransferWitness: TransferObserver {
         var ends: [SessionEnd] = []
         var errors: [TransferJournalError] = []
         var expired: [TransferRecord] = []
+        var dropped: [TransferRecord] = []
         var waits: [Wait] = []
         var endWaits: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -127,6 +144,7 @@ final class TransferWitness: TransferObserver {
     var ends: [SessionEnd] { state.withLock { $0.ends } }
     var errors: [TransferJournalError] { state.withLock { $0.errors } }
     var expired: [TransferRecord] { state.withLock { $0.expired } }
+    var dropped: [TransferRecord] { state.withLock { $0.dropped } }
     /// The faults of all attempts, in order.
     var faults: [TransferFault.Code] {
         records.filter { [.retrying, .failed].contains($0.status.state) }
@@ -156,6 +174,10 @@ final class TransferWitness: TransferObserver {
 
     func endsExpired(_ records: [TransferRecord]) {
         state.withLock { $0.expired += records }
+    }
+
+    func keptEndsDropped(_ records: [TransferRecord]) {
+        state.withLock { $0.dropped += records }
     }
 
     func journalFailed(_ error: TransferJournalError) {

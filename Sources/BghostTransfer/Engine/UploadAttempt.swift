@@ -5,8 +5,8 @@ internal import BghostCore
 internal import Crypto
 internal import NIOCore
 
-/// One attempt to bring a file to a server.
-struct UploadCarrier: Sendable {
+/// One attempt to upload a file.
+struct UploadAttempt: Sendable {
     let attempt: Attempt
     let form: UploadForm
 
@@ -34,7 +34,7 @@ struct UploadCarrier: Sendable {
         }
     }
 
-    /// Fails if it is not the file that was to be sent.
+    /// Throws if the file is not the one that was to be sent.
     private func check(_ file: UploadFile, _ point: TransferPoint) async throws {
         guard Int64(file.size) <= request.bytesMax else {
             throw TransferFault.tooLarge(request.bytesMax)
@@ -49,7 +49,7 @@ struct UploadCarrier: Sendable {
             attempt.meter.add(chunk.readableBytes)
         }
         guard Array(hash.finalize()) == wanted else {
-            // The file will not change by itself.
+            // Not retryable, since the file will not change by itself.
             throw TransferFault(.file, "the file does not have the SHA-256 that it should have")
         }
     }
@@ -66,6 +66,7 @@ struct UploadCarrier: Sendable {
                 enter: attempt.enter
             ) { head, response, hop -> TransferAnswer? in
                 attempt.meter.add(0)
+                // Ignore an invalid `Location`.
                 let location = head["location"].flatMap { try? hop.address.resolving($0).url }
                 switch plan.take(head, location: location) {
                 case .proceed: return nil
@@ -80,8 +81,8 @@ struct UploadCarrier: Sendable {
                 }
             }
             if let answer { return answer }
-            // The place that was made must not be forgotten, or what is sent there would be sent
-            // once more to another.
+            // Record the URL of a new upload resource at once. If it were lost, the bytes sent
+            // there would be sent again to another one.
             if plan.point.uploadURL != before.uploadURL {
                 try await attempt.settle(plan.point)
             } else if plan.point != before {
@@ -91,7 +92,10 @@ struct UploadCarrier: Sendable {
         throw TransferFault(.incomplete, "the server takes the file in small pieces")
     }
 
-    /// Requests of one attempt: a server that takes a byte at a time is made to wait in between.
+    /// The most requests of one attempt.
+    ///
+    /// A server that accepts a byte at a time reaches this limit, and the next attempt starts after
+    /// a backoff.
     private static let stepsMax = 64
 
     private func outgoing(
@@ -128,7 +132,7 @@ struct UploadCarrier: Sendable {
         }
         let method = plan.method(of: step) ?? request.effectiveMethod
         if method == "POST" || method == "PUT" {
-            // Who has seen it before need not do it twice.
+            // The key lets the server recognize a repeated request.
             extra.append(TransferHeader("Idempotency-Key", request.id.description))
         }
         return try attempt.outgoing(

@@ -4,14 +4,14 @@ internal import AsyncHTTPClient
 internal import BghostCore
 internal import NIOCore
 
-/// One attempt to bring a file here.
-struct DownloadCarrier: Sendable {
+/// One attempt to download a file.
+struct DownloadAttempt: Sendable {
     let attempt: Attempt
 
     private var request: TransferRequest { attempt.request }
 
     func run(from point: TransferPoint) async -> AttemptResult {
-        // Where it stood and where it stands, for those who count attempts that bring nothing.
+        // The position before and after, for the machine that counts attempts without progress.
         var held: Int64 = 0
         var reached = Reached(point: point)
         do {
@@ -46,8 +46,8 @@ struct DownloadCarrier: Sendable {
         }
     }
 
-    /// How long the file is, if it has been put in its place by a process that was killed before it
-    /// could write that down.
+    /// The file's length, if a process that was killed had moved the file into place but had not
+    /// yet recorded that; otherwise `nil`.
     private func placed(_ point: TransferPoint) async throws -> Int64? {
         guard let inode = point.source?.inode, let total = point.total else { return nil }
         let wanted = (request.digest.flatMap { ContentDigest(.sha256, $0) } ?? point.digest)
@@ -62,13 +62,13 @@ struct DownloadCarrier: Sendable {
         }
     }
 
-    /// How far it has come.
+    /// How far the attempt has come.
     private struct Reached {
         var point: TransferPoint
         var end: Int64 = 0
     }
 
-    /// Fills the file.
+    /// Requests the missing bytes and writes them to the file.
     private func receive(
         _ ask: DownloadAsk,
         _ point: TransferPoint,
@@ -83,7 +83,7 @@ struct DownloadCarrier: Sendable {
             extra.append(TransferHeader("If-Range", validator))
         }
         if request.effectiveMethod != "GET" {
-            // Who has seen it before need not do it twice.
+            // The key lets the server recognize a repeated request.
             extra.append(TransferHeader("Idempotency-Key", request.id.description))
         }
         let outgoing = try attempt.outgoing(
@@ -115,8 +115,18 @@ struct DownloadCarrier: Sendable {
                 try await take(response, into: part, count, &reached)
                 try check(head, reached)
             }
-            // Of the whole file, of which this may have been the rest.
-            return TransferAnswer(status: 200, headers: head.headers)
+            return TransferAnswer(
+                status: 200,
+                headers: head.status == 206 ? Self.headersOfWhole(head) : head.headers
+            )
+        }
+    }
+
+    /// The headers of a partial response without those that describe the part: the handler of the
+    /// transfer gets the whole file.
+    private static func headersOfWhole(_ head: AnswerHead) -> [TransferHeader] {
+        head.headers.filter {
+            !["content-range", "content-digest", "content-md5"].contains($0.name)
         }
     }
 
@@ -132,7 +142,7 @@ struct DownloadCarrier: Sendable {
         )
     }
 
-    /// Makes the file ready for the bytes from an offset on.
+    /// Prepares the file for the bytes from an offset on.
     private func start(
         _ part: PartFile,
         holding length: Int64,
@@ -141,8 +151,9 @@ struct DownloadCarrier: Sendable {
     ) async throws {
         do {
             if from == 0, attempt.mustSettle {
-                // Before a byte of another version is in the file: after a crash in between, the
-                // one that is written down would be taken for the one that is there.
+                // Do this before a byte of another version is in the file. After a crash in
+                // between, the recorded version would otherwise be taken for the version in the
+                // file.
                 try await attempt.settle(TransferPoint(boot: attempt.boot))
             }
             if from != length { try await onDisk { try part.truncate(to: from) } }
@@ -165,14 +176,28 @@ struct DownloadCarrier: Sendable {
             point.bytes = end
             attempt.moved(point)
         }
+        var reservation: UInt64 = 0
+        defer { attempt.access.releaseRoom(reservation, for: request.file) }
         var cause: (any Error)?
         do {
+            if let length {
+                do {
+                    reservation = try attempt.access.reserveRoom(length, for: request.file)
+                } catch {
+                    throw AttemptFailure(reading: error)
+                }
+            }
             for try await buffer in response.body {
                 attempt.meter.add(buffer.readableBytes)
                 guard Int64(buffer.readableBytes) <= request.bytesMax - writer.end else {
                     throw AttemptFailure(.tooLarge(request.bytesMax))
                 }
                 do {
+                    try attempt.access.takeRoom(
+                        buffer.readableBytes,
+                        from: &reservation,
+                        for: request.file
+                    )
                     try await writer.add(buffer)
                 } catch {
                     throw AttemptFailure(reading: error)
@@ -181,7 +206,7 @@ struct DownloadCarrier: Sendable {
         } catch {
             cause = Self.unpacking(error) ?? error
         }
-        // What has come before a connection broke is what the next attempt begins behind.
+        // Write what arrived before the connection broke; the next attempt continues behind it.
         do {
             try await writer.flush()
             reached.end = writer.end
@@ -200,7 +225,7 @@ struct DownloadCarrier: Sendable {
         }
     }
 
-    /// Checks what has come, and puts it in its place.
+    /// Checks the received file and moves it into place.
     private func finish(
         _ part: PartFile,
         _ point: TransferPoint,
@@ -230,10 +255,13 @@ struct DownloadCarrier: Sendable {
         }
         var answer = answer
         answer.bytes = length
+        if let index = answer.headers.firstIndex(where: { $0.name == "content-length" }) {
+            answer.headers[index].value = String(length)
+        }
         return answer
     }
 
-    /// What went wrong when a packed body was unpacked; `nil` if it is about something else.
+    /// The failure of decompressing a body; `nil` if the error is not about that.
     private static func unpacking(_ error: any Error) -> AttemptFailure? {
         guard String(reflecting: type(of: error)).hasPrefix("NIOHTTPCompression.") else {
             return nil

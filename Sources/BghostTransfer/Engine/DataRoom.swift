@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How much space a plugin's data directory has left for the files that the daemon writes there.
+///
+/// The daemon measures the folder from time to time. A transfer reserves its bytes here before it
+/// writes them, so that transfers cannot exceed the limit between two measurements, nor while the
+/// plugin has no run. If the server announces the length of a file, the transfer reserves all of it
+/// first: otherwise several files could share the room in parts, and none of them would be whole.
+/// Safe from any thread.
+package final class DataRoom: Sendable {
+    private struct State {
+        var limit: UInt64
+        /// Size of the folder at the last measurement, bytes.
+        var counted: UInt64 = 0
+        /// Bytes written since that measurement began.
+        var taken: UInt64 = 0
+        /// Bytes reserved for transfers that have not received them yet.
+        var reserved: UInt64 = 0
+
+        func hasRoom(for bytes: UInt64) -> Bool {
+            let (used, overflow) = (counted &+ taken &+ reserved).addingReportingOverflow(bytes)
+            return !overflow && used <= limit - DataRoom.margin(limit)
+        }
+    }
+
+    /// Absolute path.
+    package let folder: String
+    private let state: Mutex<State>
+    private let onFull: @Sendable () -> Void
+
+    /// - Parameter onFull: called on any thread when space was refused. Files may have been removed
+    ///   since the last measurement, so the receiver should measure again.
+    package init(folder: String, bytesMax limit: UInt64, onFull: @escaping @Sendable () -> Void) {
+        self.folder = folder
+        self.onFull = onFull
+        state = Mutex(State(limit: limit))
+    }
+
+    /// Sets the limit, after the manifest changed.
+    package func setLimit(_ bytes: UInt64) { state.withLock { $0.limit = bytes } }
+
+    /// Reserves space for a file whose length is known.
+    ///
+    /// Every reservation must be returned with ``release(_:)``, less the bytes that
+    /// ``take(_:from:)`` has used.
+    ///
+    /// - Returns: `false` if there is not enough space; then nothing is reserved.
+    package func reserve(_ bytes: UInt64) -> Bool {
+        let isReserved = state.withLock { state in
+            guard state.hasRoom(for: bytes) else { return false }
+            state.reserved &+= bytes
+            return true
+        }
+        if !isReserved { onFull() }
+        return isReserved
+    }
+
+    /// Returns the unused bytes of a reservation.
+    package func release(_ bytes: UInt64) {
+        state.withLock { $0.reserved -= min($0.reserved, bytes) }
+    }
+
+    /// Takes space for bytes that are about to be written.
+    ///
+    /// - Parameter reservation: the bytes that the caller has reserved; used first.
+    /// - Returns: `false` if there is not enough space; then nothing is taken.
+    package func take(_ bytes: UInt64, from reservation: inout UInt64) -> Bool {
+        let part = min(bytes, reservation)
+        let isTaken = state.withLock { state in
+            // Also for reserved bytes: the plugin may have written in the meantime.
+            guard state.hasRoom(for: bytes - part) else { return false }
+            state.reserved -= min(state.reserved, part)
+            state.taken &+= bytes
+            return true
+        }
+        if isTaken { reservation -= part } else { onFull() }
+        return isTaken
+    }
+
+    /// A disk stores files in blocks, so they use a little more than their length.
+    ///
+    /// This margin prevents a transfer alone from bringing its plugin over the limit.
+    fileprivate static func margin(_ limit: UInt64) -> UInt64 { min(limit / 64, 1 << 20) }
+
+    /// The bytes taken so far.
+    ///
+    /// Read it when a measurement begins and pass it to ``counted(_:takenBefore:)`` when the
+    /// measurement ends.
+    package var taken: UInt64 { state.withLock { $0.taken } }
+
+    /// Records the result of a measurement, which includes all bytes taken before it began.
+    ///
+    /// Bytes taken during the measurement may count twice until the next one.
+    package func counted(_ bytes: UInt64, takenBefore: UInt64) {
+        state.withLock { state in
+            state.counted = bytes
+            state.taken -= min(state.taken, takenBefore)
+        }
+    }
+
+    /// Whether a file lies in the folder.
+    func holds(_ path: String) -> Bool { path.hasPrefix(folder + "/") }
+}

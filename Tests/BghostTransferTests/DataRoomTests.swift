@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTransfer
+import Synchronization
+import Testing
+
+@Suite struct DataRoomTests {
+    private static let limit: UInt64 = 64 << 20
+
+    @Test func `What is taken is not there any more, also between two counts`() {
+        let refusals = Mutex(0)
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {
+            refusals.withLock { $0 += 1 }
+        }
+        room.counted(32 << 20, takenBefore: 0)
+        #expect(room.take(16 << 20))
+        #expect(!room.take(16 << 20))
+        #expect(refusals.withLock { $0 } == 1)
+        // Smaller ones fit, but for the margin of a mebibyte.
+        #expect(room.take(15 << 20))
+        #expect(!room.take(1))
+    }
+
+    @Test func `A count knows what was taken before it began, and not what was taken since`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        #expect(room.take(20 << 20))
+        let before = room.taken
+        #expect(room.take(20 << 20))
+        room.counted(20 << 20, takenBefore: before)
+        #expect(room.taken == 20 << 20)
+        #expect(!room.take(24 << 20))
+        #expect(room.take(23 << 20))
+    }
+
+    @Test func `A reservation keeps others out, and its own bytes are not counted twice`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        #expect(room.reserve(40 << 20))
+        #expect(!room.reserve(40 << 20))
+        #expect(!room.take(24 << 20))
+        var reservation: UInt64 = 40 << 20
+        let isTaken = room.take(30 << 20, from: &reservation)
+        #expect(isTaken && reservation == 10 << 20)
+        #expect(room.taken == 30 << 20)
+        // A measurement sees what was written, and not what is still to come.
+        room.counted(30 << 20, takenBefore: room.taken)
+        #expect(!room.take(24 << 20))
+        room.release(reservation)
+        #expect(room.take(24 << 20))
+    }
+
+    @Test func `More than was reserved needs room of its own`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        #expect(room.reserve(1 << 20))
+        var reservation: UInt64 = 1 << 20
+        let isAll = room.take(64 << 20, from: &reservation)
+        #expect(!isAll && reservation == 1 << 20)
+        let isSome = room.take(2 << 20, from: &reservation)
+        #expect(isSome && reservation == 0 && room.taken == 2 << 20)
+    }
+
+    @Test func `Lengths that no disk has are refused`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        #expect(!room.reserve(.max))
+        #expect(!room.take(.max))
+        #expect(room.reserve(1 << 20) && !room.reserve(.max))
+    }
+
+    @Test func `Room comes back by a count and by another limit`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        room.counted(.max / 2, takenBefore: 0)
+        #expect(!room.take(1))
+        room.counted(0, takenBefore: 0)
+        #expect(room.take(1))
+        room.setLimit(0)
+        #expect(!room.take(1))
+    }
+}
+
+extension DataRoom {
+    fileprivate func take(_ bytes: UInt64) -> Bool {
+        var none: UInt64 = 0
+        return take(bytes, from: &none)
+    }
+}
