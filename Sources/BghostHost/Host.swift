@@ -3,94 +3,104 @@
 internal import BghostCore
 package import BghostLinux
 internal import BghostStore
+internal import BghostTransfer
 internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
-/// The daemon's heart: accepts requests, begins their runs in workers, holds the runs to their limits
-/// and records how they end.
+/// The core of the daemon: accepts requests, starts their runs, enforces limits and records outcomes.
 ///
-/// It is an actor on the reactor's thread. That thread waits for workers, timers and clients, and runs
-/// everything here; so a frame that comes in is handled where the run's state is, without a lock and
-/// without waking anybody. Nothing here may block.
+/// It is an actor on the reactor's thread. That thread waits for workers, timers and clients, and
+/// runs all code of the actor; an incoming frame is therefore handled without a lock and without
+/// waking another thread. Nothing here may block.
 package actor Host {
     package nonisolated let reactor: Reactor
     nonisolated let log: HostLog
     let configuration: HostConfiguration
     let spawner: Spawner
-    /// Where what may wait for a disk is looked at.
-    var dataThread: WorkThread?
+    let threads = BlockingThreads()
+    /// The inspection budgets by plugin name.
+    var inspectionBudgets: [String: InspectionBudget] = [:]
+    /// Watches the files of plugins; `nil` if the kernel cannot provide it.
+    var libraryWatch: FileWatch?
+    /// The disk space of the data directories by plugin.
+    var dataRooms: [String: DataRoom] = [:]
+    /// The number of workers that may have started processes.
+    var workersWithTrees = 0
     nonisolated let family: ProcessFamily
     let store: any Store
-    /// The manifest that is in force; the configuration has the first one.
+    /// The current manifest; the configuration contains the first one.
     var manifest: Manifest
     var isReloading = false
+    /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
+    var isTakingUp = false
+    var reloadTurns: [CheckedContinuation<Void, Never>] = []
     let startedAt = WallClock.now
-    var patience: HostPatience { configuration.patience }
-    /// How many runs may be under way at once.
+    var timeouts: HostTimeouts { configuration.timeouts }
+    /// The maximum number of concurrent runs.
     var slotsMax: Int { scheduler.settings.slots }
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
-    /// What is known against plugins, by their names.
-    var charges: [String: PluginCharge] = [:]
+    /// The crash histories by plugin name.
+    var crashHistories: [String: PluginCrashHistory] = [:]
     let hostBuild: String
 
-    /// Decides what runs, when, and what becomes of it.
+    /// The dead letters of each plugin.
+    var deadLetterIndex: DeadLetterIndex
+
+    /// Decides which runs start, when they start, and how failures are handled.
     var scheduler: Scheduler
-    /// What it has decided and nobody has carried out yet.
+    /// Decisions of the scheduler that are not carried out yet.
     var decisions: [SchedulerEffect] = []
     var isCarryingOut = false
-    /// The number of each run that the scheduler knows.
+    /// The run numbers by the scheduler's tickets.
     var runOfTicket = TicketTable()
-    var clockWatch: ClockWatch?
-    /// What somebody has moved the wall clock by, nanoseconds.
-    var clockOffset: Int64 = 0
-    /// The date for which a timer is armed, and that timer.
+    let clock: DaemonClock
+    /// The date for which a timer is armed; `armedDates` is the deadline of that timer.
     var armedDate: Int64?
     var armedDates: UInt64 = 0
-    /// When the clock is looked at again, as long as it is doubted.
+    /// When a doubted clock is checked again.
     var armedClock: UInt64 = 0
-    /// What is known of the machine, if some task wants to know.
-    var facts: MachineFacts?
-    /// What of it is watched.
-    var watched: RequirementSet = []
-    /// The deadline of the facts that is armed.
+    /// Watches what tasks and requests require of the machine.
+    let facts: FactMonitor
+    /// The armed deadline of the facts.
     var armedFacts: UInt64 = 0
     var runs = RunTable()
     var runsBeingStopped = 0
     var timers = TimerHeap()
     var placement = Placement()
-    /// Transfers, where the manifest has sessions or an earlier daemon has left some.
+    /// Transfers; `nil` if the manifest has no sessions and no earlier daemon left transfers.
     var transferTable: TransferTable?
-    /// Held libraries that were loaded into this process.
-    ///
-    /// Images stay, and the loader knows them by the number of their descriptor: were it used again,
-    /// another library would be taken for this one.
-    var librariesInDaemon: [HeldLibrary] = []
-    var carriers: [UInt32: Carrier] = [:]
-    var lastSerial: UInt32 = 0
+    var executors: [UInt32: RunExecutor] = [:]
+    var serials: SerialNumbers
     var dirty: [Worker] = []
     var effects: [RunMachine.Effect] = []
-    /// Those who wait for the end of a request's run, each by a number of its own.
-    var waiters: [RunID: [UInt64: CheckedContinuation<RunRecord?, Never>]] = [:]
-    var lastWaiter: UInt64 = 0
-    /// Where packets and output are received.
+    let waiters = RunWaiters()
+    /// The buffer for received packets.
     ///
-    /// It lives as long as the process, as hosts do but in tests.
+    /// It is never freed, because a host lives as long as the process, except in tests.
     let packet = UnsafeMutableRawBufferPointer.allocate(
         byteCount: FrameLayout.packetBytesMax,
         alignment: 16
     )
+    /// The buffer for output; a pipe holds no more, so one read empties it.
+    ///
+    /// It is separate from `packet`, which may contain unread frames. It is never freed either.
+    let printed = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    let digests = LibraryDigests()
+    /// The details of runs that have just ended, until their ends are committed.
+    var detailsOfEnded: [RunID: RunDetails] = [:]
     var controlGroup: ControlGroup?
     let state: StateDirectory
     var isDraining: Bool { scheduler.isDraining }
     var isBackingUp = false
-    /// What plugins want people to be told; `nil` if nobody delivers it.
+    var storeWatch = StoreWatch()
+    /// The notifications of plugins; `nil` if no task delivers them.
     var notifications: HostOutbox?
     var drained: [CheckedContinuation<Void, Never>] = []
-    /// Whether a drain waits for nobody.
-    private var isHurried = false
+    /// Whether a drain is forced.
+    var isHurried = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         reactor.asUnownedSerialExecutor()
@@ -108,10 +118,22 @@ package actor Host {
         log = configuration.log
         self.state = state
         self.store = store
+        deadLetterIndex = DeadLetterIndex(limit: configuration.deadLettersMax)
         hostBuild = configuration.build
+        serials = SerialNumbers(after: configuration.lastSerial)
         family = ProcessFamily(isSubreaper: configuration.isSubreaper)
-        reactor = try Reactor()
-        spawner = try Spawner()
+        let reactor = try Reactor()
+        self.reactor = reactor
+        clock = DaemonClock(reactor)
+        let spawner = try Spawner()
+        self.spawner = spawner
+        facts = FactMonitor(configuration.manifest.host.facts, reactor: reactor) {
+            wanted,
+            definitions in
+            configuration.factSources?(wanted)
+                ?? FactSettings(definitions, storage: configuration.stateDirectory)
+                .sources(for: wanted, spawner: spawner)
+        }
         manifest = configuration.manifest
         var random = SystemRandomNumberGenerator()
         let settings = Scheduler.Settings(
@@ -130,33 +152,34 @@ package actor Host {
 
     // MARK: Start and end
 
-    /// Says who sees to it that workers keep to their memory and threads.
+    /// Logs whether the kernel or the daemon enforces the limits of workers.
     private func tellWhoLimits() {
         let held = controlGroup?.controllers.sorted() ?? []
         log.write(
             .info,
             "host.limits",
             held.isEmpty
-                ? "no controllers of cgroup v2 are delegated: bghost watches the memory of workers itself"
+                ? "no controllers of cgroup v2 are delegated: bghost watches the memory of workers and of"
+                    + " what they start itself, and refuses them shared memory"
                 : "the kernel holds workers to their limits of \(held.joined(separator: " and "))"
         )
     }
 
     static func slots(_ manifest: Manifest) -> Int {
-        manifest.host.slots ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) * 2)
+        // With one slot, a single run would block all others.
+        manifest.host.slots ?? max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
-    /// Looks at the plugins, takes over what the daemon before this one left, and begins to accept
-    /// requests.
+    /// Recovers the state of the previous daemon and starts to accept requests.
     ///
-    /// A plugin that cannot be used does not keep the host from starting: its tasks wait, and the log
-    /// and `status` say why.
+    /// A plugin that cannot be used does not prevent the start: its tasks wait, and the log and
+    /// `status` report the reason.
     private func start() throws(HostError) {
         controlGroup = ControlGroup(name: "bghost-\(getpid())")
-        definePlugins()
         watchClock()
-        startFacts()
+        watchFacts()
         try recover()
+        watchStore()
         reactor.lookAtClock()
         startWakes()
         lookAtClock()
@@ -170,9 +193,12 @@ package actor Host {
         tellWhoLimits()
     }
 
-    /// Takes the state directory, opens the store, and starts a host on both.
+    /// Locks the state directory, opens the store, and starts a host with both.
     package static func running(_ configuration: HostConfiguration) async throws -> Host {
-        let state = try StateDirectory(configuration.stateDirectory)
+        let state = try StateDirectory(
+            configuration.stateDirectory,
+            isLax: configuration.isLax
+        )
         let store: any Store
         do {
             try configuration.beforeStart?()
@@ -181,10 +207,23 @@ package actor Host {
             state.unlock()
             throw error
         }
-        let host = try Host(configuration, state, store)
-        host.reactor.start(client: host)
+        let host: Host
+        do {
+            host = try Host(configuration, state, store)
+            do {
+                try host.reactor.start(client: host)
+            } catch {
+                host.spawner.end()
+                throw error
+            }
+        } catch {
+            store.close()
+            state.unlock()
+            throw error
+        }
         do {
             try await host.openTransfers()
+            await host.definePlugins()
             try await host.start()
         } catch {
             await host.endTransfers()
@@ -197,80 +236,13 @@ package actor Host {
         return host
     }
 
-    /// Takes no new work, asks every run to stop, and returns once the last worker is gone.
-    ///
-    /// Bounded: each run has its grace, each worker the finish limit.
-    package func drain() async {
-        guard !isDraining else {
-            await waitUntilDrained()
-            return
-        }
-        decide { scheduler, now, _ in scheduler.drain(now: now) }
-        log.write(.info, "host.draining", "\(runs.count) runs are asked to stop")
-        for number in runs.numbers { handle(.stop(.drain), of: number) }
-        for carrier in carriers.values where carrier.isIdle { retire(carrier) }
-        if isHurried { hurry() }
-        await waitUntilDrained()
-        await endTransfers()
-        // Before the spawner, which its probes need to the last.
-        facts?.stop()
-        // Behind the removal of the workers' own groups, which is on its way there.
-        if let controlGroup {
-            await withCheckedContinuation { continuation in
-                spawner.perform {
-                    controlGroup.remove()
-                    continuation.resume()
-                }
-            }
-        }
-        // Everything that has ended is in it; it waits for the disk, so it is not done here.
-        await withCheckedContinuation { continuation in
-            spawner.perform { [store] in
-                store.close()
-                continuation.resume()
-            }
-        }
-        state.unlock()
-        log.write(.info, "host.stopped", "no run and no worker is left")
-        log.endFollowers()
-        spawner.end()
-        dataThread?.end()
-        reactor.stop()
-    }
-
-    /// Has a drain wait for nobody any more: what still runs is killed, as at the end of its grace.
-    ///
-    /// Before a drain it has the next one hurry.
-    package func hurry() {
-        isHurried = true
-        guard isDraining, !isEmpty else { return }
-        log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
-        for number in runs.numbers { handle(.hurry, of: number) }
-        for carrier in Array(carriers.values) { retireNow(carrier) }
-    }
-
-    private func waitUntilDrained() async {
-        await withCheckedContinuation { continuation in
-            if isEmpty { continuation.resume() } else { drained.append(continuation) }
-        }
-    }
-
-    private var isEmpty: Bool { runs.count == 0 && carriers.isEmpty }
-
-    func checkDrained() {
-        guard isDraining, isEmpty, !drained.isEmpty else { return }
-        let continuations = drained
-        drained = []
-        for continuation in continuations { continuation.resume() }
-    }
-
     // MARK: Time
 
     var now: UInt64 { reactor.now }
 
     /// Arms a deadline of the timer heap.
     ///
-    /// Tokens below 1 << 63 are runs.
+    /// Tokens below 1 << 63 are run numbers.
     func arm(_ deadline: UInt64, token: UInt64) {
         timers.insert(deadline: deadline, token: token)
         if deadline < reactor.deadline { reactor.deadline = deadline }
@@ -279,10 +251,12 @@ package actor Host {
     func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
         switch TimerToken(token) {
         case .run(let number): runs.index(of: number).map { runs[$0]?.armed == deadline } ?? false
-        case .carrier(let serial): carriers[serial]?.deadline == deadline
-        case .audit(let serial): (carriers[serial] as? Worker)?.audit == deadline
+        case .executor(let serial): executors[serial]?.deadline == deadline
+        case .audit(let serial): (executors[serial] as? Worker)?.audit == deadline
+        case .explain(let serial): (executors[serial] as? Worker)?.explainAt == deadline
         case .plugin(let index):
             plugins[index].problem?.retryAt == deadline || plugins[index].prestartAt == deadline
+                || plugins[index].lookAt == deadline
         case .dates: deadline == armedDates
         case .facts: deadline == armedFacts
         case .placement: deadline == placement.due
@@ -295,28 +269,30 @@ package actor Host {
     }
 }
 
-/// What a deadline in the timer heap is about.
+/// The purpose of a deadline in the timer heap.
 enum TimerToken {
     case run(UInt64)
-    case carrier(UInt32)
+    case executor(UInt32)
     case audit(UInt32)
     case plugin(Int)
     case dates
     case facts
     case placement
     case clock
+    case explain(UInt32)
 
     init(_ raw: UInt64) {
         switch raw >> 61 {
-        case 4: self = .carrier(UInt32(truncatingIfNeeded: raw))
+        case 4: self = .executor(UInt32(truncatingIfNeeded: raw))
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
         case 7:
-            switch raw & 3 {
+            switch raw & 7 {
             case 0: self = .dates
             case 1: self = .facts
             case 2: self = .placement
-            default: self = .clock
+            case 3: self = .clock
+            default: self = .explain(UInt32(truncatingIfNeeded: raw >> 3))
             }
         default: self = .run(raw)
         }
@@ -325,25 +301,30 @@ enum TimerToken {
     var raw: UInt64 {
         switch self {
         case .run(let number): number
-        case .carrier(let serial): 4 << 61 | UInt64(serial)
+        case .executor(let serial): 4 << 61 | UInt64(serial)
         case .audit(let serial): 5 << 61 | UInt64(serial)
         case .plugin(let index): 6 << 61 | UInt64(index)
         case .dates: 7 << 61
         case .facts: 7 << 61 | 1
         case .placement: 7 << 61 | 2
         case .clock: 7 << 61 | 3
+        case .explain(let serial): 7 << 61 | UInt64(serial) << 3 | 4
         }
     }
 }
 
-// The reactor calls on its own thread, which is this actor's executor.
+// The reactor calls these methods on its own thread, which is this actor's executor.
 extension Host: ReactorClient {
     package nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {
         assumeIsolated {
-            if token == Self.clockToken {
+            if token == DaemonClock.token {
                 $0.clockWasSet()
-            } else if !$0.factsReady(token, readiness) {
-                $0.carrierReady(token, readiness)
+            } else if token == Self.libraryToken {
+                $0.librariesTouched()
+            } else if FactMonitor.owns(token) {
+                $0.factsChanged($0.facts.ready(token, readiness, now: $0.moment))
+            } else {
+                $0.executorReady(token, readiness)
             }
         }
     }
@@ -366,8 +347,9 @@ extension Host {
         while let token = timers.popDue(now: now, isLive: isLive) {
             switch TimerToken(token) {
             case .run(let number): handle(.deadline, of: number)
-            case .carrier(let serial): carrierDeadline(serial)
+            case .executor(let serial): executorDeadline(serial)
             case .audit(let serial): auditWorker(serial)
+            case .explain(let serial): explanationIsLate(serial)
             case .plugin(let index): pluginDue(plugins[index])
             case .dates: datesCame()
             case .facts: factsDue()

@@ -5,50 +5,55 @@ package import BghostLinux
 package import BghostStore
 package import BghostTransfer
 
-/// All that a host needs to begin.
+/// The configuration of a host.
 package struct HostConfiguration: Sendable {
     package var manifest: Manifest
-    /// Reads the manifest anew, as the first one was read; `nil` if it cannot be.
+    /// Reads the manifest again in the same way as the first one; `nil` if that is impossible.
     ///
-    /// Called on a thread of its own, so it may block.
+    /// The host calls it on a dedicated thread, so it may block.
     package var rereadManifest: (@Sendable () -> RereadManifest)?
-    /// For messages.
+    /// The path of the manifest, for messages only.
     package var manifestPath: String
-    /// Absolute; made if it is not there.
+    /// The absolute path of the state directory, which is created if it does not exist.
     package var stateDirectory: String
-    /// The program `bghost-worker`, absolute.
+    /// The absolute path of the program `bghost-worker`.
     package var workerPath: String
-    /// Folders in which a plugin's library is looked for if it is named without a `/`, absolute.
+    /// The absolute paths of the folders that are searched for a library whose name contains no `/`.
     package var pluginPath: [String]
-    /// The folder of the manifest, absolute: what a library with a `/` in its name is relative to.
+    /// The absolute path of the manifest's folder; a library name with a `/` is relative to it.
     package var manifestDirectory: String
-    /// Called once the state directory is this daemon's, before anything of it is read or begun: what
-    /// fails here leaves all as it was.
+    /// Called after the state directory is locked and before anything in it is read.
+    ///
+    /// If it throws, the state directory is unchanged.
     package var beforeStart: (@Sendable () throws -> Void)?
-    /// Opens the store in the state directory, which is this daemon's by then.
+    /// Opens the store in the state directory, which this daemon has locked.
     package var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
-    /// Opens the journal of transfers, in the same folder.
+    /// Opens the journal of transfers in the same folder.
     package var openTransfers:
         @Sendable (_ stateDirectory: String) throws(TransferJournalError) -> any TransferJournal
     package var fetcher: any Fetching
     package var log: HostLog
     package var version: String
-    /// Whether children that nobody knows are orphans of workers, to be killed: only where the
-    /// process starts no others, as the daemon does.
+    /// Whether unknown child processes are orphans of workers, which the host kills.
+    ///
+    /// Set it only in a process that starts no other children, such as the daemon.
     package var isSubreaper: Bool
-    /// Whether plugins are taken from places where others could change them.
+    /// Whether plugins are allowed in places that other users could change (development mode).
     package var isLax = false
-    /// Where facts of the machine come from; `nil` is the machine.
+    /// Replaces the sources of facts; `nil` uses the machine.
     package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
-    /// Keeps what happens to the scheduler and what it decides, if somebody wants it.
+    /// Records the inputs and decisions of the scheduler; `nil` records nothing.
     package var recorder: (any DecisionRecorder)?
-    /// Looks at the wall clock; `nil` is to ask the kernel.
+    /// Replaces the check of the wall clock; `nil` asks the kernel.
     package var clockDoubt: (@Sendable () -> ClockDoubt?)?
-    /// Walls that are put up around workers where they can be had: all but in measurements of what they
-    /// cost.
+    /// The sandbox layers of workers, applied where available; only measurements of their cost use fewer.
     package var sandbox = Set(SandboxLayer.allCases)
-    /// How long the host waits for what it cannot hurry.
-    package var patience = HostPatience()
+    /// The maximum number of dead letters per plugin; an excess one replaces the oldest.
+    package var deadLettersMax = 1000
+    /// The serial number before the first executor's.
+    package var lastSerial: UInt32 = 0
+    /// The timeouts of the host.
+    package var timeouts = HostTimeouts()
 
     package init(
         manifest: Manifest,
@@ -78,30 +83,38 @@ package struct HostConfiguration: Sendable {
     }
 }
 
-/// How long the host waits for others, nanoseconds.
-package struct HostPatience: Sendable {
-    /// How long a plugin may take to load.
+/// The timeouts of the host, in nanoseconds.
+package struct HostTimeouts: Sendable {
+    /// The time limit for loading a plugin.
     package var start: UInt64 = RunMachine.startLimit
-    /// How long a plugin is left alone after a first failed load; twice that after the second.
+    /// The pause of a plugin after the first failed load; it doubles with each further failure.
     package var loadBackoff: UInt64 = 1_000_000_000
-    /// How long a plugin that crashes is left alone, and when for good.
+    /// How long the files of a plugin must be unchanged to count as complete.
+    package var settle: UInt64 = 250_000_000
+    /// The delay of the next automatic inspection of a plugin; it doubles while its files keep changing.
+    package var inspect: UInt64 = 1_000_000_000
+    /// The delay of the first check of an unusable plugin's files; it doubles with each check.
+    package var look: UInt64 = 1_000_000_000
+    /// The limits for the pauses and the quarantine of a plugin that crashes.
     package var crashes = CrashLoop.Limits()
-    /// A worker that was told to finish is killed after this; a plugin in the daemon is left to
-    /// itself.
-    package var finish: UInt64 = 2_000_000_000
-    /// A handler that has completed its run must let go of it within this.
-    package var release: UInt64 = 5_000_000_000
-    /// A worker with nothing to do is ended after this.
-    package var idle: UInt64 = 30_000_000_000
-    /// A prestarted worker that a run has taken is replaced if it is not back within this.
-    package var prestart: UInt64 = 10_000_000
-    /// A run that takes longer than this is let go to any processor.
+    /// The time limit for a worker to finish; then it is killed.
     ///
-    /// How long all is kept on one processor without a run is ten times this, and a thousand times at
-    /// most.
+    /// A plugin in the daemon is abandoned instead.
+    package var finish: UInt64 = 2_000_000_000
+    /// The time limit for a handler to release a completed run.
+    package var release: UInt64 = 5_000_000_000
+    /// The time after which an idle worker is retired.
+    package var idle: UInt64 = 30_000_000_000
+    /// The delay before a prestarted worker that got a run is replaced.
+    package var prestart: UInt64 = 10_000_000
+    /// The delay of the next wake of a session whose handler creates new transfers in each wake.
+    package var wake = WakeLimiter.base
+    /// The longest short run; a run that takes longer is unpinned.
+    ///
+    /// Pinning ends after ten times this without a run, and after a thousand times this in any case.
     package var shortRun: UInt64 = 100_000
 
-    /// The times of a daemon.
+    /// The timeouts of a daemon.
     package init() {}
 }
 
@@ -113,34 +126,44 @@ package enum HostVersion {
 
 /// Limits of the host itself, in one place.
 enum HostLimits {
-    /// How many runs may be under way or starting; slots of the manifest are fewer.
+    /// The maximum number of running and starting runs; a manifest has fewer slots.
     static let runsMax = 1 << 14
-    /// How far off a handler may put its next attempt.
+    /// The maximum retry delay that a handler can request.
     static let retryAfterMaxMilliseconds: UInt64 = 30 * 86_400_000
-    /// Open calls of one worker.
+    /// The maximum number of open calls of one worker.
     static let callsMax = 256
-    /// Frames that wait for a worker to read them, bytes.
+    /// The maximum number of different fetches (method and URL) of a run that get idempotency keys.
+    static let fetchesCountedMax = 1024
+    /// The maximum size of the frames that wait for a worker, in bytes.
     ///
-    /// Beyond it the worker is stuck.
+    /// A worker above this limit does not read and is killed.
     static let queueBytesMax = 1 << 20
-    /// How often a busy worker's tree is counted.
+    /// The memory that the daemon holds for one plugin, in bytes: twice the largest fetch.
+    ///
+    /// A fetch, a list or a request above this limit is answered with `BG_E_LIMIT`.
+    static let heldBytesMax = 128 << 20
+    /// The period of the audit of a busy worker.
     static let auditPeriod: UInt64 = 100_000_000
-    /// How often the data of a plugin that runs is looked at.
+    /// The longest audit period of an idle worker that can have processes.
+    static let idleAuditPeriodMax: UInt64 = 10_000_000_000
+    /// The period of the check of a running plugin's data directory.
     static let dataPeriod: UInt64 = 1_000_000_000
-    /// Each time that a worker has used so much processor time, its limits are looked at.
+    /// The longest period of the checks of an unusable plugin's files.
+    static let lookPauseMax: UInt64 = 60_000_000_000
+    /// The host checks the limits of a worker each time that it has used this much processor time.
     static let cpuPeriod: Int64 = 10_000_000
-    /// How often the pause after a shortage is doubled at the most.
+    /// How often the pause after a shortage is doubled at most.
     static let shortageDoublingsMax = 5
-    /// How long a worker that closed its socket has until it is looked at again.
+    /// The delay before the host checks a worker again that closed its socket.
     static let hungUpPeriod: UInt64 = 100_000_000
-    /// How long one that is dying may take for it.
+    /// The time limit for the exit of a process that is already exiting.
     static let dyingMax: UInt64 = 5_000_000_000
-    /// Output beyond this many times its limit ends a run.
+    /// A run is killed if its output exceeds its limit by this factor (plus 1 MiB).
     static let outputFactor = 16
-    /// A line of output longer than this is cut into several.
+    /// A longer line of output is split into several.
     static let outputLineBytesMax = 8 << 10
-    /// Runs shorter than this are not measured: reading /proc would cost more than they do.
+    /// Shorter runs are not measured, because reading /proc would cost more than the run.
     static let measuredRunMin: UInt64 = 1_000_000
-    /// Loads that fail in a row before a plugin is not tried again.
+    /// The number of consecutive failed loads after which a plugin is quarantined.
     static let loadFailuresMax = 3
 }

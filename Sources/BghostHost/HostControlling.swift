@@ -5,10 +5,11 @@ internal import BghostLinux
 internal import BghostStore
 internal import Glibc
 
-/// What the control API asks of the host.
+/// The implementation of the control API.
 extension Host: HostControl {
     package func status() async -> HostStatus {
         let transfers = await transferCounts()
+        let dead = store.deadTasks(limit: HostStatus.deadLettersMax)
         return HostStatus(
             version: configuration.version,
             pid: getpid(),
@@ -16,7 +17,7 @@ extension Host: HostControl {
             manifest: configuration.manifestPath,
             slots: slotsMax,
             isDraining: isDraining,
-            tasks: taskStatuses(),
+            tasks: taskStatuses(dead: dead),
             plugins: plugins.filter { !$0.isRetired }.map { plugin in
                 PluginStatus(
                     name: plugin.name,
@@ -24,31 +25,43 @@ extension Host: HostControl {
                     isolation: plugin.isolation,
                     workers: workers(named: plugin.name),
                     problem: plugin.problem?.message,
+                    change: plugin.change,
                     sandbox: plugin.standings,
                     switchedOff: scheduler.switchedOff(plugin: plugin.index),
-                    quarantine: isQuarantined(plugin) ? charges[plugin.name]?.quarantine : nil
+                    quarantine: isQuarantined(plugin)
+                        ? crashHistories[plugin.name]?.quarantine : nil,
+                    idleEnds: crashHistories[plugin.name]?.idleEnds
+                        .news(now: now, window: timeouts.crashes.window),
+                    deadLetters: deadLetterIndex.count(of: plugin.name),
+                    deadLettersDropped: deadLetterIndex.dropped[plugin.name] ?? 0
                 )
             },
             simulation: simulation,
             transfers: transfers,
-            isLax: configuration.isLax
+            store: storeStatus,
+            isLax: configuration.isLax,
+            slotsInUse: scheduler.slotsInUse,
+            deadLetters: dead.values.reduce(0, +)
         )
     }
 
-    /// Those of its form before the last reload that finish what they have are among them.
+    /// The process IDs of a plugin's workers, including workers of its previous versions that still drain.
     private func workers(named name: String) -> [Int32] {
-        plugins.lazy.filter { $0.name == name }.flatMap { $0.carriers.values.compactMap(\.pid) }
+        plugins.lazy.filter { $0.name == name }.flatMap { $0.executors.values.compactMap(\.pid) }
             .sorted()
     }
 
-    private func taskStatuses() -> [TaskStatus] {
+    /// The status of the current tasks and of known members of families.
+    ///
+    /// - Parameter dead: the number of dead letters by task.
+    private func taskStatuses(dead: [String: Int]) -> [TaskStatus] {
         let catalog = scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
-        // Families that the manifest implies are shown by those of their members that wait.
+        // Families that the manifest implies are omitted; their known members are listed instead.
         let own = catalog.currentTasks.filter { catalog.tasks[$0].kind != .notificationAction }
             .map { (catalog.tasks[$0].identifier.description, $0) }
-        // A member of a family that the manifest does not have any more is not in the catalog.
+        // A member of a removed family is not in the catalog.
         let members = scheduler.familyMembers.compactMap { identifier in
             catalog.task(for: identifier).map { (identifier, $0) }
         }
@@ -59,7 +72,8 @@ extension Host: HostControl {
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
                 pending: scheduler.pending(identifier).map { describe($0) },
-                last: store.lastRun(task: identifier)
+                last: store.lastRun(task: identifier),
+                deadLetters: dead[identifier] ?? 0
             )
         }
     }
@@ -74,7 +88,7 @@ extension Host: HostControl {
         }
     }
 
-    /// A pending request, with what stands in its way.
+    /// A pending request with its unmet conditions.
     func describe(_ request: Request) -> PendingRequest {
         describe(request, gates(of: request, now: moment))
     }
@@ -92,7 +106,8 @@ extension Host: HostControl {
             isSimulated: request.isSimulated,
             submitter: request.submitter,
             counters: request.counters,
-            waitingFor: gates.filter { !$0.isOpen }.map(\.sentence)
+            waitingFor: gates.filter { !$0.isOpen }.map(\.sentence),
+            outlook: StartOutlook(gates: gates, latest: request.latestBegin, at: wall)
         )
     }
 
@@ -109,9 +124,12 @@ extension Host: HostControl {
 
     package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
         if let task = scheduler.catalog.task(for: submission.task) {
+            await revalidate(plugins[scheduler.catalog.pluginOfTask[task]])
+        }
+        // A reload may have replaced the plugin in the meantime.
+        if let task = scheduler.catalog.task(for: submission.task) {
             let plugin = plugins[scheduler.catalog.pluginOfTask[task]]
-            lookAgain(at: plugin)
-            // One that is switched off is refused as such.
+            // `take` refuses a request for a plugin that is switched off.
             if scheduler.switchedOff(plugin: plugin.index) == nil, let problem = plugin.problem,
                 !problem.isPause
             {
@@ -122,18 +140,16 @@ extension Host: HostControl {
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
-        lastWaiter += 1
-        let waiter = lastWaiter
+        let waiter = waiters.makeNumber()
         return await withTaskCancellationHandler {
-            // The look and the wait are one step: an `await` between them gives the thread away, and
-            // the run may end meanwhile.
+            // Query and wait without an `await` in between; otherwise the run could end unnoticed.
             await withCheckedContinuation { continuation in
-                if let ended = store.run(ofRequest: id) {
-                    continuation.resume(returning: ended)
+                if let ended = store.run(ofRequest: id), !Task.isCancelled {
+                    answer(waiter, of: ended, continuation)
                 } else if Task.isCancelled || !isKnown(id) {
                     continuation.resume(returning: nil)
                 } else {
-                    waiters[id, default: [:]][waiter] = continuation
+                    waiters.add(continuation, number: waiter, for: id)
                 }
             }
         } onCancel: {
@@ -141,10 +157,28 @@ extension Host: HostControl {
         }
     }
 
+    /// Answers a waiter with a run that has ended, when its end is stored.
+    ///
+    /// The store's answers include transactions that are not on the disk yet.
+    private func answer(
+        _ waiter: UInt64,
+        of ended: RunRecord,
+        _ continuation: CheckedContinuation<RunRecord?, Never>
+    ) {
+        waiters.add(continuation, number: waiter, for: ended.request)
+        // The answer to the empty transaction follows all earlier commits.
+        commit([]) { host, result in
+            let isKept = if case .success = result { true } else { false }
+            let waiting = host.waiters.remove(waiter, for: ended.request)
+            // A closed or damaged store still returns the runs that it has stored.
+            waiting?.resume(
+                returning: isKept ? ended : host.store.run(ofRequest: ended.request)
+            )
+        }
+    }
+
     private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
-        guard let continuation = waiters[id]?.removeValue(forKey: waiter) else { return }
-        if waiters[id]?.isEmpty == true { waiters[id] = nil }
-        continuation.resume(returning: nil)
+        waiters.remove(waiter, for: id)?.resume(returning: nil)
     }
 
     private func isKnown(_ id: RunID) -> Bool {
@@ -172,6 +206,11 @@ extension Host: HostControl {
         return Array((active + store.runs(idPrefix: prefix, limit: limit)).prefix(max(0, limit)))
     }
 
+    package func output(ofRun id: RunID) -> String {
+        let run = runs.slots.lazy.compactMap { $0 }.first { $0.record.id == id }
+        return run.map { $0.output.text } ?? store.output(ofRun: id)
+    }
+
     package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
         log.entries(matching: filter, limit: limit)
     }
@@ -180,16 +219,15 @@ extension Host: HostControl {
         log.follow(matching: filter, limit: limit)
     }
 
-    /// Triggers a task and waits for the end of its run: both in one step, for those who are on the
-    /// host's executor already.
+    /// Triggers a task and waits for the end of its run, in one step on the host's actor.
     package func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
         guard let arrival = try arrival(of: submission, isSimulated: true) else { return nil }
         let id = arrival.request.id
         return await withCheckedContinuation { continuation in
-            waiters[id] = [0: continuation]
+            waiters.add(continuation, number: waiters.makeNumber(), for: id)
             store(arrival) { [self] result in
                 guard case .failure = result else { return }
-                assumeIsolated { $0.resumeWaiters(of: id, with: nil) }
+                assumeIsolated { $0.waiters.finish(id, with: nil) }
             }
         }
     }

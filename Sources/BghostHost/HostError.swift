@@ -2,11 +2,11 @@
 
 package import BghostStore
 
-/// Why a host cannot start.
+/// The reason why a host cannot start.
 package enum HostError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The state directory cannot be used; the text says why and what to do.
+    /// The state directory cannot be used; the text contains the reason and the remedy.
     case stateDirectory(String)
-    /// Another daemon has the state directory.
+    /// Another daemon has locked the state directory.
     case stateDirectoryTaken(String)
     case store(StoreError)
 

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import BghostLinux
+internal import BghostTrust
 internal import Glibc
 internal import Synchronization
 
 /// The daemon's folder, locked: its store and a data directory for each plugin.
 final class StateDirectory: Sendable {
     let path: String
-    /// Its descriptor, until it is let go of.
+    /// The descriptor of the lock; `nil` after `unlock`.
     private let lock: Mutex<Int32?>
 
-    /// Makes the folder if it is not there, and takes it for this process.
-    init(_ path: String) throws(HostError) {
+    /// Creates the folder if it does not exist, and locks it for this process.
+    ///
+    /// - Parameter isLax: whether other users may be able to change the folders in its path.
+    init(_ path: String, isLax: Bool = false) throws(HostError) {
         self.path = path
+        // Check before creating: below a symbolic link of another user, it would be created at the
+        // link's target.
+        if !isLax { try Self.checkTrust(Self.existing(path), of: path) }
         try Self.makeDirectory(path)
+        // Check the complete path again: in a folder such as /tmp another user may have created a part of it.
+        if !isLax { try Self.checkTrust(path, of: path) }
         try Self.makeDirectory(path + "/data")
         lock = Mutex(try Self.lock(path))
     }
 
     deinit { unlock() }
 
-    /// Lets another daemon have it.
+    /// Releases the lock, so that another daemon can use the folder.
     func unlock() {
         lock.withLock { lock in
             if let fd = lock { close(fd) }
@@ -28,7 +37,7 @@ final class StateDirectory: Sendable {
         }
     }
 
-    /// The data directory of a plugin, made if it is not there.
+    /// The data directory of a plugin, which is created if it does not exist.
     func dataDirectory(of plugin: String) throws(HostError) -> String {
         let path = "\(path)/data/\(plugin)"
         try Self.makeDirectory(path)
@@ -37,7 +46,7 @@ final class StateDirectory: Sendable {
 
     // MARK: Loading into this process
 
-    /// Has it known, also after the death of this process, that a plugin is being loaded into it.
+    /// Records on the disk that a plugin is being loaded into this process, in case the process dies.
     func beginLoading(_ plugin: String) {
         let fd = open(mark(plugin), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if fd >= 0 { close(fd) }
@@ -45,10 +54,34 @@ final class StateDirectory: Sendable {
 
     func endLoading(_ plugin: String) { unlink(mark(plugin)) }
 
-    /// Whether a process before this one ended while it loaded a plugin; asked once.
+    /// Whether an earlier process died while it loaded a plugin; the call clears the record.
     func takeUnfinishedLoad(_ plugin: String) -> Bool { unlink(mark(plugin)) == 0 }
 
     private func mark(_ plugin: String) -> String { "\(path)/loading-\(plugin)" }
+
+    /// The longest existing part of the path to a folder's parent, links included.
+    private static func existing(_ path: String) -> String {
+        var there = "/"
+        for part in path.split(separator: "/").dropLast() {
+            let next = there + (there == "/" ? "" : "/") + part
+            var status = stat()
+            guard lstat(next, &status) == 0 else { return there }
+            there = next
+        }
+        return there
+    }
+
+    /// Throws if users other than root and the daemon's can change a folder in the path.
+    private static func checkTrust(_ way: String, of path: String) throws(HostError) {
+        do throws(TrustError) {
+            try PathTrust.check(way)
+        } catch {
+            throw .stateDirectory(
+                "\(path) cannot be the state directory, since others could put another one in its"
+                    + " place: \(error.description); or name another one with --state-dir"
+            )
+        }
+    }
 
     private static func makeDirectory(_ path: String) throws(HostError) {
         var parents = ""
@@ -81,8 +114,10 @@ final class StateDirectory: Sendable {
         }
     }
 
-    /// The lock belongs to the open file, so that it ends with the daemon however that ends; a file
-    /// left behind locks nobody out.
+    /// Locks the state directory.
+    ///
+    /// The lock belongs to the open file, so the kernel releases it when the daemon ends in any
+    /// way; a file that remains locks nothing.
     private static func lock(_ directory: String) throws(HostError) -> Int32 {
         let path = directory + "/lock"
         let fd = LockFile.open(path)

@@ -7,72 +7,106 @@ internal import BghostTransfer
 internal import BghostWire
 internal import Glibc
 
-/// What plugins ask of the daemon. Each call gets exactly one reply as long as its carrier lives.
+/// Calls of plugins to the daemon. Each call gets exactly one reply while its executor lives.
 extension Host {
-    func called(_ call: Call, by carrier: Carrier) throws(WireError) {
-        if call.run != 0 {
+    func called(_ call: Call, by executor: RunExecutor) throws(WireError) {
+        if call.run != 0, !call.operation.isSubmit {
             let lane = Lane.of(call.run)
-            guard lane < carrier.lanes.count, carrier.lanes[lane] == call.run else {
+            guard lane < executor.lanes.count, executor.lanes[lane] == call.run else {
                 throw .foreignRun
             }
+            try requireStarted(call.run, executor)
         }
         if case .transfer(.took(let wait)) = call.operation {
-            return transferWasTaken(wait, carrier)
+            return transferWasTaken(wait, executor)
         }
-        guard carrier.openCalls < HostLimits.callsMax else { throw .tooManyCalls }
+        guard executor.openCalls < HostLimits.callsMax else { throw .tooManyCalls }
+        guard try isWithinRate(executor, call) else { return }
         switch call.operation {
         case .submit(let task, let parameters, let kind, let earliest, let needs):
-            submit(call, carrier, task, parameters, kind, earliest, needs)
-        case .cancelPending(let task): cancelPending(call, carrier, task)
+            submit(call, executor, task, parameters, kind, earliest, needs)
+        case .cancelPending(let task): cancelPending(call, executor, task)
         case .cancelAllPending:
-            let requests = scheduler.pending(ofPlugin: carrier.plugin.index).map(\.request)
+            let requests = scheduler.pending(ofPlugin: executor.plugin.index).map(\.request)
             for request in requests { withdraw(request.task) }
-            answer(call, carrier, CallStatus.ok)
-        case .pending: answerPending(call, carrier)
-        case .fetch(let fetch): beginFetch(call, carrier, fetch)
+            answer(call, executor, CallStatus.ok)
+        case .pending(let from): replyWithPending(call, executor, from: from)
+        case .fetch(let fetch): beginFetch(call, executor, fetch)
         case .cancelFetch(let number):
-            carrier.fetches[number]?.task.cancel()
-            answer(call, carrier, CallStatus.ok)
-        case .situation(let run): answerSituation(call, carrier, run)
-        case .post(let notification): post(call, carrier, notification)
-        case .withdrawNotification(let id): withdrawNotification(call, carrier, id)
-        case .notifications: answerNotifications(call, carrier)
-        case .transfer(let transfer): transferCalled(call, carrier, transfer)
+            executor.fetches[number]?.task.cancel()
+            answer(call, executor, CallStatus.ok)
+        case .situation(let run): answerSituation(call, executor, run)
+        case .post(let notification): post(call, executor, notification)
+        case .withdrawNotification(let id): withdrawNotification(call, executor, id)
+        case .notifications: answerNotifications(call, executor)
+        case .transfer(let transfer): transferCalled(call, executor, transfer)
         }
     }
 
-    func answer(_ call: Call, _ carrier: Carrier, _ status: Int32) {
-        sendReply(Reply(call: call.number, status: status), to: carrier)
+    /// Whether a call is within the rate limit of its plugin.
+    ///
+    /// An excess call is answered with `BG_E_LIMIT`, which is cheap; a flood of such calls is a
+    /// protocol fault.
+    private func isWithinRate(_ executor: RunExecutor, _ call: Call) throws(WireError) -> Bool {
+        switch executor.plugin.calls.record(now: now) {
+        case .taken:
+            let dropped = executor.plugin.calls.resetDropped()
+            if dropped > 0 { logRefusedCalls(dropped, executor) }
+            return true
+        case .dropped:
+            answer(call, executor, CallStatus.limit)
+            return false
+        case .flood:
+            logRefusedCalls(executor.plugin.calls.resetDropped(), executor)
+            guard executor.isProcess else {
+                answer(call, executor, CallStatus.limit)
+                return false
+            }
+            throw .flood
+        }
     }
 
-    /// Whether a plugin may submit a task: one that it handles itself, or one that it is granted.
+    private func logRefusedCalls(_ count: Int, _ executor: RunExecutor) {
+        log.write(
+            .warning,
+            "call.limit",
+            "\(count) calls came faster than \(CallRateLimiter.perSecond) a second and were answered BG_E_LIMIT",
+            plugin: executor.plugin.name
+        )
+    }
+
+    func answer(_ call: Call, _ executor: RunExecutor, _ status: Int32) {
+        sendReply(Reply(call: call.number, status: status), to: executor)
+    }
+
+    /// Whether a plugin may submit a task: its own, or one that `permissions.submit` grants.
     private func mayUse(_ plugin: PluginSlot, _ task: String) -> Bool {
         guard let index = scheduler.catalog.task(for: task) else { return false }
         return scheduler.catalog.plugin(ofTask: index).name == plugin.name
             || plugin.permissions.submit.contains { $0.matches(task) }
     }
 
-    func refuse(_ call: Call, _ carrier: Carrier, _ status: Int32, _ why: String) {
-        // As many lines as it may write itself: they would be its way around that.
-        if (carrier as? Worker).map({ $0.sayings.admit(now: now) == .taken }) ?? true {
+    func refuse(_ call: Call, _ executor: RunExecutor, _ status: Int32, _ why: String) {
+        // Count this line against the worker's own rate limit, so that refused calls cannot bypass it.
+        if (executor as? Worker).map({ $0.reportRate.record(now: now) == .taken }) ?? true {
             let record = runs.index(of: call.run).flatMap { runs[$0]?.record }
             log.write(
                 .warning,
                 "call.refused",
                 why,
                 task: record?.task,
-                plugin: carrier.plugin.name,
+                plugin: executor.plugin.name,
                 run: record?.id
             )
         }
-        answer(call, carrier, status)
+        answer(call, executor, status)
     }
 
     // MARK: Requests
 
     private func submit(
         _ call: Call,
-        _ carrier: Carrier,
+        _ executor: RunExecutor,
         _ task: String,
         _ parameters: String,
         _ kind: UInt32,
@@ -80,79 +114,122 @@ extension Host {
         _ needs: UInt32
     ) {
         let shown = PrintableText.escaped(String(task.prefix(200)))
-        guard mayUse(carrier.plugin, task) else {
+        guard mayUse(executor.plugin, task) else {
             refuse(
                 call,
-                carrier,
+                executor,
                 CallStatus.permission,
-                "plugin `\(carrier.plugin.name)` may not submit `\(shown)`: grant it in"
+                "plugin `\(executor.plugin.name)` may not submit `\(shown)`: grant it in"
                     + " `permissions.submit` of \(configuration.manifestPath)"
             )
             return
         }
         guard kind <= 2, earliest >= 0, earliest <= Int64.max / 1_000_000 else {
-            answer(call, carrier, CallStatus.argument)
+            answer(call, executor, CallStatus.argument)
             return
         }
         guard let requirements = RequirementSet(needs: needs) else {
-            answer(call, carrier, CallStatus.argument)
-            return
-        }
-        guard requirements.isSubset(of: watched) else {
-            refuse(
-                call,
-                carrier,
-                CallStatus.absent,
-                "a request for `\(shown)` needs what is not watched: let its task be of the kind"
-                    + " processing, or name it under its `requires`"
-            )
+            answer(call, executor, CallStatus.argument)
             return
         }
         let submission = Submission(
             task: task,
+            kind: kind == 0 ? nil : kind == 1 ? .refresh : .processing,
             parameters: parameters.isEmpty ? "{}" : parameters,
             earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
             requirements: requirements
         )
-        let run = runs.index(of: call.run).flatMap { runs[$0] }
-        do {
-            let made = try arrival(
-                of: submission,
-                by: run.map { .run($0.record.id) } ?? .operator
+        // The memory counts for the plugin that handles the task, which may be another plugin.
+        let target = scheduler.catalog.task(for: task).map {
+            plugins[scheduler.catalog.pluginOfTask[$0]]
+        }
+        let share = share(of: target ?? executor.plugin)
+        guard share.take(Request.heldBytes(task: task, parameters: parameters)) else {
+            return refuse(
+                call,
+                executor,
+                CallStatus.limit,
+                "`\(shown)` is refused: bghost holds \(HostLimits.heldBytesMax >> 20) MiB for"
+                    + " plugin `\((target ?? executor.plugin).name)`, the most that it may; wait until requests"
+                    + " have run, or withdraw some"
             )
-            // A handler's submission replaces what is pending.
-            guard let made else { return answer(call, carrier, CallStatus.ok) }
-            store(made, for: call, of: carrier)
+        }
+        do {
+            let made = try arrival(of: submission, by: submitter(of: call, executor))
+            watch(requirements)
+            // The result is never `nil` here, because a handler's submission replaces the pending request.
+            guard let made else { return answer(call, executor, CallStatus.ok) }
+            store(made, for: call, of: executor, holding: share, target)
         } catch {
-            refuse(call, carrier, .of(error.code), error.message)
+            refuse(call, executor, .of(error.code), error.message)
         }
     }
 
-    /// Stores a plugin's request; the plugin is answered once it is stored, also if its run or its
-    /// worker has ended by then.
-    private func store(_ arrival: Arrival, for call: Call, of carrier: Carrier) {
-        let serial = carrier.serial
-        carrier.openCalls += 1
+    /// The submitter of a call: the run that the call names, or the plugin if it names none.
+    ///
+    /// The run may have ended already, which is valid: a handler may submit on one thread and
+    /// complete on another.
+    private func submitter(of call: Call, _ executor: RunExecutor) -> Submitter {
+        let lane = Lane.of(call.run)
+        if call.run != 0, lane < executor.lanes.count {
+            if executor.lanes[lane] == call.run, let index = runs.index(of: call.run),
+                let run = runs[index]
+            {
+                return .run(run.record.id)
+            }
+            if let past = executor.lastOfLane[lane], past.number == call.run {
+                return .run(past.id)
+            }
+        }
+        return .plugin(executor.plugin.name)
+    }
+
+    /// A new share of a plugin's held memory, after an update of the bytes of its requests.
+    func share(of plugin: PluginSlot) -> HeldShare {
+        // The tasks belong to the current version of the plugin.
+        let index = (pluginsByName[plugin.name] ?? plugin).index
+        plugin.memory.setRequests(asked { $0.heldBytes(plugin: index) })
+        return HeldShare(of: plugin.memory)
+    }
+
+    /// Stores a plugin's request and answers the plugin afterwards.
+    ///
+    /// The request is stored even if its run or worker has ended in the meantime.
+    private func store(
+        _ arrival: Arrival,
+        for call: Call,
+        of executor: RunExecutor,
+        holding share: HeldShare,
+        _ target: PluginSlot?
+    ) {
+        let serial = executor.serial
+        let plugin = target?.index
+        executor.openCalls += 1
         store(arrival) { [weak self] result in
-            self?.assumeIsolated { $0.stored(result, call: call, serial: serial) }
+            self?.assumeIsolated {
+                $0.stored(result, call: call, serial: serial)
+                // The scheduler counts the request from now on.
+                if let plugin { _ = $0.share(of: $0.plugins[plugin]) }
+            }
+            withExtendedLifetime(share) {}
         }
     }
 
     private func stored(_ result: Result<Void, StoreError>, call: Call, serial: UInt32) {
-        guard let carrier = carriers[serial] else { return }
-        carrier.openCalls -= 1
+        guard let executor = executors[serial] else { return }
+        executor.openCalls -= 1
         switch result {
-        case .success: answer(call, carrier, CallStatus.ok)
-        case .failure: answer(call, carrier, CallStatus.failed)
+        case .success: answer(call, executor, CallStatus.ok)
+        case .failure: answer(call, executor, CallStatus.failed)
         }
     }
 
-    private func cancelPending(_ call: Call, _ carrier: Carrier, _ task: String) {
-        guard mayUse(carrier.plugin, task) else {
-            answer(call, carrier, CallStatus.permission)
+    private func cancelPending(_ call: Call, _ executor: RunExecutor, _ task: String) {
+        guard mayUse(executor.plugin, task) else {
+            answer(call, executor, CallStatus.permission)
             return
         }
-        answer(call, carrier, withdraw(task) ? CallStatus.ok : CallStatus.absent)
+        answer(call, executor, withdraw(task) ? CallStatus.ok : CallStatus.absent)
     }
 
     @discardableResult
@@ -162,110 +239,38 @@ extension Host {
         }
     }
 
-    private func answerPending(_ call: Call, _ carrier: Carrier) {
-        let entries = scheduler.pending(ofPlugin: carrier.plugin.index).prefix(256).map {
+    private func replyWithPending(_ call: Call, _ executor: RunExecutor, from: UInt64) {
+        let (page, next) = scheduler.pending(
+            ofPlugin: executor.plugin.index,
+            from: Int(clamping: from)
+        )
+        let entries = page.map { request, kind in
             PendingEntry(
-                task: $0.request.task,
-                kind: $0.kind.code,
-                earliestUnixMilliseconds: ($0.request.earliestBegin ?? 0) / 1_000_000
+                task: request.task,
+                kind: kind.code,
+                earliestUnixMilliseconds: (request.earliestBegin ?? 0) / 1_000_000,
+                needs: request.requirements.needs
             )
         }
         sendReply(
-            Reply(call: call.number, status: CallStatus.ok, body: .pending(entries)),
-            to: carrier
+            Reply(
+                call: call.number,
+                status: CallStatus.ok,
+                body: .pending(entries, next: UInt64(clamping: next ?? 0))
+            ),
+            to: executor
         )
     }
 
-    // MARK: Fetches
-
-    private func beginFetch(_ call: Call, _ carrier: Carrier, _ fetch: FetchCall) {
-        guard carrier.fetches[call.number] == nil, runs.index(of: call.run) != nil else {
-            fetchEnded(call.number, carrier.serial, .failure(.cancelled))
-            return
-        }
-        let request: FetchRequest
-        do {
-            request = try FetchRequest(fetch, readable: carrier.plugin.readable)
-        } catch {
-            fetchEnded(call.number, carrier.serial, .failure(error))
-            return
-        }
-        let grants = carrier.plugin.permissions.network
-        let fetcher = configuration.fetcher
-        let serial = carrier.serial
-        let number = call.number
-        carrier.openCalls += 1
-        // Awaited by nobody; `endCalls` and the end of the carrier cancel it.
-        let task = Task.detached { [weak self] in
-            let result: Result<FetchResponse, FetchFailure>
-            do throws(FetchFailure) {
-                result = .success(
-                    try await fetcher.fetch(request) { host, port in
-                        grants.contains { $0.allows(host: host, port: port) }
-                    }
-                )
-            } catch {
-                result = .failure(error)
-            }
-            await self?.fetchEnded(number, serial, result, isCounted: true)
-        }
-        carrier.fetches[number] = Carrier.OpenFetch(run: call.run, task: task)
-    }
-
-    private func fetchEnded(
-        _ number: UInt64,
-        _ serial: UInt32,
-        _ result: Result<FetchResponse, FetchFailure>,
-        isCounted: Bool = false
-    ) {
-        guard let carrier = carriers[serial] else { return }
-        if isCounted {
-            carrier.openCalls -= 1
-            carrier.fetches[number] = nil
-        }
-        switch result {
-        case .success(let response):
-            let headers = response.headers.map { "\($0.0): \($0.1)\n" }.joined()
-            sendReply(
-                Reply(
-                    call: number,
-                    status: CallStatus.ok,
-                    body: .fetched(
-                        httpStatus: Int32(response.status),
-                        headers: headers,
-                        message: "",
-                        body: .inline(response.body)
-                    )
-                ),
-                to: carrier
-            )
-        case .failure(let failure):
-            log.write(.debug, "fetch.failed", "\(failure)", plugin: carrier.plugin.name)
-            sendReply(
-                Reply(
-                    call: number,
-                    status: .of(failure),
-                    body: .fetched(
-                        httpStatus: 0,
-                        headers: "",
-                        message: "\(failure)",
-                        body: .inline([])
-                    )
-                ),
-                to: carrier
-            )
-        }
-    }
-
-    /// Ends what a run still has under way: attached fetches end with it.
-    func endCalls(of run: UInt64, in carrier: Carrier) {
-        endTransferWaits(of: run, in: carrier)
-        guard !carrier.fetches.isEmpty else { return }
-        for fetch in carrier.fetches.values where fetch.run == run { fetch.task.cancel() }
+    /// Cancels the fetches and waits of a run that has ended.
+    func endCalls(of run: UInt64, in executor: RunExecutor) {
+        endTransferWaits(of: run, in: executor)
+        guard !executor.fetches.isEmpty else { return }
+        for fetch in executor.fetches.values where fetch.run == run { fetch.task.cancel() }
     }
 }
 
-/// The `BG_*` statuses that the daemon answers with.
+/// The `BG_*` statuses of the daemon's answers.
 enum CallStatus {
     static let ok: Int32 = 0
     static let failed: Int32 = -1
@@ -276,73 +281,31 @@ enum CallStatus {
     static let small: Int32 = -15
     static let stale: Int32 = -10
     static let absent: Int32 = -16
+    static let kind: Int32 = -17
 }
 
 extension Int32 {
     fileprivate static func of(_ code: SubmitErrorCode) -> Int32 {
         switch code {
         case .notPermitted: CallStatus.permission
+        case .wrongKind: CallStatus.kind
         case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
         case .badParameters, .pastLatestBegin: CallStatus.argument
         case .unavailable, .immediateRunIneligible, .storeFailed: CallStatus.failed
         }
     }
-
-    fileprivate static func of(_ failure: FetchFailure) -> Int32 {
-        switch failure {
-        case .permissionDenied, .localAddress: CallStatus.permission
-        case .badURL, .badMethod, .badHeader, .badFile: CallStatus.argument
-        case .tooLarge, .headersTooLarge, .tooManyRedirects: CallStatus.limit
-        case .cancelled: CallStatus.cancelled
-        default: CallStatus.failed
-        }
-    }
 }
 
 extension TaskKind {
-    /// The `BG_KIND_*`.
+    /// The `BG_KIND_*` value of the kind.
     var code: UInt32 {
         switch self {
         case .refresh: 1
         case .processing: 2
-        // Not of those that a plugin can ask for.
+        // A plugin cannot submit a task of this kind.
         case .notificationAction: 0
-        // Nobody submits one, so no request of a plugin's is ever listed with it.
+        // A plugin cannot submit a task of this kind, so its list of requests never contains one.
         case .urlSession: 0
         }
-    }
-}
-
-extension FetchRequest {
-    /// Checks what a worker asks for against what its plugin may read.
-    fileprivate init(_ call: FetchCall, readable: [String]) throws(FetchFailure) {
-        var headers: [(String, String)] = []
-        for line in call.headers.split(separator: "\n", omittingEmptySubsequences: true) {
-            guard let colon = line.firstIndex(of: ":") else {
-                throw .badHeader(name: String(line.prefix(64)), reason: "it has no colon")
-            }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
-            headers.append((String(line[..<colon]), String(value)))
-        }
-        let body: FetchBody
-        if !call.bodyFile.isEmpty {
-            guard call.body.isEmpty else {
-                throw .badFile(reason: "the fetch has both a body and a file for it")
-            }
-            let fd = try PermittedFile.open(call.bodyFile, within: readable)
-            body = .file(try UploadFile(owning: fd))
-        } else {
-            body = call.body.isEmpty ? .none : .bytes(call.body)
-        }
-        self.init(
-            url: call.url,
-            method: call.method,
-            headers: headers,
-            body: body,
-            sendsDigest: call.sendsDigest,
-            bytesMax: call.bytesMax == 0 ? 1 << 20 : Int(min(call.bytesMax, 64 << 20)),
-            timeout: call.timeoutMilliseconds == 0
-                ? .seconds(60) : .milliseconds(min(call.timeoutMilliseconds, 86_400_000))
-        )
     }
 }

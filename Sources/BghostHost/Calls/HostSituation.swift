@@ -3,23 +3,23 @@
 internal import BghostCore
 internal import BghostWire
 
-/// How things stand, for handlers that ask.
+/// Answers to queries of handlers about their situation.
 extension Host {
-    func answerSituation(_ call: Call, _ carrier: Carrier, _ run: UInt64) {
+    func answerSituation(_ call: Call, _ executor: RunExecutor, _ run: UInt64) {
         var missed: MissedSlots?
         if run != 0 {
-            // The run may have ended while the question was on its way, which is no fault.
+            // The run may have ended while the call was being sent, which is valid.
             guard let index = runs.index(of: run), let known = runs[index],
-                known.carrier === carrier
+                known.executor === executor
             else {
                 return sendReply(
                     Reply(call: call.number, status: CallStatus.stale),
-                    to: carrier
+                    to: executor
                 )
             }
             missed = scheduler.missed(by: known.ticket)
         }
-        let status = scheduler.backgroundRefreshStatus(ofPlugin: carrier.plugin.index)
+        let status = scheduler.backgroundRefreshStatus(ofPlugin: executor.plugin.index)
         let situation = Situation(
             refresh: status.code,
             reasons: status.reasons,
@@ -28,7 +28,7 @@ extension Host {
         )
         sendReply(
             Reply(call: call.number, status: CallStatus.ok, body: .situation(situation)),
-            to: carrier
+            to: executor
         )
     }
 }

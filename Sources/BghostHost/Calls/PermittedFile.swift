@@ -6,10 +6,10 @@ internal import BghostTransfer
 
 /// Files that the daemon opens on behalf of a plugin.
 enum PermittedFile {
-    /// Opens a file for reading if it lies within one of these folders or is one of these files.
+    /// Opens a file for reading if it is one of the permitted files or is inside a permitted folder.
     ///
-    /// The kernel resolves the path below that folder and refuses every way out of it, also by a
-    /// link that is put there meanwhile.
+    /// The kernel resolves the path below that folder and refuses every way out of it, including
+    /// links that are created during the call.
     ///
     /// - Returns: a descriptor that the caller owns.
     static func open(_ path: String, within readable: [String]) throws(FetchFailure) -> Int32 {

@@ -5,7 +5,7 @@ internal import BghostLinux
 internal import BghostStore
 internal import Glibc
 
-/// Copies of the store while it is in use.
+/// Backups of the store while it is in use.
 extension Host {
     package func backUp(to path: String) async throws(OperatorRefusal) -> UInt64 {
         guard path.hasPrefix("/"), !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
@@ -24,8 +24,8 @@ extension Host {
         isBackingUp = true
         defer { isBackingUp = false }
         let result = await withCheckedContinuation { continuation in
-            // A thread of its own: it reads the whole store, and nothing here or at the start of
-            // workers may wait for that.
+            // Use a dedicated thread: a backup reads the whole store and must delay neither this
+            // thread nor the starts of workers.
             let thread = WorkThread()
             thread.perform { [store] in
                 continuation.resume(

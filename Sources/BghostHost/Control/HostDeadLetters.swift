@@ -4,9 +4,9 @@ package import BghostCore
 internal import BghostLinux
 internal import BghostStore
 
-/// Requests that are tried no more, and what an operator does about them.
+/// Dead letters, and the operator's commands for them.
 extension Host {
-    /// One call takes no more than this, so that nothing else waits for it for long.
+    /// The maximum number of dead letters per call, so that one call does not delay others for long.
     private static var deadLettersMax: Int { 10_000 }
 
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
@@ -30,12 +30,13 @@ extension Host {
             redriven.append(letter.request.redriven(now: now))
         }
         guard !redriven.isEmpty else { return answer }
-        // Nobody else can redrive them meanwhile: the store answers from what is under way too.
-        if case .failure(let error) = await committed(redriven.map { .redriven($0) }) {
+        // No concurrent command can redrive the same requests: the store's answers include
+        // uncommitted changes.
+        if case .failure(let error) = await committedOrRefused(redriven.map { .redriven($0) }) {
             throw OperatorRefusal(
                 .storeFailed,
                 "nothing is redriven, since it could not be stored: \(error.message)",
-                fix: "see to the disk, and repeat the command"
+                fix: "check the disk, then repeat the command"
             )
         }
         decide { [redriven] scheduler, now, effects in
@@ -50,11 +51,13 @@ extension Host {
         let (letters, chosen) = try chosen(choice)
         var answer = chosen
         guard !letters.isEmpty else { return answer }
-        if case .failure(let error) = await committed(letters.map { .discarded($0.request.id) }) {
+        if case .failure(let error) = await committedOrRefused(
+            letters.map { .discarded($0.request.id) }
+        ) {
             throw OperatorRefusal(
                 .storeFailed,
                 "nothing is discarded, since it could not be stored: \(error.message)",
-                fix: "see to the disk, and repeat the command"
+                fix: "check the disk, then repeat the command"
             )
         }
         for letter in letters {
@@ -65,7 +68,7 @@ extension Host {
         return answer
     }
 
-    /// The dead letters that are meant, at most as many as one call takes.
+    /// The dead letters that a command selects, up to the maximum per call.
     private func chosen(
         _ choice: DeadLetterChoice
     ) throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {

@@ -4,31 +4,19 @@ package import BghostCore
 internal import BghostLinux
 internal import BghostStore
 
-/// Why something does not run.
+/// Explanations why a task does not run.
 extension Host {
     package func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
         if scheduler.isFamily(id) {
-            let requests = afterALook { $0.requests(ofFamily: id) }
+            let requests = scheduler.requests(ofFamily: id)
             return explanation(of: id, requests, last: nil)
         }
-        let requests = afterALook { $0.requests(of: id) }
-        // What waits may be parked: its task is permitted no more.
+        let requests = scheduler.requests(of: id)
+        // A pending request may be parked because the manifest no longer permits its task.
         guard scheduler.catalog.task(for: id) != nil || !requests.isEmpty else {
             return try explain(requestPrefix: id)
         }
         return explanation(of: id, requests, last: store.lastRun(task: id))
-    }
-
-    /// Requests that wait, once their plugins have been looked at again: a library that was mended
-    /// is seen when somebody asks.
-    private func afterALook(_ requests: (Scheduler) -> [Request]) -> [Request] {
-        let waiting = requests(scheduler)
-        let tasks = Set(waiting.compactMap { scheduler.catalog.task(for: $0.task) })
-        let broken = Set(tasks.map { scheduler.catalog.pluginOfTask[$0] }).map { plugins[$0] }
-            .filter { $0.problem != nil }
-        guard !broken.isEmpty else { return waiting }
-        for plugin in broken { lookAgain(at: plugin) }
-        return requests(scheduler)
     }
 
     private func explanation(
@@ -64,8 +52,8 @@ extension Host {
     // MARK: Requests
 
     private func explain(requestPrefix prefix: String) throws(OperatorRefusal) -> TaskExplanation {
-        guard let range = RunID.range(ofPrefix: prefix) else { throw notPermitted(prefix) }
-        let requests = afterALook { $0.requests(in: range) }
+        guard let range = RunID.range(ofPrefix: prefix) else { throw noSuchTask(prefix) }
+        let requests = scheduler.requests(in: range)
         if requests.count > 1 {
             throw OperatorRefusal(
                 .ambiguousRequest,
@@ -83,16 +71,20 @@ extension Host {
         if range.lowerBound == range.upperBound, let run = store.run(ofRequest: range.lowerBound) {
             return explanation(of: run.task, [], last: run)
         }
-        // Identifiers hardly ever begin with a digit, and ids of requests always do.
-        guard prefix.first?.isNumber == true else { throw notPermitted(prefix) }
+        // Request IDs always start with a digit, and task identifiers hardly ever do.
+        guard prefix.first?.isNumber == true else { throw noSuchTask(prefix) }
         throw OperatorRefusal(
             .noSuchRequest,
-            "no request that waits has an id that begins with \(prefix)",
-            fix: "bghost pending lists them"
+            "no pending request has an id that begins with \(prefix)",
+            fix: "`bghost pending` lists them"
         )
     }
 
-    private func notPermitted(_ identifier: String) -> OperatorRefusal {
-        OperatorRefusal(.notPermitted, scheduler.refusal(of: identifier))
+    package func requireTask(_ task: String) throws(OperatorRefusal) {
+        guard scheduler.knows(task) else { throw noSuchTask(task) }
+    }
+
+    private func noSuchTask(_ name: String) -> OperatorRefusal {
+        .noSuchTask(name, nearest: scheduler.nearestName(to: name))
     }
 }

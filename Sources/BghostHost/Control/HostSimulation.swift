@@ -3,18 +3,18 @@
 package import BghostCore
 internal import BghostLinux
 
-/// Facts and a clock that are what somebody says, until the daemon's end.
+/// Simulated facts and a simulated clock, which an operator sets until the daemon stops.
 extension Host {
-    /// What is simulated now.
+    /// The current simulation.
     var simulation: SimulationStatus {
-        let sheet = facts?.sheet
+        let sheet = facts.sheet
         return SimulationStatus(
             facts: (sheet?.simulations ?? []).compactMap { fact in
                 fact.value.map {
                     .init(name: fact.requirement.name(probes: sheet?.probes ?? []), value: $0)
                 }
             },
-            clockOffset: clockOffset
+            clockOffset: self.clock.offset
         )
     }
 
@@ -24,7 +24,7 @@ extension Host {
         }
         let fact: SimulatedFact
         do {
-            fact = try SimulatedFact(text, probes: facts?.sheet.probes ?? [])
+            fact = try SimulatedFact(text, probes: facts.probes)
         } catch {
             throw OperatorRefusal(.badSimulation, error.description)
         }
@@ -37,19 +37,17 @@ extension Host {
     }
 
     package func simulate(clock: SimulatedClock) throws(OperatorRefusal) -> SimulationStatus {
-        let offset: Int64
         do {
-            offset = try clock.offset(machine: WallClock.now, offset: clockOffset)
+            try self.clock.move(to: clock)
         } catch {
             throw OperatorRefusal(.badSimulation, error.description)
         }
-        clockOffset = offset
         log.write(
             .warning,
             "clock.simulated",
-            offset == 0
+            self.clock.offset == 0
                 ? "the clock is the machine's again; all dates are looked at again"
-                : "somebody has moved the clock to \(Timestamp.text(unixNanoseconds: wall));"
+                : "an operator moved the clock to \(Timestamp.text(unixNanoseconds: wall));"
                     + " all dates are looked at again"
         )
         lookAtDates()

@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostStore
 
-/// Plugins that their operator switches off and on.
+/// Switching plugins off and on by an operator.
 extension Host {
     package func disable(
         plugin name: String,
@@ -11,12 +11,12 @@ extension Host {
         stopsRuns: Bool
     ) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
-        // First of all: what comes in before it is stored must not begin any more.
+        // Switch it off first: a request that arrives before the change is stored must not start.
         switchOff(plugin, reason)
         var answer = PluginSwitch(plugin: name, off: reason)
         for number in runs.numbers {
             guard let run = runs.index(of: number).flatMap({ runs[$0] }),
-                run.carrier.plugin.name == plugin.name
+                run.executor.plugin.name == plugin.name
             else { continue }
             if stopsRuns {
                 answer.stopping.append(run.record.id)
@@ -40,9 +40,8 @@ extension Host {
         if let lifted = lift(plugin) {
             log.write(.info, "plugin.released", "its quarantine is lifted", plugin: name)
             changes.append(lifted)
-            // Its file is looked at anew.
-            inspect(plugin)
-            tellProblem(of: plugin)
+            // The inspection adopts a changed file.
+            await inspectAgain(plugin, unless: nil)
         }
         switchOff(plugin, nil)
         prestart(plugin)
@@ -50,7 +49,7 @@ extension Host {
         return PluginSwitch(plugin: name, off: nil)
     }
 
-    /// From now on; it is not stored yet.
+    /// Switches a plugin off or on in the scheduler, without storing it.
     func switchOff(_ plugin: PluginSlot, _ reason: String?) {
         decide { scheduler, now, effects in
             scheduler.set(plugin: plugin.index, switchedOff: reason, now: now, &effects)
@@ -69,9 +68,9 @@ extension Host {
         )
     }
 
-    /// Commits one change that has taken effect already.
+    /// Stores a change that has already taken effect.
     ///
-    /// - Parameter what: what has, for the case that it cannot be stored.
+    /// - Parameter what: the effect, for the message if the change cannot be stored.
     func store(_ change: StoreChange, _ what: String) async throws(OperatorRefusal) {
         try check(await committed([change]), what)
     }
@@ -79,9 +78,11 @@ extension Host {
     func check(_ result: Result<Void, StoreError>, _ what: String) throws(OperatorRefusal) {
         guard case .failure(let error) = result else { return }
         throw OperatorRefusal(
-            .storeFailed,
-            "\(what), but only until bghost ends: it could not be stored: \(error.message)",
-            fix: "see to the disk, and repeat the command"
+            .notStored,
+            "\(what), but that is not stored yet: \(error.message)",
+            fix:
+                "check the disk: it is then stored by itself; repeat the command only if bghost ends"
+                + " before that"
         )
     }
 }

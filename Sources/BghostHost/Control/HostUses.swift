@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostStore
 
-/// What is known of when tasks' results are used.
+/// Learned times at which the results of tasks are used.
 extension Host {
     package func uses(task: String?) -> [UseStatus] {
         let now = moment
@@ -27,18 +27,18 @@ extension Host {
         return scheduler.uses(of: task, now: moment)
     }
 
-    /// A notification of a plugin has been answered: its results are being used.
+    /// Records a use of a plugin's results, because a notification of the plugin was answered.
     func noteUse(ofPlugin name: String) {
         let changes = scheduler.learners(ofPlugin: name).compactMap { task in
             decide { scheduler, now, _ in scheduler.used(task, now: now) }
         }
         guard !changes.isEmpty else { return }
-        // What is lost of it is one mark of one half hour.
-        commit(changes) { _, _ in }
+        commit(changes)
     }
 
     private func checkLearns(_ task: String) throws(OperatorRefusal) {
         guard !scheduler.learnsUse(task) else { return }
+        try requireTask(task)
         throw OperatorRefusal(
             .notPermitted,
             "`\(PrintableText.escaped(String(task.prefix(200))))` does not learn when it is used",

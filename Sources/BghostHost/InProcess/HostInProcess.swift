@@ -5,90 +5,114 @@ internal import BghostLinux
 internal import BghostPlugin
 internal import BghostTrust
 internal import BghostWire
+internal import Synchronization
 
-/// Plugins inside the daemon.
+/// Held libraries that were loaded into this process.
+///
+/// Their descriptors stay open as long as the process, even after the host has stopped: images are
+/// never unloaded, and the dynamic loader identifies them by descriptor number. If a number were
+/// reused, the loader would take another library for this one.
+private enum LoadedLibraries {
+    private static let all = Mutex<[HeldLibrary]>([])
+
+    static func keep(_ libraries: [HeldLibrary]) {
+        all.withLock { $0 += libraries }
+    }
+}
+
+/// Plugins that run inside the daemon.
 extension Host {
-    func addInProcess(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
+    func addInProcess(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
         guard case .plugin(let definition) = plugin.code, let path = plugin.path else {
-            throw CarrierError(description: "`\(plugin.name)` cannot be loaded into the daemon")
+            throw RunExecutorError(description: "`\(plugin.name)` cannot be loaded into the daemon")
         }
         try plugin.requireHeld()
-        // One image in the daemon, and so one carrier, which has a lane for every slot.
-        guard plugin.carriers.isEmpty else {
-            throw CarrierError(description: "`\(plugin.name)` has no free lane in the daemon")
+        // The daemon loads one image, so there is one executor, with one slot for each slot of the host.
+        guard plugin.executors.isEmpty else {
+            throw RunExecutorError(description: "`\(plugin.name)` has no free lane in the daemon")
         }
-        // Its threads begin where this one is, and stay.
+        // New threads inherit the affinity of this thread, so unpin it first.
         letGo()
         let serial = nextSerial()
-        let carrier = InProcessCarrier(
+        let executor = InProcessExecutor(
             serial: serial,
             plugin: plugin,
             lanes: min(slotsMax, Int(Lane.max)),
             config: definition.config,
             hostVersion: configuration.version,
-            voice: InProcessVoice { [weak self, reactor] in
-                // Awaited by nobody: it only brings the host to look. Not by way of the global pool,
-                // whose thread would have to be woken first.
+            events: InProcessEvents { [weak self, reactor] in
+                // The task is not awaited; it only makes the host read the events. It bypasses the
+                // global pool, whose thread would have to be woken first.
                 Task(executorPreference: reactor) { await self?.listen(to: serial) }
             }
         )
-        guard carrier.starts.begin(), carrier.control.begin() else {
-            for thread in [carrier.starts, carrier.control] { thread.end() }
-            throw CarrierError(description: "no thread can be made for it", isShortage: true)
+        guard executor.starts.begin(), executor.control.begin() else {
+            for thread in [executor.starts, executor.control] { thread.end() }
+            throw RunExecutorError(description: "no thread can be made for it", isShortage: true)
         }
-        let runtime = carrier.runtime
+        let runtime = executor.runtime
         let held = plugin.held
-        if let held { librariesInDaemon.append(held) }
-        // What crashes in there takes the daemon with it, and must not do so each time that it is started.
+        let needs = plugin.libraries.compactMap(\.held)
+        if let held { LoadedLibraries.keep([held] + needs) }
+        // A crash during the load crashes the daemon. Record the load, so that it is not repeated
+        // at each start.
         state.beginLoading(plugin.name)
-        carrier.starts.perform { [weak self, state, name = plugin.name] in
+        executor.starts.perform { [weak self, state, digests, name = plugin.name] in
+            let digest = held?.sha256 ?? digests.digest(of: path)
             let result = Result { () throws(PluginRefusal) in
-                try runtime.load(path: path, held: held?.descriptor)
+                try runtime.load(
+                    path: path,
+                    held: held?.descriptor,
+                    heldNeeds: held == nil ? [] : needs.map(\.descriptor)
+                )
             }
             state.endLoading(name)
             let ready = runtime.readiness
-            Task { await self?.loadedInProcess(serial, result, ready) }
+            Task { await self?.loadedInProcess(serial, result, ready, digest: digest) }
         }
-        return carrier
+        return executor
     }
 
     private func loadedInProcess(
         _ serial: UInt32,
         _ result: Result<Void, PluginRefusal>,
-        _ ready: Ready?
+        _ ready: Ready?,
+        digest: String
     ) {
-        guard let carrier = carriers[serial] as? InProcessCarrier, carrier.state == .loading else {
+        guard let executor = executors[serial] as? InProcessExecutor, executor.state == .loading
+        else {
             return
         }
+        executor.libraryDigest = digest
         if case .success = result, let ready {
-            becameReady(carrier, ready)
+            becameReady(executor, ready)
             return
         }
         let message =
             if case .failure(let refusal) = result {
                 refusal.message
             } else {
-                "`\(carrier.plugin.name)` cannot be loaded into the daemon"
+                "`\(executor.plugin.name)` cannot be loaded into the daemon"
             }
-        loadFailed(carrier.plugin, message)
-        let numbers = carrier.runs
-        forget(carrier)
+        loadFailed(executor.plugin, message)
+        let numbers = executor.runs
+        forget(executor)
         for number in numbers {
             runs.index(of: number).map { runs[$0]?.record.message = message }
             handle(.refused, of: number)
         }
     }
 
-    /// Takes what a plugin in the daemon has said.
+    /// Handles the events of a plugin in the daemon.
     private func listen(to serial: UInt32) {
-        guard let carrier = carriers[serial] as? InProcessCarrier else { return }
-        for saying in carrier.voice.take() {
-            switch saying {
-            case .completed(let completion): completed(completion, by: carrier)
+        guard let executor = executors[serial] as? InProcessExecutor else { return }
+        for event in executor.events.take() {
+            switch event {
+            case .completed(let completion): completed(completion, by: executor)
             case .released(let run):
                 let lane = Lane.of(run)
-                if lane < carrier.lanes.count, carrier.lanes[lane] == run {
-                    released(carrier, lane)
+                if lane < executor.lanes.count, executor.lanes[lane] == run {
+                    released(executor, lane)
                 }
             case .progress(let progress):
                 guard let index = runs.index(of: progress.run) else { continue }
@@ -100,48 +124,49 @@ extension Host {
             case .log(let line):
                 note(
                     line.text,
-                    of: carrier,
+                    of: executor,
                     run: line.run == 0 ? nil : line.run,
                     source: .handler,
                     level: LogEntry.Level(rawValue: Int(line.level)) ?? .info
                 )
             case .call(let call):
-                if (try? called(call, by: carrier)) == nil {
-                    sendReply(Reply(call: call.number, status: CallStatus.limit), to: carrier)
+                // For a worker this would be a protocol fault; an in-process plugin gets an error instead.
+                if (try? called(call, by: executor)) == nil {
+                    sendReply(Reply(call: call.number, status: CallStatus.limit), to: executor)
                 }
             }
         }
     }
 
-    private func completed(_ completion: Completed, by carrier: InProcessCarrier) {
+    private func completed(_ completion: Completed, by executor: InProcessExecutor) {
         guard let index = runs.index(of: completion.run) else { return }
-        carrier.hasReleased[Lane.of(completion.run)] = completion.isReleased
+        executor.hasReleased[Lane.of(completion.run)] = completion.isReleased
         note(completion, index)
         handle(.completed(status: completion.status), of: completion.run)
     }
 
-    /// A run did not stop.
+    /// Abandons the runs of an in-process executor that did not stop.
     ///
-    /// The plugin is not used again in this daemon: its state is unknown.
-    func abandon(_ carrier: Carrier) {
-        let plugin = carrier.plugin
+    /// The plugin is not used again in this daemon, because its state is unknown.
+    func abandon(_ executor: RunExecutor) {
+        let plugin = executor.plugin
         let message =
             "a run of `\(plugin.name)` inside the daemon did not stop and was abandoned; restart"
             + " bghost to use it again, or set `\"isolation\": \"worker\"`"
-        let numbers = carrier.runs
-        forget(carrier)
-        plugin.problem = PluginProblem(message: message, file: plugin.path.flatMap(fileIdentity))
+        let numbers = executor.runs
+        forget(executor)
+        plugin.problem = PluginProblem(message: message, files: plugin.files)
         log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
         tellProblem(of: plugin)
         for number in numbers { handle(.workerLost, of: number) }
         checkDrained()
     }
 
-    func closeInProcess(_ carrier: Carrier) {
-        guard let carrier = carrier as? InProcessCarrier else { return }
-        let serial = carrier.serial
-        let runtime = carrier.runtime
-        carrier.starts.perform { [weak self] in
+    func closeInProcess(_ executor: RunExecutor) {
+        guard let executor = executor as? InProcessExecutor else { return }
+        let serial = executor.serial
+        let runtime = executor.runtime
+        executor.starts.perform { [weak self] in
             runtime.drain()
             runtime.close()
             Task { await self?.closedInProcess(serial) }
@@ -149,23 +174,23 @@ extension Host {
     }
 
     private func closedInProcess(_ serial: UInt32) {
-        guard let carrier = carriers[serial] as? InProcessCarrier else { return }
-        carrier.kill()
-        forget(carrier)
+        guard let executor = executors[serial] as? InProcessExecutor else { return }
+        executor.kill()
+        forget(executor)
         checkDrained()
     }
 
-    private func forget(_ carrier: Carrier) {
-        carrier.state = .gone
-        for fetch in carrier.fetches.values { fetch.task.cancel() }
-        carriers[carrier.serial] = nil
-        carrier.plugin.carriers[carrier.serial] = nil
-        carrier.plugin.available.removeAll { $0 === carrier }
+    private func forget(_ executor: RunExecutor) {
+        executor.state = .gone
+        for fetch in executor.fetches.values { fetch.task.cancel() }
+        executors[executor.serial] = nil
+        executor.plugin.executors[executor.serial] = nil
+        executor.plugin.available.removeAll { $0 === executor }
     }
 }
 
 extension PluginRuntime {
-    /// What the loaded plugin is, in the words of the wire.
+    /// A description of the loaded plugin as a `Ready` frame.
     fileprivate var readiness: Ready? {
         plugin.map { plugin in
             Ready(

@@ -4,14 +4,13 @@ package import BghostCore
 internal import BghostLinux
 internal import Synchronization
 
-/// The daemon's log: a ring of the newest lines for those who ask, and a console.
+/// The daemon's log: the newest lines for queries and followers, and a console.
 ///
-/// Safe to use from any thread. Writing a line never waits for the console: a reader that is slow
-/// loses lines, which are counted, and not the daemon its time.
+/// Any thread may use it. To write a line never waits for a slow reader or the console: they lose
+/// lines, and the daemon loses no time.
 package final class HostLog: Sendable {
     private struct State {
-        var ring: [LogEntry] = []
-        var head = 0
+        var ring: LogRing
         var sequence: UInt64 = 0
         var followers: [UInt64: Follower] = [:]
         var lastFollower: UInt64 = 0
@@ -22,31 +21,34 @@ package final class HostLog: Sendable {
         let continuation: AsyncStream<LogEntry>.Continuation
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let level: LogEntry.Level
-    private let linesMax: Int
     private let console: (any LogConsole)?
 
+    /// Creates an empty log.
+    ///
     /// - Parameters:
-    ///   - level: lines below it are not kept.
-    ///   - linesMax: how many lines are kept.
-    ///   - console: where each line goes besides; it must not block.
+    ///   - level: the lowest level that is kept.
+    ///   - linesMax: the maximum number of kept lines.
+    ///   - bytesMax: the maximum size of the kept lines, in bytes.
+    ///   - console: also gets each line; it must not block.
     package init(
         level: LogEntry.Level = .info,
         linesMax: Int = 8192,
+        bytesMax: Int = 8 << 20,
         console: (any LogConsole)? = nil
     ) {
         self.level = level
-        self.linesMax = max(1, linesMax)
+        state = Mutex(State(ring: LogRing(linesMax: linesMax, bytesMax: bytesMax)))
         self.console = console
     }
 
-    /// Whether lines of this level are kept: ask before making an expensive one.
+    /// Whether lines of this level are kept; check it before creating an expensive line.
     package func keeps(_ level: LogEntry.Level) -> Bool { level >= self.level }
 
     /// Adds a line.
     ///
-    /// Its sequence number is set here, its text is made safe to print.
+    /// The log assigns the sequence number and escapes the text for printing.
     package func write(
         _ level: LogEntry.Level,
         _ event: String,
@@ -63,7 +65,7 @@ package final class HostLog: Sendable {
             level: level,
             source: source,
             event: event,
-            message: PrintableText.escaped(message()),
+            message: Self.cut(PrintableText.escaped(message())),
             task: task,
             plugin: plugin,
             run: run
@@ -71,12 +73,7 @@ package final class HostLog: Sendable {
         let followers = state.withLock { state -> [Follower] in
             state.sequence += 1
             entry.sequence = state.sequence
-            if state.ring.count < linesMax {
-                state.ring.append(entry)
-            } else {
-                state.ring[state.head] = entry
-                state.head = (state.head + 1) % linesMax
-            }
+            state.ring.append(entry)
             guard !state.followers.isEmpty else { return [] }
             return state.followers.values.filter { $0.filter.matches(entry) }
         }
@@ -84,12 +81,12 @@ package final class HostLog: Sendable {
         console?.write(entry)
     }
 
-    /// The newest lines that match, oldest first.
+    /// The newest matching lines, oldest first.
     package func entries(matching filter: LogFilter, limit: Int) -> [LogEntry] {
-        state.withLock { Self.entries(in: $0, matching: filter, limit: limit) }
+        state.withLock { $0.ring.entries(matching: filter, limit: limit) }
     }
 
-    /// The newest lines that match, and each new one as it comes.
+    /// The newest matching lines, and each new one when it is written.
     ///
     /// A consumer that is more than 1024 lines behind loses the oldest of them.
     package func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
@@ -97,9 +94,9 @@ package final class HostLog: Sendable {
             of: LogEntry.self,
             bufferingPolicy: .bufferingNewest(1024 + max(0, limit))
         )
-        // One lock for both, so that no line falls between the old and the new.
+        // Use one critical section, so that no line between the old and the new ones is lost.
         let number = state.withLock { state in
-            for entry in Self.entries(in: state, matching: filter, limit: limit) {
+            for entry in state.ring.entries(matching: filter, limit: limit) {
                 continuation.yield(entry)
             }
             state.lastFollower += 1
@@ -115,7 +112,7 @@ package final class HostLog: Sendable {
         return stream
     }
 
-    /// Ends the streams of all followers.
+    /// Finishes the streams of all followers.
     package func endFollowers() {
         let followers = state.withLock { state in
             defer { state.followers = [:] }
@@ -124,26 +121,21 @@ package final class HostLog: Sendable {
         for continuation in followers { continuation.finish() }
     }
 
-    private static func entries(
-        in state: borrowing State,
-        matching filter: LogFilter,
-        limit: Int
-    ) -> [LogEntry] {
-        var found: [LogEntry] = []
-        let count = state.ring.count
-        var offset = 1
-        while offset <= count, found.count < limit {
-            let entry = state.ring[(state.head + count - offset) % count]
-            if filter.matches(entry) { found.append(entry) }
-            offset += 1
-        }
-        return found.reversed()
+    /// The maximum size of a line in bytes, equal to that of a worker's frame.
+    private static let lineBytesMax = 128 << 10
+
+    /// Cuts a line that is too long.
+    private static func cut(_ line: String) -> String {
+        guard line.utf8.count > lineBytesMax else { return line }
+        let rest = line.utf8.count - lineBytesMax
+        return String(decoding: line.utf8.prefix(lineBytesMax), as: UTF8.self)
+            + "… (\(rest) more bytes)"
     }
 }
 
-/// Where lines are shown.
+/// Displays the lines of the log.
 ///
-/// `write` must not block and may be called on any thread.
+/// `write` must not block, and any thread may call it.
 package protocol LogConsole: Sendable {
     func write(_ entry: LogEntry)
 }

@@ -3,9 +3,9 @@
 package import BghostCore
 internal import BghostStore
 
-/// What operators ask of the outbox, and what people answer.
+/// The operator's commands for the outbox, and answers of people to notifications.
 extension Host: NotificationControl {
-    /// In whose name tests are posted; no plugin can have it.
+    /// The plugin name of test notifications; no plugin can have this name.
     private static let ownName = "(bghost)"
 
     package func outbox() throws(OperatorRefusal) -> [NotificationStatus] {
@@ -50,7 +50,7 @@ extension Host: NotificationControl {
     ) async throws(OperatorRefusal) -> NotificationAnswer {
         let row = try find(notification)
         guard pluginsByName[row.plugin] != nil, !row.isDigest else {
-            throw OperatorRefusal(.badAction, "nobody takes answers to this notification")
+            throw OperatorRefusal(.badAction, "this notification takes no answers")
         }
         if let problem = row.problem(action: action, text: text) {
             throw OperatorRefusal(.badAction, problem)
@@ -58,7 +58,7 @@ extension Host: NotificationControl {
         guard pluginsByName[row.plugin]?.permissions.notify == true else {
             throw OperatorRefusal(
                 .notPermitted,
-                "plugin `\(row.plugin)` may not notify any more, so nobody takes answers for it"
+                "plugin `\(row.plugin)` may not notify any more, so it takes no answers"
             )
         }
         let event = notifications?.nextKey(wall) ?? row.key
@@ -115,7 +115,7 @@ extension Host: NotificationControl {
             let shown = PrintableText.escaped(String(id.prefix(200)))
             guard found.isEmpty else {
                 throw OperatorRefusal(
-                    .noSuchNotification,
+                    .ambiguousNotification,
                     "\(found.count) plugins have a notification `\(shown)`",
                     fix: "name one with --plugin: "
                         + found.map(\.plugin).sorted().joined(separator: ", ")
@@ -135,7 +135,7 @@ extension Host: NotificationControl {
         if let outbox = notifications?.outbox { return outbox }
         throw OperatorRefusal(
             .unavailable,
-            "\(configuration.manifestPath) has no `notifications`, so nobody delivers any",
+            "\(configuration.manifestPath) has no `notifications`, so no task delivers any",
             fix: "name the task that delivers: \"notifications\": {\"task\": ...}"
         )
     }

@@ -3,11 +3,11 @@
 internal import BghostCore
 internal import BghostStore
 
-/// Deliveries are requests of the task that the manifest names; a failure of one is nobody else's.
+/// Deliveries: requests of the task that the manifest names. A failed delivery affects no other.
 extension Host {
-    /// Takes over what the daemon before this one left.
+    /// Recovers the notifications that the previous daemon stored.
     ///
-    /// - Parameter requests: those of the task that delivers.
+    /// - Parameter requests: the requests of the delivering task.
     func recoverNotifications(_ rows: [NotificationRow], _ requests: [Request]) {
         guard let settings = configuration.manifest.notifications else {
             if !rows.isEmpty {
@@ -34,12 +34,13 @@ extension Host {
                     )
                 )
             } catch {
-                // Its zone may be gone from the system: it comes this time, and not again.
+                // The system may lack its time zone now: deliver it once, without repetition.
                 log.write(.warning, "notification.failed", "\(error)", plugin: row.plugin)
                 kept.outbox.takeOver(row, recurrence: nil)
             }
         }
         for request in requests where scheduler.waits(request.id) {
+            // A request that an operator submitted has no key and delivers no notification.
             let parameters = try? JSONReader.parse(request.parameters)
             guard let key = parameters?["key"]?.string else { continue }
             kept.outbox.adopt(request: request.id, task: request.task, key: key)
@@ -47,10 +48,10 @@ extension Host {
         notifications = kept
     }
 
-    /// Has the outbox look at its dates, once the scheduler's are looked at.
+    /// Makes the outbox compare its dates; called with the scheduler's dates.
     func noteNotificationDates() { notifications?.outbox.touch() }
 
-    /// Begins the deliveries that are due, if anything has happened to them.
+    /// Starts the deliveries that are due, if the outbox has changed.
     func advanceNotifications() {
         guard notifications?.outbox.isStale == true, notifications?.isAdvancing == false,
             !isDraining
@@ -64,22 +65,23 @@ extension Host {
         }
     }
 
-    /// Carries out what the outbox wants.
+    /// Carries out the effects of the outbox.
     ///
-    /// - Parameter then: told once what is to be stored is, or is not.
+    /// - Parameter then: called once, when the changes are stored or the store fails.
     func carryOut(
         _ effects: [OutboxEffect],
         then: (@Sendable (isolated Host, _ isStored: Bool) -> Void)? = nil
     ) {
-        // As one transaction, before any delivery: a digest and what it tells of belong together.
+        // Commit one transaction before any delivery, so that a digest and its notifications stay consistent.
         let changes = effects.compactMap { effect -> StoreChange? in
             if case .store(let change) = effect { .notification(change) } else { nil }
         }
-        if !changes.isEmpty || then != nil {
-            commit(changes, isAwaited: then != nil) { host, result in
-                guard let then else { return }
+        if let then {
+            commitTold(changes) { host, result in
                 if case .success = result { then(host, true) } else { then(host, false) }
             }
+        } else if !changes.isEmpty {
+            commit(changes, isAwaited: false)
         }
         for effect in effects {
             switch effect {
@@ -91,16 +93,17 @@ extension Host {
         }
     }
 
-    /// Withdraws the request of a delivery, unless its run has begun.
+    /// Withdraws the request of a delivery, unless its run has started.
     private func withdrawDelivery(_ request: RunID, _ task: String) {
         if scheduler.pending(task)?.id == request {
             decide { scheduler, now, effects in
+                // The request is pending, as checked above, so the result is irrelevant.
                 _ = scheduler.withdraw(task, now: now, &effects)
             }
         } else if configuration.manifest.notifications?.task.isFamily == true,
             scheduler.waits(request)
         {
-            // One that is repeated; this member of the family is about nothing else.
+            // The request waits for a retry; this member of the family has no other request.
             var effects: [SchedulerEffect] = []
             let withdrawn = scheduler.withdrawAll(task, now: moment, &effects)
             commit(withdrawn.changes)
@@ -138,14 +141,14 @@ extension Host {
         carryOut(effects)
     }
 
-    // MARK: Ends
+    // MARK: Results
 
-    /// What the end of a run means to the notification that it delivered, to be stored with it.
+    /// The changes of the delivered notification that are stored with the end of a run.
     func deliveryEnded(_ record: RunRecord, _ changes: [StoreChange]) -> [StoreChange] {
         guard notifications?.outbox.knows(request: record.request) == true else { return [] }
         let retryAfter = notifications?.retryAfter.removeValue(forKey: record.request)
         for case .ended(let ended, .again) in changes where ended.id == record.id {
-            // The task's own policy tries it again.
+            // The retry policy of the task repeats the run.
             return []
         }
         let outcome = record.outcome?.text ?? "lost"
@@ -157,14 +160,14 @@ extension Host {
         return ended(record.request, end)
     }
 
-    /// A request has come to its end without a run.
+    /// Handles a delivery request that ended without a run.
     func deliveryGone(_ request: RunID) {
         guard notifications?.outbox.knows(request: request) == true else { return }
         let changes = ended(request, DeliveryEnd(succeeded: false, message: "it was withdrawn"))
         if !changes.isEmpty { commit(changes) }
     }
 
-    /// Keeps what a handler said about its next attempt, which no record has.
+    /// Keeps the retry delay that a handler requested; the run's record does not contain it.
     func noteRetry(of request: RunID, after delay: UInt64?) {
         guard let delay, notifications?.outbox.knows(request: request) == true else { return }
         notifications?.retryAfter[request] = delay
@@ -185,7 +188,7 @@ extension Host {
             case .note(let note):
                 write(note)
                 return nil
-            // Only what is forgotten is withdrawn, and only `advance` delivers.
+            // `ended` removes the delivery first, so it withdraws nothing; only `advance` delivers.
             case .deliver, .withdraw: return nil
             }
         }

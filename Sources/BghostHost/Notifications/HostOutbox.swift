@@ -4,10 +4,10 @@ internal import BghostCore
 internal import BghostLinux
 internal import BghostStore
 
-/// The outbox and what the host adds to it: chance, names, and what runs have said.
+/// The outbox with the host's additions: random numbers, keys and retry delays.
 struct HostOutbox {
     var outbox: Outbox
-    /// What a delivery said about its next attempt, nanoseconds, until its run has been recorded.
+    /// The retry delay that a delivery requested, in nanoseconds, until its run is recorded.
     var retryAfter: [RunID: UInt64] = [:]
     var isAdvancing = false
     private var ids = RunIDSource()
@@ -18,15 +18,15 @@ struct HostOutbox {
         outbox = Outbox(settings)
     }
 
-    /// A key that no other notification has.
+    /// A unique key for a notification.
     mutating func nextKey(_ now: Int64) -> RunID {
         var random = SystemRandomNumberGenerator()
         return ids.next(unixMilliseconds: UInt64(clamping: now / 1_000_000)) { random.next() }
     }
 
-    /// Begins what is due.
+    /// Starts the deliveries that are due.
     mutating func advance(now: Int64, _ effects: inout [OutboxEffect]) {
-        // Apart, for the outbox is being changed meanwhile.
+        // Use a copy in the closure, because `advance` has exclusive access to the outbox.
         var ids = ids
         var random = SystemRandomNumberGenerator()
         outbox.advance(
@@ -39,7 +39,7 @@ struct HostOutbox {
         self.ids = ids
     }
 
-    /// What only those know who were given a link.
+    /// A secret token for the links of a notification.
     static func token() -> String {
         var random = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef".utf8)
@@ -47,7 +47,7 @@ struct HostOutbox {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// When a notification comes again and again; `nil` if it comes once.
+    /// The recurrence of a notification; `nil` if it is delivered once.
     static func recurrence(
         _ content: NotificationContent,
         postedAt: Int64,

@@ -5,14 +5,14 @@ internal import BghostLinux
 internal import BghostStore
 internal import BghostWire
 
-/// What plugins post, and what becomes of it in the store.
+/// Notifications that plugins post, and their storage.
 extension Host {
-    func post(_ call: Call, _ carrier: Carrier, _ post: NotificationPost) {
-        guard mayNotify(call, carrier) else { return }
-        let serial = carrier.serial
+    func post(_ call: Call, _ executor: RunExecutor, _ post: NotificationPost) {
+        guard mayNotify(call, executor) else { return }
+        let serial = executor.serial
         do throws(NotificationFault) {
-            carrier.openCalls += 1
-            try self.post(try NotificationContent(post), of: carrier.plugin.name) {
+            executor.openCalls += 1
+            try self.post(try NotificationContent(post), of: executor.plugin.name) {
                 host,
                 result in
                 host.posted(result, call: call, serial: serial)
@@ -22,13 +22,13 @@ extension Host {
         }
     }
 
-    /// Whether a plugin may post, and somebody delivers; it is told if not.
-    private func mayNotify(_ call: Call, _ carrier: Carrier) -> Bool {
-        let name = carrier.plugin.name
-        guard carrier.plugin.permissions.notify else {
+    /// Whether a plugin may post and a delivering task exists; if not, it refuses the call.
+    private func mayNotify(_ call: Call, _ executor: RunExecutor) -> Bool {
+        let name = executor.plugin.name
+        guard executor.plugin.permissions.notify else {
             refuse(
                 call,
-                carrier,
+                executor,
                 CallStatus.permission,
                 "plugin `\(name)` may not post notifications: add `\"notify\": true` to its"
                     + " `permissions` in \(configuration.manifestPath)"
@@ -38,9 +38,9 @@ extension Host {
         guard notifications != nil else {
             refuse(
                 call,
-                carrier,
+                executor,
                 CallStatus.permission,
-                "nobody delivers what plugin `\(name)` posts: add `\"notifications\": {\"task\":"
+                "no task delivers the notifications of plugin `\(name)`: add `\"notifications\": {\"task\":"
                     + " ...}` to \(configuration.manifestPath)"
             )
             return false
@@ -48,23 +48,23 @@ extension Host {
         return true
     }
 
-    /// Answers a plugin once its notification is stored, or is not.
+    /// Answers a plugin when its notification is stored or refused.
     private func posted(
         _ result: Result<NotificationRow, NotificationFault>,
         call: Call,
         serial: UInt32
     ) {
-        guard let carrier = carriers[serial] else { return }
-        carrier.openCalls -= 1
+        guard let executor = executors[serial] else { return }
+        executor.openCalls -= 1
         switch result {
-        case .success: answer(call, carrier, CallStatus.ok)
+        case .success: answer(call, executor, CallStatus.ok)
         case .failure(let fault):
-            let text = "a notification of plugin `\(carrier.plugin.name)` is refused: \(fault)"
-            refuse(call, carrier, .of(fault.kind), text)
+            let text = "a notification of plugin `\(executor.plugin.name)` is refused: \(fault)"
+            refuse(call, executor, .of(fault.kind), text)
         }
     }
 
-    /// Takes a notification, and says so once it is stored.
+    /// Accepts a notification and calls `then` when it is stored or refused.
     func post(
         _ content: NotificationContent,
         of plugin: String,
@@ -87,7 +87,7 @@ extension Host {
             now: now
         )
         guard let row else { return }
-        commit([.notification(.kept(row))]) { host, result in
+        commitOrRefuse([.notification(.kept(row))]) { host, result in
             let isStored = if case .success = result { true } else { false }
             var effects: [OutboxEffect] = []
             host.notifications?.outbox.arrived(
@@ -96,7 +96,7 @@ extension Host {
                 isStored: isStored,
                 &effects
             )
-            // Answered first: what follows may take the notification to a worker.
+            // Answer first, because the next effects may send the notification to a worker.
             then(
                 host,
                 isStored
@@ -108,27 +108,27 @@ extension Host {
         }
     }
 
-    func withdrawNotification(_ call: Call, _ carrier: Carrier, _ id: String) {
+    func withdrawNotification(_ call: Call, _ executor: RunExecutor, _ id: String) {
         var effects: [OutboxEffect] = []
         guard
-            notifications?.outbox.withdraw(id, of: carrier.plugin.name, &effects) == true
-        else { return answer(call, carrier, CallStatus.absent) }
-        let serial = carrier.serial
-        carrier.openCalls += 1
+            notifications?.outbox.withdraw(id, of: executor.plugin.name, &effects) == true
+        else { return answer(call, executor, CallStatus.absent) }
+        let serial = executor.serial
+        executor.openCalls += 1
         carryOut(effects) { host, isStored in
-            guard let carrier = host.carriers[serial] else { return }
-            carrier.openCalls -= 1
-            host.answer(call, carrier, isStored ? CallStatus.ok : CallStatus.failed)
+            guard let executor = host.executors[serial] else { return }
+            executor.openCalls -= 1
+            host.answer(call, executor, isStored ? CallStatus.ok : CallStatus.failed)
         }
     }
 
-    func answerNotifications(_ call: Call, _ carrier: Carrier) {
-        let text = notifications?.outbox.pending(of: carrier.plugin.name) ?? "[]"
+    func answerNotifications(_ call: Call, _ executor: RunExecutor) {
+        let text = notifications?.outbox.pending(of: executor.plugin.name) ?? "[]"
         sendReply(
             Reply(
                 call: call.number,
                 status: CallStatus.ok,
-                // It may be longer than a frame, as what is fetched may be.
+                // Use the body of a fetch, because the list may be longer than a frame.
                 body: .fetched(
                     httpStatus: 0,
                     headers: "",
@@ -136,13 +136,13 @@ extension Host {
                     body: .inline(Array(text.utf8))
                 )
             ),
-            to: carrier
+            to: executor
         )
     }
 }
 
 extension NotificationContent {
-    /// Reads what a worker sent; `check` has yet to look at it.
+    /// Converts a worker's frame; `check` validates the content later.
     fileprivate init(_ post: NotificationPost) throws(NotificationFault) {
         guard let level = NotificationLevel(rawValue: post.level) else {
             throw NotificationFault(.bad, "its level is unknown")

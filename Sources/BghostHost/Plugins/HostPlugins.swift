@@ -2,17 +2,16 @@
 
 internal import BghostCore
 internal import BghostLinux
-internal import BghostPlugin
-internal import BghostTrust
 internal import BghostWire
-internal import Glibc
 
-/// Plugins and tasks as the manifest defines them.
+/// Plugins and tasks of the manifest.
 extension Host {
-    func definePlugins() {
+    /// Defines the plugins of the first manifest and inspects their files.
+    func definePlugins() async {
+        watchLibraries()
         for definition in manifest.plugins { add(.plugin(definition)) }
         for definition in manifest.functions { add(.function(definition)) }
-        for plugin in plugins { inspect(plugin) }
+        for plugin in plugins { adopt(await findings(of: plugin), for: plugin) }
         for plugin in plugins { tellProblem(of: plugin) }
     }
 
@@ -20,129 +19,83 @@ extension Host {
         let slot = PluginSlot(index: plugins.count, code: code)
         plugins.append(slot)
         pluginsByName[slot.name] = slot
+        tellDescriptorLimit(of: slot)
     }
 
-    // MARK: Looking at a plugin's file
-
-    /// Finds a plugin's library and reads what it is, without running any of it.
-    ///
-    /// - Returns: whether it can be loaded as far as its file tells.
-    @discardableResult
-    func inspect(_ plugin: PluginSlot) -> Bool {
-        // Reading and hashing a library can take long, and what begins next has all of its time.
-        defer { reactor.lookAtClock() }
-        do {
-            plugin.dataDirectory = try state.dataDirectory(of: plugin.name)
-        } catch {
-            setProblem(plugin, error.description, file: nil)
-            return false
+    /// Adopts the findings of an inspection.
+    func adopt(_ found: PluginFindings, for plugin: PluginSlot) {
+        plugin.dataDirectory = found.dataDirectory
+        plugin.path = found.path
+        plugin.files = found.files
+        plugin.held = found.held
+        plugin.libraries = found.libraries
+        plugin.isWatched = found.isWatched
+        plugin.sandboxSpec = nil
+        plugin.change = nil
+        plugin.candidate = nil
+        if !found.isWatched { scheduleLook(at: plugin) }
+        if let problem = found.problem {
+            setProblem(plugin, problem.message, files: problem.isAboutPlace ? nil : found.files)
+            return
         }
-        guard case .plugin(let definition) = plugin.code else {
-            guard mayHoldQuota(of: plugin) else { return false }
-            plugin.problem = nil
-            _ = walls(of: plugin)
-            return true
-        }
-        let path: String
-        do {
-            path = try librarySearch.find(definition.library)
-        } catch {
-            setProblem(plugin, error.description, file: nil)
-            return false
-        }
-        plugin.path = path
-        plugin.held = nil
-        plugin.file = fileIdentity(path)
-        plugin.walls = nil
-        let required = plugin.require.union(manifest.host.require)
-        if plugin.isolation == .inProcess, !required.isEmpty {
-            let names = SandboxLayer.allCases.filter(required.contains).map(\.rawValue)
-            setProblem(
-                plugin,
-                "the manifest requires \(names.joined(separator: ", ")), and there are no walls inside"
-                    + " the daemon; use `\"isolation\": \"worker\"`",
-                file: nil
-            )
-            return false
-        }
-        do {
-            let trust = LibraryTrust(definition, manifest, isLax: configuration.isLax)
-            plugin.held = try trust.hold(path)
-            _ = try PluginImage.inspect(path: path, held: plugin.held).requireLoadable()
-            guard mayHoldQuota(of: plugin) else { return false }
-            plugin.problem = nil
-            // Now, and not with the first worker, when the limits of other runs wait for this thread.
-            if plugin.isolation == .worker { _ = walls(of: plugin) }
-            return true
-        } catch {
-            setProblem(plugin, "\(error)", file: fileIdentity(path))
-            return false
-        }
+        guard mayHoldQuota(of: plugin) else { return }
+        plugin.problem = nil
+        // Compute the sandbox now; at the first worker's start it would delay the deadlines of other runs.
+        if plugin.isolation == .worker { _ = sandboxSpec(of: plugin) }
     }
 
-    /// Whether the kernel keeps workers to a share of the processors.
+    /// Whether the kernel can enforce CPU quotas of workers.
     var holdsQuotas: Bool { controlGroup?.controllers.contains("cpu") ?? false }
 
     static let unheld =
         "its limits.cpuQuota cannot be held: bghost has no cpu controller of cgroup v2 to hand on"
         + " (in a unit: Delegate=yes); `bghost doctor` says what there is"
 
-    /// Whether it has a limit that nobody holds here.
+    /// Whether the limits contain a CPU quota that cannot be enforced here.
     func isUnheld(_ limits: WorkerLimits, _ isolation: Isolation) -> Bool {
         limits.cpuQuota != nil && isolation == .worker && !holdsQuotas
     }
 
-    /// What only the kernel can hold is not left to luck, but where people develop.
+    /// Whether a plugin may run; one with an unenforceable quota may run in development mode only.
     private func mayHoldQuota(of plugin: PluginSlot) -> Bool {
         guard isUnheld(plugin.limits, plugin.isolation) else { return true }
         guard configuration.isLax else {
-            setProblem(plugin, Self.unheld, file: plugin.file)
+            setProblem(plugin, Self.unheld, files: plugin.files)
             return false
         }
         log.write(.warning, "plugin.unlimited", Self.unheld, plugin: plugin.name)
         return true
     }
 
-    var librarySearch: LibrarySearch {
-        LibrarySearch(
-            pluginPath: configuration.pluginPath,
-            manifestDirectory: configuration.manifestDirectory
-        )
-    }
-
-    func fileIdentity(_ path: String) -> FileIdentity? {
-        FileIdentity(path: path)
-    }
-
-    private func setProblem(_ plugin: PluginSlot, _ message: String, file: FileIdentity?) {
+    private func setProblem(_ plugin: PluginSlot, _ message: String, files: FileSnapshot?) {
         if plugin.problem?.message != message {
             log.write(.error, "plugin.unusable", message, plugin: plugin.name)
         }
-        plugin.problem = PluginProblem(message: message, file: file)
+        plugin.problem = PluginProblem(message: message, files: files)
     }
 
-    /// A load failed in the worker.
+    /// Handles a failed load.
     ///
-    /// The plugin is left alone for a while, longer each time, and quarantined after a few.
+    /// The plugin is paused, longer each time, and quarantined after a few failures.
     func loadFailed(_ plugin: PluginSlot, _ message: String) {
         plugin.loadFailures += 1
         log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
-        // A worker that was begun before it was quarantined must not have it tried again.
+        // A worker that was started before the quarantine must not cause another attempt.
         guard !isQuarantined(plugin) else { return }
         guard plugin.loadFailures < HostLimits.loadFailuresMax, !plugin.isOnTrial else {
             return quarantine(plugin, "\(message) (\(plugin.loadFailures) times)")
         }
-        let retryAt = now + patience.loadBackoff << UInt64(plugin.loadFailures - 1)
+        let retryAt = now + timeouts.loadBackoff << UInt64(plugin.loadFailures - 1)
         plugin.problem = PluginProblem(
             message: message,
-            file: plugin.path.flatMap(fileIdentity),
+            files: plugin.files,
             retryAt: retryAt
         )
         arm(retryAt, token: TimerToken.plugin(plugin.index).raw)
         tellProblem(of: plugin)
     }
 
-    /// Tells the scheduler whether runs of a plugin can begin now.
+    /// Notifies the scheduler whether runs of a plugin can start.
     func tellProblem(of plugin: PluginSlot) {
         decide { scheduler, now, effects in
             scheduler.plugin(
@@ -152,35 +105,30 @@ extension Host {
                 &effects
             )
         }
+        if plugin.problem != nil { scheduleLook(at: plugin) }
     }
 
-    /// Looks again at a plugin that has a problem, once its file has changed.
-    func lookAgain(at plugin: PluginSlot) {
-        guard !plugin.isRetired, let problem = plugin.problem,
-            case .plugin(let definition) = plugin.code,
-            let candidate = try? librarySearch.find(definition.library),
-            problem.file == nil || fileIdentity(candidate) != problem.file
-        else { return }
-        guard !isStillQuarantined(plugin, at: candidate) else {
-            plugin.problem?.file = fileIdentity(candidate)
-            return
-        }
-        plugin.loadFailures = 0
-        inspect(plugin)
-        tellProblem(of: plugin)
-    }
-
-    /// A time has come at which a plugin is to be tried again.
+    /// Handles the timer of a plugin, for a retry or for a check of its files.
     func pluginDue(_ plugin: PluginSlot) {
+        if plugin.lookAt <= now {
+            plugin.lookAt = .max
+            look(at: plugin)
+        }
         if let problem = plugin.problem, problem.retryAt <= now {
-            // Its file may be another one by now; after a crash that is as likely as at any time.
-            if problem.isPause { plugin.problem = nil } else { inspect(plugin) }
-            tellProblem(of: plugin)
+            plugin.problem?.retryAt = .max
+            plugin.problem?.files = nil
+            if problem.isPause {
+                plugin.problem = nil
+                tellProblem(of: plugin)
+            } else {
+                // The file may have changed since the failure, so inspect it again.
+                beginInspection(of: plugin, unless: nil)
+            }
         }
         prestart(plugin)
     }
 
-    /// A plugin is loaded, and what its handlers allow is known.
+    /// Passes the handlers of a loaded plugin to the scheduler.
     func noteHandlers(of plugin: PluginSlot, _ handlers: [Ready.Handler]) {
         let serial = handlers.filter { $0.flags & HandlerFlags.serial != 0 }.map(\.name)
         decide { scheduler, now, effects in
@@ -189,7 +137,7 @@ extension Host {
     }
 }
 
-/// The `BG_TASK_*` that the host acts upon.
+/// The `BG_TASK_*` flags that the host uses.
 enum HandlerFlags {
     static let serial: UInt32 = 2
     static let needsWorker: UInt32 = 4

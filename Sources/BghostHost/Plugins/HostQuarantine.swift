@@ -6,43 +6,47 @@ internal import BghostPlugin
 internal import BghostStore
 internal import BghostTrust
 
-/// What is known against a plugin, by its name: it outlives a reload.
-struct PluginCharge {
+/// The crash history and quarantine of a plugin, by name; it survives a reload.
+struct PluginCrashHistory {
     var loop = CrashLoop()
     var quarantine: Quarantine?
+    var idleEnds = IdleEndHistory()
 }
 
-/// Plugins that crash over and over: they are left alone for longer each time, and at last for good.
+/// Handling of plugins that crash repeatedly: longer and longer pauses, and finally quarantine.
 extension Host {
-    /// A worker ended by itself, or broke the rules.
+    /// Counts a crash of a plugin: its worker exited unexpectedly or violated a rule.
     ///
-    /// - Parameter what: how, one sentence without a full stop.
+    /// - Parameter what: the cause, one sentence without a full stop.
     func crashed(_ plugin: PluginSlot, _ what: String) {
         guard !plugin.isRetired, !isQuarantined(plugin) else { return }
         guard !plugin.isOnTrial else { return quarantine(plugin, what) }
-        let limits = patience.crashes
-        switch charges[plugin.name, default: PluginCharge()].loop.crashed(now: now, limits) {
+        let limits = timeouts.crashes
+        switch crashHistories[plugin.name, default: PluginCrashHistory()].loop.crashed(
+            now: now,
+            limits
+        ) {
         case .counted: break
         case .quarantine:
             let minutes = limits.window / 60_000_000_000
             quarantine(
                 plugin,
-                "\(what), the last of \(limits.crashesMax) crashes within \(minutes) min"
+                "\(what); \(limits.crashesMax) crashes in \(minutes) min"
             )
         case .pause(let end): pause(plugin, what, until: end)
         }
     }
 
-    /// Begins no worker of a plugin for a while; its requests wait.
+    /// Starts no worker of a plugin until a given time; its requests wait.
     func pause(_ plugin: PluginSlot, _ what: String, until end: UInt64) {
-        // What is worse than a crash stays.
+        // A pause must not replace a more serious problem.
         guard end > now, plugin.problem == nil else { return }
         let message =
-            "\(what); no worker of it is begun for \(DurationText.of(nanoseconds: end &- now))"
+            "\(what); next worker start delayed \(DurationText.of(nanoseconds: end &- now))"
         log.write(.warning, "plugin.paused", message, plugin: plugin.name)
         plugin.problem = PluginProblem(
             message: message,
-            file: plugin.file,
+            files: plugin.files,
             retryAt: end,
             isPause: true
         )
@@ -52,13 +56,12 @@ extension Host {
 
     // MARK: Quarantine
 
-    /// Whether a plugin is not run any more.
+    /// Whether a plugin is quarantined and not on trial.
     func isQuarantined(_ plugin: PluginSlot) -> Bool {
-        charges[plugin.name]?.quarantine != nil && !plugin.isOnTrial
+        crashHistories[plugin.name]?.quarantine != nil && !plugin.isOnTrial
     }
 
-    /// Does not run a plugin any more: not before its library or the host is another one, or its
-    /// operator says so.
+    /// Stops running a plugin until its library or the host changes, or the operator enables it.
     func quarantine(_ plugin: PluginSlot, _ reason: String) {
         guard !isQuarantined(plugin) else { return }
         plugin.isOnTrial = false
@@ -69,15 +72,17 @@ extension Host {
             since: wall,
             reason: String(reason.prefix(Self.reasonCharactersMax))
         )
-        charges[plugin.name, default: PluginCharge()].quarantine = quarantine
+        crashHistories[plugin.name, default: PluginCrashHistory()].quarantine = quarantine
         log.write(.error, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
         set(quarantine, on: plugin)
-        for carrier in plugin.carriers.values where carrier.isIdle { retire(carrier) }
-        // Its library may be large, and this thread has limits to keep.
+        for executor in plugin.executors.values where executor.isIdle { retire(executor) }
         let (code, path, held) = (plugin.code, plugin.path, plugin.held)
-        spawner.perform { [weak self, reactor] in
-            let library = Self.identity(of: code, path: path, held: held)
-            Task(executorPreference: reactor) { await self?.keep(quarantine, of: library) }
+        Task(executorPreference: reactor) { [weak self] in
+            guard let self else { return }
+            let library = await onInspectionThread {
+                Self.identity(of: code, sha256: Self.digest(path, held))
+            }
+            await keep(quarantine, of: library ?? "")
         }
     }
 
@@ -86,39 +91,55 @@ extension Host {
     private func set(_ quarantine: Quarantine, on plugin: PluginSlot) {
         plugin.problem = PluginProblem(
             message: quarantine.sentence,
-            file: plugin.file ?? plugin.path.flatMap(fileIdentity)
+            files: plugin.files
         )
         tellProblem(of: plugin)
     }
 
-    /// It is known what the quarantine is about.
+    /// Stores a quarantine when the identity of the library is known.
     private func keep(_ quarantine: Quarantine, of library: String) {
-        // Lifted meanwhile, or about something else by now.
-        guard charges[quarantine.plugin]?.quarantine == quarantine else { return }
+        // The quarantine may have been lifted or replaced in the meantime.
+        guard crashHistories[quarantine.plugin]?.quarantine == quarantine else { return }
         var quarantine = quarantine
         quarantine.library = library
-        charges[quarantine.plugin]?.quarantine = quarantine
+        crashHistories[quarantine.plugin]?.quarantine = quarantine
         commit([.quarantined(plugin: quarantine.plugin, quarantine)])
     }
 
-    /// Takes over what the daemon before this one, or this one before a reload, knew of a plugin.
+    /// Applies a quarantine that an earlier daemon stored.
+    ///
+    /// The plugin stays stopped until its library is hashed, which shows whether the library has changed.
     func holdToQuarantine(_ plugin: PluginSlot) {
-        guard let quarantine = charges[plugin.name]?.quarantine else { return }
-        let library = Self.identity(of: plugin.code, path: plugin.path, held: plugin.held)
-        guard !quarantine.isAbout(library: library, host: hostBuild) else {
-            log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
-            return set(quarantine, on: plugin)
-        }
-        beginTrial(plugin)
+        guard let quarantine = crashHistories[plugin.name]?.quarantine else { return }
+        let isSameCode =
+            plugin.isFunction
+            ? quarantine.library == Self.identity(of: plugin.code, sha256: "")
+            : !quarantine.library.isEmpty
+        guard isSameCode, quarantine.host == hostBuild else { return beginTrial(plugin) }
+        log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
+        set(quarantine, on: plugin)
+        if !plugin.isFunction { beginInspection(of: plugin, unless: nil) }
     }
 
-    /// Whether a plugin's library has been touched and is still what was quarantined; if it is not,
-    /// the plugin is on trial from here on.
-    func isStillQuarantined(_ plugin: PluginSlot, at path: String) -> Bool {
-        guard let quarantine = charges[plugin.name]?.quarantine, !plugin.isOnTrial else {
+    /// Applies a quarantine from before a reload.
+    ///
+    /// - Parameter sha256: the hash of the plugin's library.
+    func holdToQuarantine(_ plugin: PluginSlot, library sha256: String) {
+        guard let quarantine = crashHistories[plugin.name]?.quarantine,
+            isStillQuarantined(plugin, library: sha256)
+        else { return }
+        log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
+        set(quarantine, on: plugin)
+    }
+
+    /// Whether a plugin is still the quarantined version; if not, its trial starts here.
+    ///
+    /// - Parameter sha256: the hash of its library; "" if the library could not be read.
+    func isStillQuarantined(_ plugin: PluginSlot, library sha256: String) -> Bool {
+        guard let quarantine = crashHistories[plugin.name]?.quarantine, !plugin.isOnTrial else {
             return false
         }
-        let library = Self.identity(of: plugin.code, path: path, held: nil)
+        let library = Self.identity(of: plugin.code, sha256: sha256)
         if quarantine.isAbout(library: library, host: hostBuild) { return true }
         beginTrial(plugin)
         return false
@@ -129,59 +150,63 @@ extension Host {
         log.write(
             .warning,
             "plugin.retried",
-            "it was quarantined, and its library or bghost is another one now: it is tried again, and"
-                + " the next crash is enough",
+            "its library or bghost has changed since it was quarantined: trying it again; the next"
+                + " crash quarantines it again",
             plugin: plugin.name
         )
     }
 
-    /// A run of a plugin that was on trial has succeeded.
+    /// Lifts the quarantine after a successful run of a plugin on trial.
     func acquit(_ plugin: PluginSlot) {
         guard let change = lift(plugin) else { return }
-        log.write(.info, "plugin.released", "it is quarantined no more", plugin: plugin.name)
+        log.write(.info, "plugin.released", "its quarantine is lifted", plugin: plugin.name)
         commit([change])
     }
 
-    /// Forgets what is known against a plugin.
+    /// Clears the crash history of a plugin.
     ///
-    /// - Returns: what is to be stored; `nil` if it was not quarantined.
+    /// - Returns: the change to store; `nil` if the plugin was not quarantined.
     func lift(_ plugin: PluginSlot) -> StoreChange? {
-        let wasQuarantined = charges.removeValue(forKey: plugin.name)?.quarantine != nil
+        let wasQuarantined = crashHistories.removeValue(forKey: plugin.name)?.quarantine != nil
         plugin.isOnTrial = false
         plugin.loadFailures = 0
         return wasQuarantined ? .quarantined(plugin: plugin.name, nil) : nil
     }
 
-    /// What tells one version of a plugin from another.
-    private static func identity(
-        of code: PluginSlot.Code,
-        path: String?,
-        held: HeldLibrary?
-    ) -> String {
+    /// Identifies a version of a plugin.
+    private static func identity(of code: PluginSlot.Code, sha256: String) -> String {
         switch code {
-        case .plugin: held?.sha256 ?? path.flatMap { LibraryDigest.sha256(path: $0) } ?? ""
-        // The loader finds its library by name, and what most often crashes is a wrong signature.
+        case .plugin: sha256
+        // The loader finds the library by name, so there is no hash. A wrong signature is the most
+        // frequent cause of crashes.
         case .function(let function):
             "\(function.library)#\(function.symbol)\(function.signature)"
         }
     }
+
+    /// The SHA-256 of a plugin's library, or "".
+    ///
+    /// It blocks on the disk.
+    private static func digest(_ path: String?, _ held: HeldLibrary?) -> String {
+        held?.sha256 ?? path.flatMap { LibraryDigest.sha256(path: $0) } ?? ""
+    }
 }
 
 extension Quarantine {
-    /// What is said of it, and what lifts it.
+    /// The reason, with the actions that lift the quarantine.
     var sentence: String {
-        "\(reason); it is quarantined and is not tried again until its library or bghost changes, or"
-            + " `bghost enable \(plugin)` lifts that"
+        "\(reason); quarantined until its library or bghost changes; fix it, then"
+            + " `bghost enable \(plugin)`"
     }
 
     fileprivate func isAbout(library: String, host: String) -> Bool {
-        // What could not be read cannot be told to be the same.
+        // A library that could not be read cannot be compared.
         !self.library.isEmpty && self.library == library && self.host == host
     }
 }
 
 extension HostConfiguration {
-    /// What tells one build of the host from another, as far as plugins meet it.
+    /// Identifies the build of the host: its version and the worker executable.
     var build: String {
         let worker = FileIdentity(path: workerPath)
         return "\(version) \(worker?.sizeBytes ?? 0).\(worker?.modifiedSeconds ?? 0)"

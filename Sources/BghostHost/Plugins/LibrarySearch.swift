@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Where the library of a plugin is.
+/// The rules for finding a plugin's library.
 struct LibrarySearch {
-    /// A library that is nowhere.
+    /// No candidate path of a library exists.
     struct NotFound: Error, CustomStringConvertible {
         let library: String
         let candidates: [String]
@@ -18,14 +18,14 @@ struct LibrarySearch {
     let pluginPath: [String]
     let manifestDirectory: String
 
-    /// The places in which a library is looked for, in order.
+    /// The paths at which a library may be, in search order.
     func candidates(_ library: String) -> [String] {
         if library.hasPrefix("/") { return [library] }
         if library.contains("/") { return ["\(manifestDirectory)/\(library)"] }
         return pluginPath.map { "\($0)/\(library)" }
     }
 
-    /// The first of them where something is.
+    /// The first candidate that exists.
     func find(_ library: String) throws(NotFound) -> String {
         let candidates = candidates(library)
         guard let found = candidates.first(where: { access($0, F_OK) == 0 }) else {

@@ -7,26 +7,28 @@ internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
-/// Why a plugin cannot be used.
+/// The reason why a plugin cannot be used.
 package struct ProbeFailure: Error, Equatable, Sendable {
     package let message: String
 }
 
-/// Loads plugins in throwaway workers to see whether they can be used, as for `bghost check`.
+/// Loads plugins in temporary workers to check whether they can be used, as for `bghost check`.
 ///
-/// Neither the caller nor a daemon is in danger from what a plugin does while it is loaded.
+/// The code that a plugin runs during the load can harm neither the caller nor a daemon.
 package struct PluginProbe: Sendable {
     private let workerPath: String
     private let pluginPath: [String]
     private let manifestDirectory: String
     private let manifest: Manifest
     private let isLax: Bool
-    /// Layers of the sandbox without which no plugin may be loaded.
+    /// The sandbox layers that every plugin requires.
     private var required: Set<SandboxLayer> { manifest.host.require }
-    /// How long a plugin may take to load.
+    /// The time limit for a load, in milliseconds.
     private static let timeout: Int32 = 10_000
 
-    /// - Parameter isLax: whether plugins are taken from places where others could change them.
+    /// Prepares probes of the plugins of a manifest.
+    ///
+    /// - Parameter isLax: whether plugins are allowed in places that other users could change.
     package init(
         _ manifest: Manifest,
         workerPath: String,
@@ -41,26 +43,34 @@ package struct PluginProbe: Sendable {
         self.isLax = isLax
     }
 
-    /// Loads a plugin and says what it is.
+    /// Inspects and loads a plugin, and describes it.
     ///
-    /// - Parameter handlers: those that the manifest wants of it.
+    /// - Parameter handlers: the handlers that the manifest's tasks use.
     package func look(
         at plugin: PluginDefinition,
         handlers: [String]
     ) async -> Result<String, ProbeFailure> {
-        let path: String
-        let held: HeldLibrary?
-        do {
-            path = try LibrarySearch(pluginPath: pluginPath, manifestDirectory: manifestDirectory)
-                .find(plugin.library)
-            held = try LibraryTrust(plugin, manifest, isLax: isLax).hold(path)
-            _ = try PluginImage.inspect(path: path, held: held).requireLoadable()
-        } catch {
-            return .failure(ProbeFailure(message: "\(error)"))
-        }
+        let inspection = inspection(.plugin(plugin))
+        let found = await Self.onOwnThread { inspection.findings() }
+        return await look(at: plugin, handlers: handlers, found)
+    }
+
+    /// Loads a plugin with the findings of an inspection.
+    func look(
+        at plugin: PluginDefinition,
+        handlers: [String],
+        _ found: PluginFindings
+    ) async -> Result<String, ProbeFailure> {
+        if let problem = found.problem { return .failure(ProbeFailure(message: problem.message)) }
+        let path = found.path ?? plugin.library
+        let held = found.allHeld
         let result = await load(
             plugin.name,
-            .plugin(path: path, isHeld: held != nil),
+            .plugin(
+                path: path,
+                isHeld: !held.isEmpty,
+                heldNeeds: UInt8(clamping: max(0, held.count - 1))
+            ),
             plugin.config,
             plugin.limits,
             plugin.runsPerWorker,
@@ -69,7 +79,7 @@ package struct PluginProbe: Sendable {
                 plugin.permissions,
                 limits: plugin.limits,
                 library: path,
-                needed: WorkerWalls.libraries(neededBy: path, held: held),
+                needed: found.libraries.map(\.path),
                 dataDirectory: nil,
                 required: required.union(plugin.require)
             )
@@ -88,9 +98,20 @@ package struct PluginProbe: Sendable {
         }
     }
 
-    /// Binds a function and says that it is there.
+    /// Inspects a function's library and binds the function.
     package func look(at function: FunctionDefinition) async -> Result<String, ProbeFailure> {
-        await load(
+        let inspection = inspection(.function(function))
+        let found = await Self.onOwnThread { inspection.findings() }
+        return await look(at: function, found)
+    }
+
+    /// Binds a function with the findings of an inspection of its library.
+    func look(
+        at function: FunctionDefinition,
+        _ found: PluginFindings
+    ) async -> Result<String, ProbeFailure> {
+        if let problem = found.problem { return .failure(ProbeFailure(message: problem.message)) }
+        return await load(
             function.name,
             .function(
                 library: function.library,
@@ -100,17 +121,26 @@ package struct PluginProbe: Sendable {
             "{}",
             function.limits,
             1,
-            nil,
+            [],
             SandboxProfile(
                 Permissions(),
                 limits: function.limits,
                 library: function.library,
-                needed: WorkerWalls.libraries(neededBy: function.library),
+                needed: found.libraries.map(\.path),
                 dataDirectory: nil,
                 isFunction: true,
                 required: required
             )
         ).map { _ in "\(function.symbol) of \(function.library)" }
+    }
+
+    private func inspection(_ code: PluginSlot.Code) -> PluginInspection {
+        PluginInspection(
+            code: code,
+            manifest: manifest,
+            search: LibrarySearch(pluginPath: pluginPath, manifestDirectory: manifestDirectory),
+            allowsUntrustedFiles: isLax
+        )
     }
 
     private func load(
@@ -119,31 +149,38 @@ package struct PluginProbe: Sendable {
         _ config: String,
         _ limits: WorkerLimits,
         _ lanes: Int,
-        _ held: HeldLibrary?,
+        _ held: [HeldLibrary],
         _ profile: SandboxProfile
     ) async -> Result<Ready, ProbeFailure> {
-        // The worker dies with the thread that starts it, so one thread sees the whole probe through.
+        // The kernel kills the worker when the thread that started it exits, so one thread performs
+        // the whole probe.
+        await Self.onOwnThread { [workerPath] in
+            Self.probe(
+                workerPath,
+                profile,
+                Configure(
+                    name: name,
+                    code: code,
+                    dataDirectory: "/tmp",
+                    config: config,
+                    lanes: UInt16(lanes),
+                    limits: WorkerRlimits(limits, lanes: lanes),
+                    confinement: SandboxSpec.none,
+                    isProbe: true,
+                    hostVersion: HostVersion.text
+                ),
+                held
+            )
+        }
+    }
+
+    private static func onOwnThread<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
         await withCheckedContinuation { continuation in
             let thread = WorkThread()
             thread.perform {
-                continuation.resume(
-                    returning: Self.probe(
-                        workerPath,
-                        profile,
-                        Configure(
-                            name: name,
-                            code: code,
-                            dataDirectory: "/tmp",
-                            config: config,
-                            lanes: UInt16(lanes),
-                            limits: WorkerRlimits(limits),
-                            confinement: WorkerWalls.none,
-                            isProbe: true,
-                            hostVersion: HostVersion.text
-                        ),
-                        held
-                    )
-                )
+                continuation.resume(returning: work())
                 thread.end()
             }
         }
@@ -153,16 +190,24 @@ package struct PluginProbe: Sendable {
         _ workerPath: String,
         _ profile: SandboxProfile,
         _ configure: Configure,
-        _ held: HeldLibrary?
+        _ held: [HeldLibrary]
     ) -> Result<Ready, ProbeFailure> {
         do {
-            let walls = WorkerWalls(profile, user: PluginUsers.ofProbes)
-            let worker = try ProbeWorker(path: workerPath, walls, library: held?.descriptor)
+            let sandboxSpec = SandboxSpec(profile, user: PluginUsers.ofProbes)
+            let worker = try ProbeWorker(
+                path: workerPath,
+                sandboxSpec,
+                libraries: held.map(\.descriptor)
+            )
             defer { worker.end() }
             var configure = configure
-            configure.confinement = walls.message
+            configure.confinement = sandboxSpec.message
             var packets = PacketWriter()
-            _ = configure.write(to: &packets)
+            guard configure.write(to: &packets) else {
+                return .failure(
+                    ProbeFailure(message: PluginSlot.configurationTooLong(configure.name))
+                )
+            }
             try worker.send(packets.bytes)
             return try worker.answer(within: timeout, ProbeWorker.readReady)
         } catch let error as SystemError {
@@ -177,20 +222,20 @@ package struct PluginProbe: Sendable {
     }
 }
 
-/// A worker that loads one plugin and is ended.
+/// A temporary worker that loads one plugin.
 final class ProbeWorker {
     private static let advice = " look at its constructors, bghost_plugin_v1() and open()"
     private let process: ChildProcess
     private let work: Descriptor
     private let control: Descriptor
 
-    init(path: String, _ walls: WorkerWalls, library: Int32?) throws(SystemError) {
+    init(path: String, _ sandboxSpec: SandboxSpec, libraries: [Int32]) throws(SystemError) {
         let (work, childWork) = try PacketSocket.pair()
         self.work = Descriptor(owning: work)
         let (control, childControl) = try PacketSocket.pair()
         self.control = Descriptor(owning: control)
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        let owners = walls.copyOwners()
+        let owners = sandboxSpec.copyOwners()
         defer { for fd in [childWork, childControl, null, owners] { close(fd) } }
         process = ChildProcess(
             try Spawner.spawnHere(
@@ -199,7 +244,7 @@ final class ProbeWorker {
                     arguments: ["bghost-worker", String(getpid())],
                     environment: ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"],
                     descriptors: [null, null, null, childWork, childControl, owners]
-                        + (library.map { [$0] } ?? [])
+                        + libraries
                 )
             )
         )
@@ -210,9 +255,9 @@ final class ProbeWorker {
         guard error == 0 else { throw SystemError("speak to a worker", code: error) }
     }
 
-    /// What the worker says, or how it ended instead.
+    /// Waits for the worker's answer, or describes how it ended.
     ///
-    /// - Parameter read: the answer in a packet, if that has one.
+    /// - Parameter read: returns the answer in a packet; `nil` if the packet contains none.
     func answer<T>(
         within milliseconds: Int32,
         _ read: (RawSpan) throws(WireError) -> Result<T, ProbeFailure>?
@@ -254,7 +299,7 @@ final class ProbeWorker {
             switch frame.kind {
             case .ready: return .success(try Ready(frame))
             case .refused: return .failure(ProbeFailure(message: try Refused(frame).message))
-            // What a plugin logs while it is loaded.
+            // Skip the log lines of a plugin that is loading.
             default: continue
             }
         }
@@ -262,7 +307,7 @@ final class ProbeWorker {
     }
 
     private func ended() -> ProbeFailure {
-        // Its socket closes before it can be collected.
+        // The socket closes before the process can be reaped, so wait for its exit.
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)
         _ = poll(&wanted, 1, 1000)
         guard let end = process.exit else {
@@ -272,7 +317,7 @@ final class ProbeWorker {
         return ProbeFailure(message: "loading it ended its worker (\(how.text));" + Self.advice)
     }
 
-    /// Ends the worker, however it stands.
+    /// Kills and reaps the worker in any state.
     func end() {
         process.kill()
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)

@@ -4,47 +4,70 @@ internal import BghostCore
 internal import BghostPlugin
 internal import BghostTrust
 
-/// One plugin or function of the manifest, as the host uses it.
+/// The host's state of one plugin or function of the manifest.
 ///
-/// It belongs to the host's executor.
+/// Use it only on the host's actor.
 final class PluginSlot {
-    enum Code {
+    enum Code: Sendable {
         case plugin(PluginDefinition)
         case function(FunctionDefinition)
     }
 
     let index: Int
     let code: Code
-    /// Where the library was found; for a function, its name as written.
+    /// The path of the library; `nil` for a function, or if the library was not found.
     var path: String?
-    /// Its library, where the manifest says which one it must be.
+    /// The held copy of its library, if the manifest requires one.
     var held: HeldLibrary?
-    /// Which file that was when it was looked at.
-    var file: FileIdentity?
-    /// Whether another manifest has changed or removed it: it begins no run any more.
+    /// The state of its files at the inspection.
+    var files = FileSnapshot()
+    /// The needed libraries outside the system's folders, in loading order.
+    var libraries: [NeededLibrary] = []
+    /// A description of changed files that are not loaded; `nil` if there are none.
+    var change: String?
+    /// The state of its files at the last check, if it differed from the known state.
+    var candidate: FileSnapshot?
+    /// Files that could not be adopted.
+    var refused: FileSnapshot?
+    var isBeingLookedAt = false
+    /// The time of the next check of its files, in monotonic nanoseconds; `.max` if none is armed.
+    var lookAt: UInt64 = .max
+    /// The earliest time of the next check of its files.
+    var looksFrom: UInt64 = 0
+    /// The delay of the last check that `scheduleLook` armed; the next one doubles it.
+    var lookPause: UInt64 = 0
+    /// Whether events report changes of its files.
+    var isWatched = false
+    /// Whether a reload has replaced or removed it; it starts no more runs.
     var isRetired = false
-    /// What is known against it; `nil` if nothing is.
+    /// The memory that the daemon holds for it and for the version that it replaced.
+    var memory = HeldBytes(limit: HostLimits.heldBytesMax)
+    /// Why it cannot be used; `nil` if it can.
     var problem: PluginProblem?
-    /// Its carriers that have a free lane; the one used last is at the end.
-    var available: [Carrier] = []
-    var carriers: [UInt32: Carrier] = [:]
+    /// Its executors with a free slot; the last used one is at the end.
+    var available: [RunExecutor] = []
+    var executors: [UInt32: RunExecutor] = [:]
     var loadFailures = 0
-    /// How often in a row the machine had no means for a worker of it.
+    /// The origin of the code of its newest executor.
+    var origin: RunOrigin?
+    /// The number of consecutive worker starts that failed for a shortage of resources.
     var shortages = 0
-    /// Whether it was quarantined as another version: one crash is enough then.
+    /// Whether an earlier version was quarantined, so that one crash quarantines it again.
     var isOnTrial = false
-    /// How many workers in a row ended by themselves before they had a run.
+    /// The number of consecutive failures of prestarted workers.
     var prestartFailures = 0
-    /// No worker is started ahead of its run before this time, monotonic nanoseconds.
+    /// The earliest time of the next prestart, in monotonic nanoseconds.
     var prestartAt: UInt64 = 0
     var dataDirectory = ""
-    /// What is in it is not looked at before this time, monotonic nanoseconds.
+    /// The earliest time of the next check of its data directory, in monotonic nanoseconds.
     var dataLookAt: UInt64 = 0
-    /// What its workers are confined to; made for the first of them.
-    var walls: WorkerWalls?
-    /// How it stood with the walls of the last worker that was another than the one before.
+    /// Limits the rate of its calls to the daemon.
+    var calls = CallRateLimiter()
+    /// The sandbox of its workers; created for the first worker.
+    var sandboxSpec: SandboxSpec?
+    /// The last sandbox report of a worker, kept so that the host logs only changes.
     var standings: [LayerStanding] = []
-    /// Paths that it was granted and that were not there, told once.
+    /// Granted paths that did not exist, each logged once.
     var absentGrants: Set<String> = []
 
     init(index: Int, code: Code) {
@@ -92,30 +115,37 @@ final class PluginSlot {
         }
     }
 
-    /// Lets go of what its workers were made of, once another manifest has no use for them.
+    /// Releases the libraries and the sandbox of a retired plugin when its last executor is gone.
     func letGoIfRetired() {
-        guard isRetired, carriers.isEmpty else { return }
+        guard isRetired, executors.isEmpty else { return }
         held = nil
-        walls = nil
+        libraries = []
+        sandboxSpec = nil
     }
 
-    /// Sees that a plugin whose file the manifest pins is not loaded from its path.
-    func requireHeld() throws(CarrierError) {
+    /// Throws if the manifest pins the plugin's library and no held copy exists.
+    func requireHeld() throws(RunExecutorError) {
         guard case .plugin(let definition) = code,
             definition.sha256 != nil || definition.signedBy != nil, held == nil
         else { return }
-        throw CarrierError(
+        throw RunExecutorError(
             description: problem?.message ?? "the library of `\(name)` has not been looked at"
         )
     }
 
-    /// How many idle workers are kept ahead of their runs.
+    /// The held copies of the library and of its needed libraries; empty if the library is not held.
+    var allHeld: [HeldLibrary] {
+        guard let held else { return [] }
+        return [held] + libraries.compactMap(\.held)
+    }
+
+    /// The number of idle workers that are prestarted.
     var prestart: Int {
         guard case .plugin(let definition) = code, isolation == .worker else { return 0 }
         return definition.prestart
     }
 
-    /// Folders and files that it may have the daemon read.
+    /// The folders and files that the daemon may read on behalf of the plugin.
     var readable: [String] {
         permissions.read + permissions.write + [dataDirectory]
     }
@@ -134,7 +164,14 @@ final class PluginSlot {
         }
     }
 
-    /// What is said of one whose code went wrong before the host could ask it anything.
+    /// The message for a plugin whose configuration does not fit into a frame.
+    static func configurationTooLong(_ name: String) -> String {
+        "`\(name)` cannot be loaded: its `config` and the paths of its `permissions` are longer together"
+            + " than the 128 KiB that a worker is told; grant folders instead of many files, or put"
+            + " settings into a file"
+    }
+
+    /// The message for a crash or hang during load.
     func loadMessage(_ what: String) -> String {
         let suspects =
             isFunction
@@ -148,10 +185,10 @@ final class PluginSlot {
 /// Why a plugin cannot be used now.
 struct PluginProblem {
     var message: String
-    /// The file that it is about; once another one is there, the problem is looked at anew.
-    var file: FileIdentity?
-    /// Not to be tried again before this time, monotonic nanoseconds.
+    /// The files that cause it; `nil` if it may be solved although the files are unchanged.
+    var files: FileSnapshot?
+    /// The earliest time of the next attempt, in monotonic nanoseconds.
     var retryAt: UInt64 = .max
-    /// Whether it passes by itself: requests are taken and wait.
+    /// Whether it ends by itself; requests are accepted and wait.
     var isPause = false
 }

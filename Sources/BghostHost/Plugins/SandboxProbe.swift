@@ -4,12 +4,12 @@ package import BghostCore
 internal import BghostLinux
 internal import BghostWire
 
-/// What stands around a worker on this machine, and what it could do all the same.
+/// The sandbox of a worker on this machine, and the results of attempts to break out of it.
 package struct SandboxFindings: Equatable, Sendable {
-    /// An act that a worker must not be able to do, tried by a real one.
+    /// A forbidden action that a real worker attempted.
     package struct Trial: Equatable, Sendable {
         package var name: String
-        /// Why it failed, such as "Permission denied"; `nil` if nothing stopped it.
+        /// Why the action failed, such as "Permission denied"; `nil` if it succeeded.
         package var refusal: String?
 
         package init(name: String, refusal: String?) {
@@ -27,17 +27,18 @@ package struct SandboxFindings: Equatable, Sendable {
     }
 }
 
-/// Starts a worker that loads nothing, to see what can be put up around it, as for `bghost doctor`.
+/// Starts a worker without a plugin to test which sandbox layers work, as for `bghost doctor`.
 package struct SandboxProbe: Sendable {
     private let workerPath: String
 
     package init(workerPath: String) { self.workerPath = workerPath }
 
-    /// Confines a worker as strictly as one of a plugin without permissions.
+    /// Starts a worker with the sandbox of a plugin without permissions.
     ///
-    /// - Parameter dataDirectory: a folder such as a plugin's; what it is on decides about one layer.
+    /// - Parameter dataDirectory: a folder on the file system of the plugins' data, on which one
+    ///   layer depends.
     package func findings(dataDirectory: String) async -> Result<SandboxFindings, ProbeFailure> {
-        // The worker dies with the thread that starts it.
+        // The kernel kills the worker when the thread that started it exits.
         await withCheckedContinuation { continuation in
             let thread = WorkThread()
             thread.perform {
@@ -52,7 +53,7 @@ package struct SandboxProbe: Sendable {
         _ dataDirectory: String
     ) -> Result<SandboxFindings, ProbeFailure> {
         let limits = WorkerLimits()
-        let walls = WorkerWalls(
+        let sandboxSpec = SandboxSpec(
             SandboxProfile(
                 Permissions(),
                 limits: limits,
@@ -67,16 +68,20 @@ package struct SandboxProbe: Sendable {
             dataDirectory: dataDirectory,
             config: "{}",
             lanes: 1,
-            limits: WorkerRlimits(limits),
-            confinement: walls.message,
+            limits: WorkerRlimits(limits, lanes: 1),
+            confinement: sandboxSpec.message,
             isProbe: true,
             hostVersion: HostVersion.text
         )
         do {
-            let worker = try ProbeWorker(path: workerPath, walls, library: nil)
+            let worker = try ProbeWorker(path: workerPath, sandboxSpec, libraries: [])
             defer { worker.end() }
             var packets = PacketWriter()
-            _ = configure.write(to: &packets)
+            guard configure.write(to: &packets) else {
+                return .failure(
+                    ProbeFailure(message: PluginSlot.configurationTooLong(configure.name))
+                )
+            }
             try worker.send(packets.bytes)
             return try worker.answer(within: 10_000, readFindings)
         } catch {

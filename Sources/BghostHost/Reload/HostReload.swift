@@ -4,10 +4,10 @@ package import BghostCore
 internal import BghostLinux
 internal import BghostWire
 
-/// Another manifest, taken up while runs are under way.
+/// Reload of the manifest while runs are running.
 ///
-/// It is read, checked and its plugins are loaded in throwaway workers, all away from this thread and
-/// without any effect; then it is swapped in one step, between two events.
+/// The host reads and checks the new manifest and loads its plugins in temporary workers, on other
+/// threads and without side effects. Then it replaces the manifest in one step between two events.
 extension Host {
     package func reload() async throws(OperatorRefusal) -> ReloadReport {
         do throws(OperatorRefusal) {
@@ -25,6 +25,9 @@ extension Host {
         guard let reread = configuration.rereadManifest else {
             throw OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
         }
+        while isTakingUp {
+            await withCheckedContinuation { reloadTurns.append($0) }
+        }
         guard !isReloading else {
             throw OperatorRefusal(
                 .unavailable,
@@ -41,16 +44,16 @@ extension Host {
             throw .badManifest(reading.diagnostics, path: path)
         }
         try check(wanted)
-        let replaced = replacedPlugins(wanted)
-        try await probe(wanted, replaced)
-        // While they were loaded the host may have been told to stop.
+        let replaced = await replacedPlugins(wanted)
+        let found = try await probe(wanted, replaced)
+        // A shutdown may have been requested during the probes.
         guard !isDraining else {
             throw OperatorRefusal(.unavailable, "bghost is stopping and takes up no other manifest")
         }
-        return swap(wanted, replaced)
+        return swap(wanted, replaced, found)
     }
 
-    /// Does what may block on a thread of its own.
+    /// Performs blocking work on a dedicated thread.
     private static func apart<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {
@@ -64,11 +67,11 @@ extension Host {
     private func check(_ wanted: Manifest) throws(OperatorRefusal) {
         var changes = RestartCheck.changes(from: manifest, to: wanted)
         let slots = Self.slots(wanted)
-        for carrier in carriers.values
-        where carrier is InProcessCarrier && carrier.lanes.count < min(slots, Int(Lane.max)) {
+        for executor in executors.values
+        where executor is InProcessExecutor && executor.lanes.count < min(slots, Int(Lane.max)) {
             changes.append(
-                "`host.slots` would be \(slots), and `\(carrier.plugin.name)` was loaded into the daemon"
-                    + " for \(carrier.lanes.count)"
+                "`host.slots` would be \(slots), and `\(executor.plugin.name)` was loaded into the daemon"
+                    + " for \(executor.lanes.count)"
             )
         }
         let unheld =
@@ -84,27 +87,44 @@ extension Host {
 
     // MARK: Plugins
 
-    /// Plugins that say what they said, but whose file, or whose signer's key, is another one.
-    private func replacedPlugins(_ wanted: Manifest) -> [String] {
-        wanted.plugins.compactMap { definition in
+    /// Plugins with an unchanged definition whose files or signer's key have changed.
+    private func replacedPlugins(_ wanted: Manifest) async -> [String] {
+        var replaced: [String] = []
+        var looks: [(name: String, known: FileSnapshot, inspection: PluginInspection)] = []
+        for definition in wanted.plugins {
+            guard let plugin = pluginsByName[definition.name],
+                plugin.code.isSame(as: .plugin(definition))
+            else { continue }
             if let signer = definition.signedBy,
                 wanted.signers.first(where: { $0.name == signer })
-                    != manifest.signers.first(where: { $0.name == signer }),
-                pluginsByName[definition.name]?.code.isSame(as: .plugin(definition)) == true
+                    != manifest.signers.first(where: { $0.name == signer })
             {
-                return definition.name
+                replaced.append(definition.name)
+            } else if definition.isolation == .worker, plugin.files.library != nil {
+                looks.append(
+                    (definition.name, plugin.files, inspection(of: plugin.code, by: wanted))
+                )
             }
-            guard definition.isolation == .worker, let plugin = pluginsByName[definition.name],
-                plugin.code.isSame(as: .plugin(definition)), let file = plugin.file,
-                let path = try? librarySearch.find(definition.library),
-                let current = fileIdentity(path), current != file
-            else { return nil }
-            return definition.name
         }
+        let changed = await onInspectionThread { [looks] in
+            looks.compactMap { look -> String? in
+                let current = look.inspection.snapshot(needed: look.known.needed.keys)
+                return current.library == nil || current == look.known ? nil : look.name
+            }
+        }
+        return replaced + (changed ?? [])
     }
 
-    /// Loads what is new in throwaway workers, with the handlers that tasks want of it.
-    private func probe(_ wanted: Manifest, _ replaced: [String]) async throws(OperatorRefusal) {
+    /// Inspects new or changed plugins and loads them in temporary workers.
+    ///
+    /// The loaded plugins must have the handlers that tasks use.
+    ///
+    /// - Parameter only: the name of the only plugin to probe; `nil` for all.
+    private func probe(
+        _ wanted: Manifest,
+        _ replaced: [String],
+        only: String? = nil
+    ) async throws(OperatorRefusal) -> [String: PluginFindings] {
         let probe = PluginProbe(
             wanted,
             workerPath: configuration.workerPath,
@@ -112,8 +132,9 @@ extension Host {
             manifestDirectory: configuration.manifestDirectory,
             isLax: configuration.isLax
         )
+        var all: [(inspection: PluginInspection, found: PluginFindings)] = []
         var problems: [String] = []
-        for definition in wanted.plugins {
+        for definition in wanted.plugins where only ?? definition.name == definition.name {
             let handlers = wanted.handlers(of: definition.name)
             let known = pluginsByName[definition.name]
             if let known, known.code.isSame(as: .plugin(definition)),
@@ -122,22 +143,67 @@ extension Host {
             {
                 continue
             }
-            let result = await probe.look(at: definition, handlers: handlers.sorted())
+            let inspection = quietInspection(.plugin(definition), by: wanted)
+            let found = await findings(inspection)
+            all.append((inspection, found))
+            let begin = Monotonic.now
+            let result = await probe.look(at: definition, handlers: handlers.sorted(), found)
+            chargeTrial(definition.name, took: Monotonic.now &- begin)
             if case .failure(let failure) = result {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
         }
-        for definition in wanted.functions {
+        for definition in wanted.functions where only == nil {
             if pluginsByName[definition.name]?.code.isSame(as: .function(definition)) == true {
                 continue
             }
-            if case .failure(let failure) = await probe.look(at: definition) {
+            let inspection = quietInspection(.function(definition), by: wanted)
+            let found = await findings(inspection)
+            all.append((inspection, found))
+            if case .failure(let failure) = await probe.look(at: definition, found) {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
         }
         guard problems.isEmpty else {
             throw .badPlugins(problems, path: configuration.manifestPath)
         }
+        return await takenUp(all)
+    }
+
+    /// An inspection without side effects, because the manifest may be refused.
+    private func quietInspection(_ code: PluginSlot.Code, by wanted: Manifest) -> PluginInspection {
+        var inspection = inspection(
+            of: code,
+            by: wanted,
+            wantsDigest: crashHistories[code.name]?.quarantine != nil
+        )
+        inspection.state = nil
+        inspection.watch = nil
+        return inspection
+    }
+
+    /// Creates the data directories of accepted plugins and watches their files.
+    private func takenUp(
+        _ all: [(inspection: PluginInspection, found: PluginFindings)]
+    ) async -> [String: PluginFindings] {
+        let made = await onInspectionThread { [state, libraryWatch] in
+            var taken: [String: PluginFindings] = [:]
+            for var (inspection, found) in all {
+                inspection.watch = libraryWatch
+                inspection.watchFiles(&found)
+                do throws(HostError) {
+                    found.dataDirectory = try state.dataDirectory(of: inspection.code.name)
+                } catch {
+                    found.problem = PluginFindings.Problem(
+                        message: error.description,
+                        isAboutPlace: true
+                    )
+                }
+                taken[inspection.code.name] = found
+            }
+            return taken
+        }
+        return made ?? [:]
     }
 
     private static func problem(
@@ -149,11 +215,52 @@ extension Host {
         return "\(place)`\(name)`: \(failure.message)"
     }
 
+    /// Adopts changed files of one plugin, as a reload of the same manifest would.
+    ///
+    /// - Parameter seen: the state of the changed files.
+    func takeUp(_ name: String, _ seen: FileSnapshot) async {
+        guard !isDraining, let plugin = pluginsByName[name] else { return }
+        guard !isReloading else { return scheduleLook(at: plugin) }
+        isReloading = true
+        isTakingUp = true
+        defer {
+            isReloading = false
+            isTakingUp = false
+            let turns = reloadTurns
+            reloadTurns = []
+            for turn in turns { turn.resume() }
+        }
+        let same = manifest
+        do throws(OperatorRefusal) {
+            let found = try await probe(same, [name], only: name)
+            guard !isDraining else { return }
+            _ = swap(same, [name], found)
+            log.write(
+                .info,
+                "plugin.replaced",
+                "its library was replaced and taken up",
+                plugin: name
+            )
+        } catch {
+            plugin.refused = seen
+            note(
+                plugin,
+                "its library was replaced and cannot be taken up, so what is loaded goes on: "
+                    + (error.candidates.first ?? error.message)
+            )
+        }
+    }
+
     // MARK: The swap
 
-    /// All in one step: whoever comes next sees the new manifest and nothing of the old one but runs
-    /// that are under way.
-    private func swap(_ wanted: Manifest, _ replaced: [String]) -> ReloadReport {
+    /// Replaces the manifest in one step.
+    ///
+    /// Afterwards only running runs use the old manifest.
+    private func swap(
+        _ wanted: Manifest,
+        _ replaced: [String],
+        _ found: [String: PluginFindings]
+    ) -> ReloadReport {
         let before = manifest
         manifest = wanted
         let outcome = decide { scheduler, now, effects in
@@ -166,40 +273,50 @@ extension Host {
             )
         }
         let added = takePlugins(outcome.change)
-        // Before anything that may begin a run of them.
+        // Adopt the findings before a run of these plugins can start.
         for plugin in added {
-            inspect(plugin)
-            if plugin.problem == nil { holdToQuarantine(plugin) }
+            adopt(found[plugin.name] ?? .pending, for: plugin)
+            if plugin.problem == nil {
+                holdToQuarantine(plugin, library: found[plugin.name]?.sha256 ?? "")
+            }
         }
         for plugin in added where plugin.problem != nil { tellProblem(of: plugin) }
+        // The files were not watched between inspection and now, so check them.
+        for plugin in added { look(at: plugin) }
+        forgetFiles(of: outcome.change.removedPlugins)
         renewTransferAccesses()
-        restartFacts(before.host.facts)
+        watchFacts()
         dispatch()
         prestart()
         return report(outcome, before)
     }
 
-    /// Makes the plugins that are new, and has the workers of those that went finish what they have.
+    /// Adds new plugins and retires the executors of removed or replaced ones.
     private func takePlugins(_ change: CatalogChange) -> [PluginSlot] {
         var codes: [String: PluginSlot.Code] = [:]
         for definition in manifest.plugins { codes[definition.name] = .plugin(definition) }
         for definition in manifest.functions { codes[definition.name] = .function(definition) }
+        var memories: [String: HeldBytes] = [:]
         for index in change.retiredPlugins {
             let plugin = plugins[index]
             plugin.isRetired = true
+            memories[plugin.name] = plugin.memory
             pluginsByName[plugin.name] = nil
-            for carrier in plugin.carriers.values {
-                // One that has runs and is not loaded yet takes those, and ends when it has none.
-                if carrier.state == .loading, !carrier.isIdle { continue }
-                retire(carrier)
+            for executor in plugin.executors.values {
+                // A loading executor with waiting runs must still execute them; it finishes afterwards.
+                if executor.state == .loading, !executor.isIdle { continue }
+                retire(executor)
             }
             plugin.letGoIfRetired()
         }
         for index in change.newPlugins {
-            // The scheduler's numbers are the host's.
+            // The host and the scheduler use the same index of a plugin.
             precondition(index == plugins.count, "a plugin has another number")
             guard let code = codes[scheduler.catalog.plugins[index].name] else { continue }
             add(code)
+            // Memory held for the finishing workers of the replaced version counts against the new one.
+            if let memory = memories[code.name] { plugins[index].memory = memory }
+            putOffLooks(at: code.name)
         }
         return change.newPlugins.map { plugins[$0] }
     }
@@ -233,8 +350,15 @@ extension Host {
     }
 }
 
+extension PluginFindings {
+    /// The findings for a plugin that was not inspected.
+    fileprivate static let pending = PluginFindings(
+        problem: Problem(message: "its library has not been looked at yet", isAboutPlace: true)
+    )
+}
+
 extension Manifest {
-    /// The handlers that tasks want of a plugin.
+    /// The handlers of a plugin that tasks use.
     fileprivate func handlers(of plugin: String) -> Set<String> {
         Set(
             tasks.compactMap { task in

@@ -2,12 +2,12 @@
 
 package import BghostCore
 
-/// A manifest as it is on the disk now.
+/// The manifest as it is on the disk now.
 package struct RereadManifest: Sendable {
-    /// `nil` if a diagnostic is an error.
+    /// The manifest; `nil` if a diagnostic is an error.
     package var manifest: Manifest?
     package var diagnostics: [Diagnostic]
-    /// Why its file is not to be trusted; `nil` if nothing speaks against it.
+    /// Why the file is not trusted; `nil` if it is.
     package var doubt: String?
 
     package init(manifest: Manifest?, diagnostics: [Diagnostic], doubt: String? = nil) {
@@ -18,7 +18,7 @@ package struct RereadManifest: Sendable {
 }
 
 extension OperatorRefusal {
-    /// A manifest with errors.
+    /// The refusal of a manifest with errors.
     static func badManifest(_ diagnostics: [Diagnostic], path: String) -> OperatorRefusal {
         let errors = diagnostics.filter { $0.severity == .error }
         return OperatorRefusal(
@@ -30,7 +30,7 @@ extension OperatorRefusal {
         )
     }
 
-    /// A manifest that others could change.
+    /// The refusal of a manifest that other users could change.
     static func untrusted(_ path: String, _ doubt: String) -> OperatorRefusal {
         OperatorRefusal(
             .badManifest,
@@ -39,7 +39,7 @@ extension OperatorRefusal {
         )
     }
 
-    /// Plugins that cannot be loaded.
+    /// The refusal of a manifest with plugins that cannot be loaded.
     static func badPlugins(_ problems: [String], path: String) -> OperatorRefusal {
         OperatorRefusal(
             .badManifest,
@@ -50,7 +50,7 @@ extension OperatorRefusal {
         )
     }
 
-    /// Changes that only a restart can make.
+    /// The refusal of changes that require a restart.
     static func needsRestart(_ changes: [String], path: String) -> OperatorRefusal {
         OperatorRefusal(
             .needsRestart,
@@ -64,7 +64,7 @@ extension OperatorRefusal {
 }
 
 extension Diagnostic {
-    /// What is wrong and where, in one line.
+    /// The diagnostic and its location in one line.
     fileprivate var line: String {
         let place =
             location.line > 0

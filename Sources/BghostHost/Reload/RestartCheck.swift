@@ -2,12 +2,11 @@
 
 internal import BghostCore
 
-/// What of a manifest cannot be changed while the daemon runs.
+/// Finds changes of a manifest that require a restart of the daemon.
 enum RestartCheck {
-    /// What another manifest changes and may not, each with its key.
+    /// Descriptions of the changes that require a restart, each with its key.
     ///
-    /// What this does not know may be changed counts among them, so a section that is new to the
-    /// manifest is never taken up by half.
+    /// Changes of unknown sections are included, so that a reload never applies a new section only in part.
     static func changes(from old: Manifest, to new: Manifest) -> [String] {
         hostChanges(old.host, new.host) + inProcessChanges(old, new) + otherChanges(old, new)
     }
@@ -38,7 +37,7 @@ enum RestartCheck {
 
     private static func text(_ path: String?) -> String { path ?? "not given" }
 
-    /// What is loaded into the daemon stays in it: its image cannot be put out of the process.
+    /// Changes of in-process plugins; their images cannot be unloaded from the daemon.
     private static func inProcessChanges(_ old: Manifest, _ new: Manifest) -> [String] {
         old.plugins.compactMap { before in
             guard before.isolation == .inProcess else { return nil }
@@ -56,6 +55,8 @@ enum RestartCheck {
 
     private static func otherChanges(_ old: Manifest, _ new: Manifest) -> [String] {
         var rest = new
+        // The digest changes with every edit, so it is not compared.
+        rest.digest = old.digest
         rest.host = old.host
         rest.plugins = old.plugins
         rest.functions = old.functions
@@ -69,7 +70,7 @@ enum RestartCheck {
 }
 
 extension PluginSlot.Code {
-    /// Whether it is defined in the same way, wherever in the manifest that stands.
+    /// Whether both definitions are equal, regardless of their location in the manifest.
     func isSame(as other: PluginSlot.Code) -> Bool {
         switch (self, other) {
         case (.plugin(var own), .plugin(let other)):
@@ -91,7 +92,7 @@ extension PluginSlot.Code {
 }
 
 extension Manifest {
-    /// The key of whoever must have signed a plugin.
+    /// The public key of the signer of a plugin.
     fileprivate func key(of plugin: PluginDefinition) -> String? {
         signers.first { $0.name == plugin.signedBy }?.key
     }

@@ -5,24 +5,24 @@ internal import BghostLinux
 internal import BghostStore
 internal import BghostWire
 
-/// Runs: from the request to the outcome.
+/// The life of a run, from its dispatch to its outcome.
 extension Host {
-    /// Begins a run that the scheduler has decided on.
+    /// Starts a run that the scheduler dispatched.
     func begin(_ start: RunStart) {
         let plugin = plugins[scheduler.catalog.pluginOfTask[start.task]]
-        let carrier: Carrier
+        let executor: RunExecutor
         do {
-            carrier = try carrierWithFreeLane(for: plugin)
+            executor = try executorWithFreeLane(for: plugin)
         } catch {
-            // First, so that what goes back does not begin again at once.
+            // Pause before requeueing; otherwise the run is dispatched again at once.
             if error.isShortage { pauseForShortage(plugin, error.description) }
             return couldNotBegin(start, error.description, isShortage: error.isShortage)
         }
-        guard let lane = carrier.takeLane() else {
+        guard let lane = executor.takeLane() else {
             return couldNotBegin(start, "`\(plugin.name)` has no free lane")
         }
         var record = start.record
-        record.pid = carrier.pid
+        record.pid = executor.pid
         let machine = RunMachine(
             limits: record.limits,
             isKillable: plugin.isolation == .worker
@@ -33,30 +33,30 @@ extension Host {
             ticket: start.ticket,
             task: start.task,
             parameters: start.parameters,
-            carrier: carrier
+            executor: executor
         )
         guard let number = runs.add(run, lane: lane) else {
-            carrier.freeLane(lane)
+            executor.freeLane(lane)
             return couldNotBegin(
                 start,
                 "\(HostLimits.runsMax) runs are under way; no more are begun"
             )
         }
         run.isTrial = start.isSimulated
-        carrier.lanes[lane] = number
+        executor.lanes[lane] = number
         noteTaken(plugin)
         runOfTicket.set(start.ticket, number)
         commit([.began(record)] + start.changes)
-        if carrier.state == .live {
+        if executor.state == .live {
             self.start(number)
             return
         }
         var effects = takeEffects()
-        machine.begin(now: now, startLimit: patience.start, &effects)
+        machine.begin(now: now, startLimit: timeouts.start, &effects)
         carryOut(&effects, of: number)
     }
 
-    /// Ends a run that could not be given to any carrier.
+    /// Reports to the scheduler that a run could not be assigned to an executor.
     private func couldNotBegin(_ start: RunStart, _ message: String, isShortage: Bool = false) {
         decide { scheduler, now, effects in
             scheduler.couldNotBegin(
@@ -69,61 +69,69 @@ extension Host {
         }
     }
 
-    /// Hands a run to its carrier, which is live.
+    /// Sends a run to its executor, which must be live.
     func start(_ number: UInt64) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
         let task = scheduler.catalog.tasks[run.task]
         let name = task.handler.handler
-        guard let handler = run.carrier.handlerIndex(name) else {
-            let names = run.carrier.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
+        guard let handler = run.executor.handlerIndex(name) else {
+            let names = run.executor.handlers.map { "`\($0.name)`" }.joined(separator: ", ")
             refuse(
                 number,
-                "plugin `\(run.carrier.plugin.name)` has no handler `\(name)`; it has \(names)"
+                "plugin `\(run.executor.plugin.name)` has no handler `\(name)`; it has \(names)"
             )
             return
         }
-        if !run.carrier.isProcess,
-            run.carrier.handlers[handler].flags & HandlerFlags.needsWorker != 0
+        if !run.executor.isProcess,
+            run.executor.handlers[handler].flags & HandlerFlags.needsWorker != 0
         {
             refuse(
                 number,
                 "handler `\(name)` says that it must run in a worker: set `\"isolation\": \"worker\"`"
-                    + " for plugin `\(run.carrier.plugin.name)`"
+                    + " for plugin `\(run.executor.plugin.name)`"
             )
             return
         }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
-        keepNear(begun.carrier)
+        keepNear(begun.executor)
+        begun.executor.unownedOutput = 0
         let isWake = task.kind == .urlSession
-        let sent = begun.carrier.start(
+        let sent = begun.executor.start(
             Start(
                 run: number,
                 handler: UInt16(handler),
                 attempt: UInt32(begun.record.attempt),
                 deadline: Int64(clamping: now &+ begun.machine.runtime),
                 graceMilliseconds: UInt32(clamping: begun.machine.grace / 1_000_000),
-                resultBytesMax: UInt32(begun.carrier.plugin.limits.resultBytes),
+                resultBytesMax: UInt32(begun.executor.plugin.limits.resultBytes),
                 task: begun.record.task,
                 parameters: isWake ? wakeParameters(of: begun) : begun.parameters,
-                isWake: isWake
+                isWake: isWake,
+                names: RunNames(
+                    runHigh: begun.record.id.high,
+                    runLow: begun.record.id.low,
+                    requestHigh: begun.record.request.high,
+                    requestLow: begun.record.request.low,
+                    epoch: begun.record.epoch
+                )
             )
         )
         guard sent else {
             refuse(number, "its parameters are too long for one frame")
             return
         }
-        begun.carrier.lastOfLane[Lane.of(number)] = Carrier.PastRun(
+        begun.executor.lastOfLane[Lane.of(number)] = RunExecutor.PastRun(
             number: number,
             id: begun.record.id,
             task: begun.record.task
         )
-        if let worker = begun.carrier as? Worker { markBusy(worker, run: begun.record) }
+        if let worker = begun.executor as? Worker { markBusy(worker, run: begun.record) }
         if log.keeps(.debug) {
             log.write(
                 .debug,
                 "run.started",
-                "in \(begun.carrier.pid.map { "worker \($0)" } ?? "the daemon")",
+                "in \(begun.executor.pid.map { "worker \($0)" } ?? "the daemon")",
                 task: begun.record.task,
                 plugin: begun.record.plugin,
                 run: begun.record.id
@@ -131,22 +139,22 @@ extension Host {
         }
     }
 
-    /// Ends a run that never reached its carrier, which so has nothing to let go of.
+    /// Ends a run that was never sent to its executor, so that the handler need not release it.
     private func refuse(_ number: UInt64, _ message: String) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
         run.record.message = message
-        run.carrier.hasReleased[Lane.of(number)] = true
+        run.executor.hasReleased[Lane.of(number)] = true
         handle(.refused, of: number)
     }
 
-    /// How many carriers wait for a handler to let go of a run that is complete.
-    package var carriersWithUnreleasedRuns: Int {
-        carriers.values.count { $0.unreleased > 0 }
+    /// The number of executors with a completed run that the handler has not released.
+    package var executorsWithUnreleasedRuns: Int {
+        executors.values.count { $0.unreleased > 0 }
     }
 
     // MARK: Events
 
-    /// Hands an event to a run and does what follows.
+    /// Passes an event to the state machine of a run and applies the effects.
     func handle(_ event: RunMachine.Event, of number: UInt64) {
         guard let index = runs.index(of: number) else { return }
         var effects = takeEffects()
@@ -155,13 +163,14 @@ extension Host {
         carryOut(&effects, of: number)
     }
 
-    /// Keeps what a handler said when it completed its run.
+    /// Stores the result and the message with which a handler completed its run.
     func note(_ completion: Completed, _ index: Int) {
         guard let run = runs[index] else { return }
+        run.hold(completion.message.utf8.count + completion.payload.utf8.count)
         if !completion.message.isEmpty {
             run.record.message = completion.message
         } else if completion.status < 0, run.machine.stopReason == nil {
-            // Whoever looks at a failure later must not find nothing.
+            // The record of a failure must contain a reason.
             run.record.message = "it answered \(completion.status) and gave no reason"
         }
         if !completion.payload.isEmpty { run.record.result = completion.payload }
@@ -178,13 +187,22 @@ extension Host {
         guard let run = runs[index] else { return }
         run.record.startedAt = wall
         run.record.state = .running
-        run.record.pid = run.carrier.pid
-        if let worker = run.carrier as? Worker, worker.lanes.count == 1 {
-            run.cpuAtBegin = worker.process?.cpuNanoseconds ?? 0
+        run.record.pid = run.executor.pid
+        run.record.origin = origin(of: run.executor)
+        guard let worker = run.executor as? Worker else { return }
+        var used: Int64?
+        if worker.lanes.count == 1 {
+            used = worker.process?.cpuNanoseconds
+            run.cpuAtBegin = used ?? 0
+            run.childrenCPUAtBegin = worker.childrenCPU
+        } else if worker.plugin.limits.cpu != nil, worker.isAlmostIdle {
+            // Processor time that the worker used without a run is not divided among the runs.
+            worker.cpuDivided = (worker.process?.cpuNanoseconds ?? 0) + worker.childrenCPU
         }
+        worker.idleUse.runBegan(used: used, now: now)
     }
 
-    /// A buffer for effects, which is usually the same one.
+    /// Takes the shared buffer of effects, which `carryOut` puts back; this avoids an allocation.
     private func takeEffects() -> [RunMachine.Effect] {
         var taken: [RunMachine.Effect] = []
         swap(&taken, &effects)
@@ -223,8 +241,8 @@ extension Host {
             plugin: run.record.plugin,
             run: run.record.id
         )
-        run.carrier.cancel(Cancel(run: number, why: reason.rawValue))
-        letGoOfTransfers(of: number, in: run.carrier)
+        run.executor.cancel(Cancel(run: number, why: reason.rawValue))
+        letGoOfTransfers(of: number, in: run.executor)
     }
 
     private func kill(_ index: Int, _ reason: KillReason) {
@@ -240,16 +258,20 @@ extension Host {
             plugin: run.record.plugin,
             run: run.record.id
         )
-        // What it used is said by its end; to look now would only delay that.
-        if reason == .startTimeout, run.carrier.state == .loading {
-            let message = run.carrier.plugin.loadMessage(
-                "did not come back within \(DurationText.of(nanoseconds: patience.start))"
+        // Do not sample the resource use here: the exit of the process reports it, and sampling
+        // delays the kill.
+        if reason == .startTimeout, run.executor.state == .loading {
+            let message = run.executor.plugin.loadMessage(
+                "did not come back within \(DurationText.of(nanoseconds: timeouts.start))"
             )
-            loadFailed(run.carrier.plugin, message)
+            loadFailed(run.executor.plugin, message)
             runs[index]?.record.message = message
         }
-        if let worker = run.carrier as? Worker { worker.killedFor = reason.text }
-        retireNow(run.carrier)
+        if let worker = run.executor as? Worker {
+            worker.killedFor = reason.text
+            if reason == .graceExceeded, explainBeforeKill(worker) { return }
+        }
+        retireNow(run.executor)
     }
 
     private func end(_ index: Int, _ number: UInt64, _ outcome: Outcome) {
@@ -262,16 +284,20 @@ extension Host {
         record.endedAt = wall
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
         record.usage.outputBytes = run.outputBytes
+        noteDetails(of: run, &record)
         runs.remove(at: index)
         if run.isBeingStopped { runsBeingStopped -= 1 }
         timers.forget(isLive: isLive)
-        endCalls(of: number, in: run.carrier)
-        runLeft(run.carrier, number, outcome, lasted: record.duration)
+        endCalls(of: number, in: run.executor)
+        runLeft(run.executor, number, outcome, lasted: record.duration)
         noteRetry(of: record.request, after: run.retryAfter)
         let finish = RunFinish(
             record: record,
             outcome: outcome,
             retryAfter: run.retryAfter,
+            isFinal: run.machine.isFinal,
+            stoppedAfter: run.machine.stoppingFor(now: now),
+            hasDetached: run.hasDetached,
             isExpirySimulated: run.isExpirySimulated
         )
         decide { scheduler, now, effects in
@@ -281,29 +307,42 @@ extension Host {
         checkDrained()
     }
 
-    /// While a run is being stopped, its grace must not be lost to other programs that keep every
-    /// processor busy.
+    /// Keeps the crash and the output until the scheduler has decided what follows.
+    private func noteDetails(of run: ActiveRun, _ record: inout RunRecord) {
+        let crash = run.crash.isEmpty ? nil : run.crash
+        if let crash, record.message.isEmpty { record.message = crash.sentence }
+        guard crash != nil || run.outputBytes > 0 else { return }
+        detailsOfEnded[record.id] = RunDetails(crash: crash, output: run.output.text)
+    }
+
+    /// Raises the reactor's priority while a run is being stopped.
     ///
-    /// Not always: a worker would be interrupted at each frame that it sends.
+    /// Otherwise other programs that use all processors could consume the run's grace. The priority
+    /// is not raised at other times, because the reactor would then interrupt a worker at each
+    /// frame that it sends.
     private func beUrgent(for run: ActiveRun) {
         guard !run.isBeingStopped else { return }
         run.isBeingStopped = true
         runsBeingStopped += 1
-        // If it is killed in the end, nobody can look any more.
-        _ = (run.carrier as? Worker)?.process?.lookAtMemory()
+        // Sample the memory now: it cannot be read after a kill. If the process has already exited,
+        // its exit status contains the peak.
+        _ = (run.executor as? Worker)?.process?.lookAtMemory()
         if runsBeingStopped == 1 { reactor.isUrgent = true }
     }
 
-    /// Reads from the kernel what a run has used, if it lasted long enough to be worth it.
+    /// Reads the resource use of a run from the kernel, if the run lasted long enough.
     func sampleUsage(_ index: Int) {
-        guard let run = runs[index], let worker = run.carrier as? Worker,
+        guard let run = runs[index], let worker = run.executor as? Worker,
             let process = worker.process, let began = run.machine.beganAt,
             now &- began >= HostLimits.measuredRunMin,
-            // Of a worker with neighbours nothing can be told apart.
+            // In a worker with several slots, the use of one run cannot be determined.
             worker.lanes.count == 1
         else { return }
         if let cpu = process.cpuNanoseconds {
-            run.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin))
+            worker.cpuAtEnd = cpu
+            worker.noteChildrenCPU(own: cpu)
+            let children = worker.childrenCPU - run.childrenCPUAtBegin
+            run.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin) + children)
         }
         if let peak = process.peakResidentBytes {
             run.record.usage.peakMemoryBytes = peak

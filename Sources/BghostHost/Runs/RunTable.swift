@@ -2,39 +2,53 @@
 
 internal import BghostCore
 
-/// A run that is under way, as the host sees it.
+/// A running run, with the state that the host keeps for it.
 ///
-/// It belongs to the host's executor.
-///
-/// A class, because it is looked at many times in a run's life: each look at a struct of this size
-/// would retain and release every text in it.
+/// Use it only on the host's actor. It is a class because the host accesses it often: each access
+/// to a struct of this size would retain and release all its strings.
 final class ActiveRun {
-    /// What the worker and the plugin know it by: a counter, the slot and the lane.
+    /// The number that the worker and the plugin use.
     ///
-    /// 0 is a free slot.
+    /// It consists of a counter, the index in the table and the executor's slot. It is 0 until the
+    /// run is added to the table.
     var number: UInt64 = 0
     var machine: RunMachine
     var record: RunRecord
-    /// What the scheduler knows it by.
+    /// The number that the scheduler uses.
     let ticket: RunTicket
-    /// The index of its task.
+    /// The index of the task in the catalog.
     let task: Int
     let parameters: String
-    let carrier: Carrier
-    /// The deadline that is armed for it; another one in the timer heap is forgotten.
+    let executor: RunExecutor
+    /// The armed deadline; other deadlines of the run in the timer heap are ignored.
     var armed: UInt64 = 0
-    /// Processor time of the worker when it began.
+    /// Processor time of the worker at the start of the run.
     var cpuAtBegin: Int64 = 0
-    /// Counted among the runs for which the reactor is urgent.
+    /// Processor time of the worker's child processes at the start of the run.
+    var childrenCPUAtBegin: Int64 = 0
+    /// The run's share of the worker's processor time, if the worker has several slots.
+    var cpuShare: Int64 = 0
+    /// Whether the run counts among those for which the reactor's priority is raised.
     var isBeingStopped = false
     var outputBytes = 0
     var droppedOutput = 0
-    /// Whether somebody expired it before its time, which is no fault of its own.
+    /// Whether transfers of the run continue without it since it was cancelled.
+    var hasDetached = false
+    /// The end of its output.
+    private(set) var output = OutputTail()
+    /// The crash of its worker, or the stacks of a run that did not stop.
+    var crash = CrashReport()
+    /// Whether an operator simulated its expiry; the scheduler does not throttle the task for that.
     var isExpirySimulated = false
-    /// Whether somebody tries its task out.
+    /// Whether it is a manual run.
     var isTrial = false
-    /// When its handler wants to be called again, nanoseconds from its end.
+    /// The number of equal fetches in this run, by a hash of method and URL.
+    private var fetchCounts: [Int: Int] = [:]
+    /// The delay until the next attempt that its handler requested, in nanoseconds from its end.
     var retryAfter: UInt64?
+    private let memory: HeldBytes
+    /// The bytes that it holds of its plugin's memory limit.
+    private var heldBytes = 0
 
     init(
         machine: RunMachine,
@@ -42,20 +56,57 @@ final class ActiveRun {
         ticket: RunTicket,
         task: Int,
         parameters: String,
-        carrier: Carrier
+        executor: RunExecutor
     ) {
         self.machine = machine
         self.record = record
         self.ticket = ticket
         self.task = task
         self.parameters = parameters
-        self.carrier = carrier
+        self.executor = executor
+        memory = executor.plugin.memory
+        hold(Self.cost + parameters.utf8.count)
+    }
+
+    deinit { memory.giveBack(heldBytes) }
+
+    /// Overhead of a run in bytes, without its strings.
+    private static let cost = 4096
+
+    /// Counts bytes that the daemon keeps until the run has ended.
+    func hold(_ bytes: Int) {
+        guard bytes != 0 else { return }
+        memory.add(bytes)
+        heldBytes += bytes
+    }
+
+    func keepOutput(_ line: String) {
+        let before = output.count
+        output.add(line)
+        hold(output.count - before)
+    }
+
+    /// Identifies a fetch among equal ones, for its idempotency key: the request's ID and a count.
+    ///
+    /// The result is `nil` if the run has made too many different fetches to count them.
+    func occasion(of method: String, _ url: String) -> String? {
+        var hasher = Hasher()
+        hasher.combine(method)
+        hasher.combine(url)
+        let key = hasher.finalize()
+        guard fetchCounts.count < HostLimits.fetchesCountedMax || fetchCounts[key] != nil else {
+            return nil
+        }
+        let count = (fetchCounts[key] ?? 0) + 1
+        if count == 1 { hold(64) }
+        fetchCounts[key] = count
+        return "\(record.request) \(count)"
     }
 }
 
-/// The runs that are under way, in slots that are used again.
+/// The running runs, in reusable table entries.
 ///
-/// A number names one run only: those of an earlier run in the same slot do not match.
+/// A number identifies one run only: the number of an earlier run in the same entry does not match.
 struct RunTable {
     private(set) var slots: [ActiveRun?] = []
     private var free: [Int] = []
@@ -68,7 +119,7 @@ struct RunTable {
         Int(number >> LaneBits.count & (1 << slotBits - 1))
     }
 
-    /// Adds a run; its number is made from its slot and the lane.
+    /// Adds a run and derives its number from the table entry and the executor's slot.
     ///
     /// - Returns: `nil` if the table is full.
     mutating func add(_ run: ActiveRun, lane: Int) -> UInt64? {
@@ -90,7 +141,7 @@ struct RunTable {
         return number
     }
 
-    /// The slot of a number, if that very run is under way.
+    /// The index of the run with this number; `nil` if that run has ended.
     func index(of number: UInt64) -> Int? {
         let slot = Self.slot(of: number)
         guard number != 0, slot < slots.count, slots[slot]?.number == number else { return nil }
@@ -112,11 +163,11 @@ struct RunTable {
     var numbers: [UInt64] { slots.compactMap { $0?.number } }
 }
 
-/// The numbers of the runs that the scheduler knows by their tickets.
+/// The run numbers by the scheduler's tickets.
 struct TicketTable {
     private var numbers: [UInt64] = []
 
-    /// 0, which is no run's, for a ticket that was never used.
+    /// The number of the run; 0 for a ticket that was never used.
     subscript(ticket: RunTicket) -> UInt64 {
         ticket.index < numbers.count ? numbers[ticket.index] : 0
     }
@@ -127,7 +178,7 @@ struct TicketTable {
     }
 }
 
-/// How many of a run number's lowest bits are its lane.
+/// The number of low bits of a run number that contain the executor's slot.
 enum LaneBits {
     static let count: UInt64 = 10
 }

@@ -2,13 +2,13 @@
 
 package import BghostCore
 
-/// Keeps what happened to a host's scheduler and what it decided, to be replayed.
+/// Records the inputs and decisions of a host's scheduler for a replay.
 ///
-/// It is called on the host's executor and must not block it.
+/// The host calls it on its own thread; it must not block.
 package protocol DecisionRecorder: Sendable {
-    /// The scheduler begins with these settings; its manifest is kept elsewhere.
+    /// Records the start of the scheduler with its settings; the manifest is stored elsewhere.
     func begin(_ settings: Scheduler.Settings)
 
-    /// Something happened, and that is what was decided.
+    /// Records inputs of the scheduler and the resulting decisions.
     func add(_ inputs: [SchedulerInput.Entry], _ effects: [SchedulerEffect])
 }

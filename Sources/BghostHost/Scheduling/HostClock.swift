@@ -5,36 +5,34 @@ internal import BghostLinux
 
 /// The wall clock, which may be set at any time.
 extension Host {
-    /// Beside those of facts, far above those of workers.
-    static let clockToken: UInt64 = 2 << 48
+    /// The wall clock with the operator's offset, Unix nanoseconds.
+    var wall: Int64 { clock.wall }
 
-    /// The wall clock, Unix nanoseconds: the machine's, and what somebody has moved it by to see what
-    /// happens then.
-    var wall: Int64 { WallClock.now.addingClamped(clockOffset) }
+    /// The time since the machine started, sleep included, nanoseconds.
+    var uptime: Int64 { clock.uptime }
 
     func watchClock() {
         do throws(SystemError) {
-            let watch = try ClockWatch()
-            try reactor.watch(watch.fd, for: .input, token: Self.clockToken)
-            clockWatch = consume watch
+            try clock.beginWatch()
         } catch {
-            // Dates are then looked at when their timers come, which may be late.
+            // Without the watch, the daemon checks dates when their timers fire, which may be late.
             log.write(.warning, "clock.unwatched", error.description)
         }
     }
 
-    /// Looks at every date again.
+    /// Reevaluates all dates after the clock was set.
     func clockWasSet() {
-        clockWatch?.rearm()
-        log.write(.warning, "clock.set", "somebody set the clock; all dates are looked at again")
+        clock.rearm()
+        log.write(.warning, "clock.set", "the wall clock was set; all dates are checked again")
         lookAtDates()
     }
 
-    /// How often a clock that is doubted is looked at: that somebody keeps it right is not told.
+    /// How often a doubted clock is checked; the kernel sends no event when the clock becomes reliable.
     private static var clockPeriod: UInt64 { 5_000_000_000 }
 
-    /// Looks whether the clock can be believed, at the start and until it can.
+    /// Checks whether the clock is reliable; repeated until it is.
     func lookAtClock() {
+        clock.read()
         let before = scheduler.clockDoubt
         let look = configuration.clockDoubt
         let doubt = if let look { look() } else { KernelClock.doubt(unix: wall) }
@@ -46,24 +44,25 @@ extension Host {
             armedClock = min(end, now.addingClamped(Self.clockPeriod))
             arm(armedClock, token: TimerToken.clock.raw)
         } else if before != nil {
-            let why = doubt == nil ? "it is right" : "nobody sets it, so it is taken as it is"
+            let why =
+                doubt == nil ? "it is right" : "no time service sets it, so it is used as it is"
             log.write(.info, "clock.believed", why)
         }
     }
 
     func lookAtDates() {
+        clock.read()
         armedDate = nil
         noteNotificationDates()
-        // First, so that what the wrong time would have meant is not made up for.
+        // Check this first, so that a wrong time does not produce missed starts.
         if scheduler.clockDoubt != nil { lookAtClock() }
         transferClockWasSet()
         decide { scheduler, now, effects in scheduler.clockWasSet(now: now, &effects) }
     }
 
-    /// Arms the timer for the next date of the scheduler, unless it is.
+    /// Arms the timer for the scheduler's next date, unless it is armed already.
     ///
-    /// The wall clock may run faster or slower than the timer, so the date is looked at again when
-    /// that comes.
+    /// The wall clock may run faster or slower than the timer, so `datesCame` compares the date again.
     func armDates() {
         var next = asked { $0.nextDate }
         if let other = notifications?.outbox.nextDate { next = min(next ?? other, other) }
@@ -76,6 +75,7 @@ extension Host {
     }
 
     func datesCame() {
+        clock.read()
         armedDate = nil
         noteNotificationDates()
         decide { scheduler, now, effects in scheduler.datesCame(now: now, &effects) }

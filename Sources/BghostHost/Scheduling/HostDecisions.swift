@@ -4,15 +4,15 @@ internal import BghostCore
 internal import BghostLinux
 internal import BghostStore
 
-/// The scheduler decides; the host carries out.
+/// Passes events to the scheduler and carries out its decisions.
 extension Host {
-    /// Now, on both clocks.
-    var moment: Moment { Moment(monotonic: reactor.now, unix: wall) }
+    /// The current instant on all clocks.
+    var moment: Moment { clock.moment }
 
-    /// Tells the scheduler what has happened, and carries out what follows.
+    /// Passes an event to the scheduler and carries out the resulting decisions.
     ///
-    /// What follows from carrying out is carried out behind the rest, in one loop and not in a
-    /// recursion: so transactions reach the store in the order in which they were decided.
+    /// Decisions that arise during this are appended to the same loop, without recursion.
+    /// Transactions therefore reach the store in the order of the decisions.
     @discardableResult
     func decide<Answer, Failure>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
@@ -24,12 +24,12 @@ extension Host {
         return answer
     }
 
-    /// Asks the scheduler something on the way of each run.
+    /// Queries the scheduler on the hot path of a run.
     ///
-    /// It is handed over to be changed, though it is not: to be read, it would be copied.
+    /// `inout` avoids copying the struct; do not mutate it.
     func asked<Answer>(_ question: (inout Scheduler) -> Answer) -> Answer { question(&scheduler) }
 
-    /// Carries out what the scheduler has decided apart.
+    /// Carries out decisions that the scheduler made outside `decide`.
     func carryOut(_ effects: [SchedulerEffect]) {
         record(effects[...])
         decisions += effects
@@ -41,7 +41,7 @@ extension Host {
         recorder.add(scheduler.takeInputs(), Array(effects))
     }
 
-    /// Begins what can begin.
+    /// Starts all runs that can start.
     func dispatch() {
         decide { scheduler, now, effects in scheduler.dispatch(now: now, &effects) }
     }
@@ -64,11 +64,15 @@ extension Host {
         switch effect {
         case .commit(let changes): commit(changes)
         case .commitEnd(let changes, let record):
-            // Nearly every run is none, and a list is not copied for nothing.
+            // Most runs deliver no notification, so avoid copying the list.
             let delivery = deliveryEnded(record, changes)
+            let (record, changes) = withDetails(record, changes)
             let all = delivery.isEmpty ? changes : changes + delivery
-            commit(all, isAwaited: waiters[record.request] != nil) { host, _ in
-                host.resumeWaiters(of: record.request, with: record)
+            commit(all, isAwaited: waiters.isAwaited(record.request)) { host, result in
+                // If the outcome cannot be stored, the next daemon records another one, so do not
+                // report this one.
+                let isKept = if case .success = result { true } else { false }
+                host.waiters.finish(record.request, with: isKept ? record : nil)
             }
             report(record)
         case .begin(let start): begin(start)
@@ -77,20 +81,34 @@ extension Host {
             guard let index = runs.index(of: run) else { return }
             if reason == .condition { runs[index]?.record.message = why }
             handle(.stop(reason), of: run)
-        case .inspect(let plugin): lookAgain(at: plugins[plugin])
+        // File events normally report changes; this check covers missed events.
+        case .inspect(let plugin): scheduleLook(at: plugins[plugin])
         case .ended(let request):
             deliveryGone(request)
-            resumeWaiters(of: request, with: nil)
+            waiters.finish(request, with: nil)
         case .note(let note):
             let task = note.task.isEmpty ? nil : note.task
             log.write(note.level, note.code, note.message, task: task)
         }
     }
 
-    func resumeWaiters(of request: RunID, with record: RunRecord?) {
-        guard !waiters.isEmpty, let continuations = waiters.removeValue(forKey: request) else {
-            return
+    /// Adds the crash report and the output to the stored end of a run; the scheduler does not use them.
+    private func withDetails(
+        _ record: RunRecord,
+        _ changes: [StoreChange]
+    ) -> (RunRecord, [StoreChange]) {
+        guard !detailsOfEnded.isEmpty,
+            let details = detailsOfEnded.removeValue(forKey: record.id)
+        else { return (record, changes) }
+        var record = record
+        record.details = details
+        let all = changes.map { change in
+            guard case .ended(var ended, let next) = change, ended.id == record.id else {
+                return change
+            }
+            ended.details = details
+            return StoreChange.ended(ended, then: next)
         }
-        for continuation in continuations.values { continuation.resume(returning: record) }
+        return (record, all)
     }
 }

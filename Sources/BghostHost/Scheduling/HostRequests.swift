@@ -3,9 +3,9 @@
 internal import BghostCore
 internal import BghostStore
 
-/// Requests: from a submission to the store.
+/// Submissions, from the check to the store.
 extension Host {
-    /// Accepts a submission, or answers with the request that it gives way to.
+    /// Accepts a submission, or returns the pending request that takes precedence.
     func take(
         _ submission: Submission,
         isSimulated: Bool
@@ -19,24 +19,31 @@ extension Host {
                 kept.isKept = true
                 return kept
             }
-            // The other is on its way to the store, where it may fail yet. What is committed now is
-            // answered after it.
-            _ = await committed([])
+            // The other request is still being stored, which may fail. Wait for its result and try again.
+            await settled()
         }
     }
 
-    /// Stores a request and takes it in.
+    /// Returns when all earlier transactions have their result.
+    private func settled() async {
+        await withCheckedContinuation { continuation in
+            // The transaction is empty, so its result is irrelevant.
+            commitOrRefuse([]) { _, _ in continuation.resume() }
+        }
+    }
+
+    /// Stores a request and passes it to the scheduler.
     ///
-    /// Answers once it is as durable as the store makes it.
+    /// It returns when the request is as durable as the store makes it.
     ///
-    /// - Returns: `nil` if it gives way to another request of its task.
+    /// - Returns: `nil` if another request of the task takes precedence.
     private func accept(
         _ submission: Submission,
         isSimulated: Bool
     ) async throws(SubmitError) -> Request? {
         let result: Result<Request?, SubmitError> = await withCheckedContinuation { continuation in
-            // The checks and the store are one step: an `await` between them gives the thread away,
-            // and others would pass the same checks meanwhile.
+            // Check and store without an `await` in between; otherwise other calls could pass the
+            // same checks.
             do throws(SubmitError) {
                 guard let arrival = try arrival(of: submission, isSimulated: isSimulated) else {
                     return continuation.resume(returning: .success(nil))
@@ -58,7 +65,7 @@ extension Host {
         return try result.get()
     }
 
-    /// Checks a submission and makes its request, which is to be stored.
+    /// Checks a submission and creates its request, which the caller stores.
     func arrival(
         of submission: Submission,
         isSimulated: Bool = false,
@@ -69,12 +76,12 @@ extension Host {
         }
     }
 
-    /// Stores a request, takes it in once it is stored, and then says so on the host's executor.
+    /// Stores a request, passes it to the scheduler, and then calls the completion on the host's actor.
     func store(
         _ arrival: Arrival,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        commit([arrival.change]) { host, result in
+        commitOrRefuse([arrival.change]) { host, result in
             let isStored = if case .success = result { true } else { false }
             host.decide { scheduler, now, effects in
                 scheduler.arrived(arrival, isStored: isStored, now: now, &effects)

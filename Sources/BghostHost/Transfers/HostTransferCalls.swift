@@ -4,41 +4,44 @@ internal import BghostCore
 internal import BghostTransfer
 internal import BghostWire
 
-/// What plugins ask of their transfers.
+/// Calls of plugins about transfers.
 ///
-/// The engine has an executor of its own, so most of it is asked for in a task and answered when that
-/// comes back; a call counts as open until then.
+/// The engine has its own executor, so most calls are answered by a task when the engine returns. A
+/// call counts as open until then.
 extension Host {
-    func transferCalled(_ call: Call, _ carrier: Carrier, _ transfer: TransferCall) {
+    func transferCalled(_ call: Call, _ executor: RunExecutor, _ transfer: TransferCall) {
         switch transfer {
-        case .begin(let begin): beginTransfer(call, carrier, begin)
-        case .wait(let id): waitForTransfer(call, carrier, id)
-        case .cancel(let id): cancelTransfer(call, carrier, id)
-        case .acknowledge(let id): acknowledgeTransfer(call, carrier, id)
+        case .begin(let begin): beginTransfer(call, executor, begin)
+        case .wait(let id): waitForTransfer(call, executor, id)
+        case .cancel(let id): cancelTransfer(call, executor, id)
+        case .acknowledge(let id): acknowledgeTransfer(call, executor, id)
         case .list(let session, let after, let bytesMax):
-            listTransfers(call, carrier, session, after, Int(bytesMax))
+            listTransfers(call, executor, session, after, Int(bytesMax))
         case .took: break
+        case .keep(let ids): keepEnds(call, executor, ids)
+        case .claim(let session, let bytesMax):
+            claimEnds(call, executor, session, Int(bytesMax))
         }
     }
 
-    // MARK: Beginning
+    // MARK: Creation
 
-    private func beginTransfer(_ call: Call, _ carrier: Carrier, _ begin: TransferBegin) {
-        let plugin = carrier.plugin.name
+    private func beginTransfer(_ call: Call, _ executor: RunExecutor, _ begin: TransferBegin) {
+        let plugin = executor.plugin.name
         let shown = PrintableText.escaped(begin.session)
         guard let table = transferTable, let session = table.session(begin.session, of: plugin)
         else {
             refuse(
                 call,
-                carrier,
+                executor,
                 CallStatus.permission,
                 "plugin `\(plugin)` has no session `\(shown)`: add `\"\(shown)\": {\"plugin\":"
                     + " \"\(plugin)\"}` to `sessions` in \(configuration.manifestPath)"
             )
             return
         }
-        guard runs.index(of: call.run) != nil else {
-            return answer(call, carrier, CallStatus.stale)
+        guard let run = runs.index(of: call.run).flatMap({ runs[$0] }) else {
+            return answer(call, executor, CallStatus.stale)
         }
         let request: TransferRequest
         do {
@@ -47,19 +50,24 @@ extension Host {
                 begin,
                 id: table.nextID(unixNanoseconds: now),
                 session: session,
-                dataDirectory: carrier.plugin.dataDirectory,
+                dataDirectory: executor.plugin.dataDirectory,
+                epoch: run.record.epoch,
                 now: now
             )
         } catch {
-            return refuse(call, carrier, .of(error.code), Self.refusal(plugin, error))
+            return refuse(call, executor, .of(error.code), Self.refusal(plugin, error))
         }
-        // Before it can end: its run may be about to wait for it.
+        lookAtData(of: executor.plugin)
+        // Record the run before the transfer can end, because the run may be about to wait for it.
         table.beganBy[request.id] = call.run
+        if let index = runs.index(of: call.run), runs[index]?.machine.stopReason != nil {
+            noteDetached(call.run)
+        }
         noteRenewal(call.run, table)
-        let serial = carrier.serial
+        let serial = executor.serial
         let engine = table.engine
-        carrier.openCalls += 1
-        // Awaited by nobody; it is answered when the transfer is written down.
+        executor.openCalls += 1
+        // The task is not awaited; it answers the call when the transfer is in the journal.
         Task { [weak self] in
             let result: Result<TransferEngine.Created, any Error>
             do {
@@ -86,11 +94,11 @@ extension Host {
             } else if case .failure = result {
                 table.beganBy[id] = nil
             }
-            // It may have ended meanwhile.
+            // The transfer may have ended in the meantime.
             if isOver { for key in table.ends.keys { considerWake(key) } }
         }
-        guard let carrier = carriers[serial] else { return }
-        carrier.openCalls -= 1
+        guard let executor = executors[serial] else { return }
+        executor.openCalls -= 1
         switch result {
         case .success(let created):
             let reply = Reply(
@@ -98,15 +106,15 @@ extension Host {
                 status: CallStatus.ok,
                 body: .transfer(id: created.id.description)
             )
-            sendReply(reply, to: carrier)
+            sendReply(reply, to: executor)
         case .failure(let fault as TransferFault):
-            refuse(call, carrier, .of(fault.code), Self.refusal(carrier.plugin.name, fault))
+            refuse(call, executor, .of(fault.code), Self.refusal(executor.plugin.name, fault))
         case .failure(let error):
             refuse(
                 call,
-                carrier,
+                executor,
                 CallStatus.failed,
-                "a transfer of plugin `\(carrier.plugin.name)` cannot be written down: \(error)"
+                "a transfer of plugin `\(executor.plugin.name)` cannot be written down: \(error)"
             )
         }
     }
@@ -115,41 +123,43 @@ extension Host {
         "a transfer of plugin `\(plugin)` is refused: \(fault.detail)"
     }
 
-    /// A run that was told of ends begins new transfers.
+    /// Records that a run which received ended transfers creates new ones; this limits the wakes.
     private func noteRenewal(_ run: UInt64, _ table: TransferTable) {
-        guard let told = table.told[run], table.renewers.insert(run).inserted else { return }
-        table.limiters[told.session, default: WakeLimiter()].created(now: wall)
+        guard let wake = table.runningWakes[run], table.renewers.insert(run).inserted else {
+            return
+        }
+        table.limiters[wake.session, default: WakeLimiter(base: timeouts.wake)].created(now: uptime)
     }
 
     // MARK: Waiting
 
-    private func waitForTransfer(_ call: Call, _ carrier: Carrier, _ text: String) {
+    private func waitForTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
         guard let table = transferTable, let id = RunID(text) else {
-            return answer(call, carrier, CallStatus.absent)
+            return answer(call, executor, CallStatus.absent)
         }
         guard let index = runs.index(of: call.run), let run = runs[index],
-            carrier.transferWaits[call.number] == nil
-        else { return answer(call, carrier, CallStatus.cancelled) }
-        // An end that was handed out stays in the table until the plugin says that it has it.
-        guard carrier.transferWaits.count < HostLimits.callsMax else {
-            return answer(call, carrier, CallStatus.limit)
+            executor.transferWaits[call.number] == nil
+        else { return answer(call, executor, CallStatus.cancelled) }
+        // An end that was sent stays in the table until the plugin acknowledges it.
+        guard executor.transferWaits.count < HostLimits.callsMax else {
+            return answer(call, executor, CallStatus.limit)
         }
-        // Who has been told to stop would not be told again.
+        // A cancelled run is not cancelled again, so nothing would end this wait.
         guard run.record.stopReason == nil else {
-            return answer(call, carrier, CallStatus.cancelled)
+            return answer(call, executor, CallStatus.cancelled)
         }
-        let serial = carrier.serial
+        let serial = executor.serial
         let number = call.number
         let engine = table.engine
-        let plugin = carrier.plugin.name
-        carrier.openCalls += 1
-        // Awaited by nobody; `letGoOfTransfers` and the end of the run cancel it.
+        let plugin = executor.plugin.name
+        executor.openCalls += 1
+        // The task is not awaited; `letGoOfTransfers` and the end of the run cancel it.
         let task = Task { [weak self] in
             let record = await engine.take(id, of: plugin)
             guard let self else { return }
             await self.transferEnded(number, serial, id, record)
         }
-        carrier.transferWaits[number] = Carrier.OpenTransferWait(
+        executor.transferWaits[number] = RunExecutor.OpenTransferWait(
             run: call.run,
             transfer: id,
             task: task
@@ -162,23 +172,23 @@ extension Host {
         _ id: RunID,
         _ record: TransferRecord?
     ) {
-        guard let carrier = carriers[serial], let wait = carrier.transferWaits[number],
+        guard let executor = executors[serial], let wait = executor.transferWaits[number],
             runs.index(of: wait.run) != nil
         else {
-            if let carrier = carriers[serial], carrier.transferWaits[number] != nil {
-                carrier.transferWaits[number] = nil
-                carrier.openCalls -= 1
+            if let executor = executors[serial], executor.transferWaits[number] != nil {
+                executor.transferWaits[number] = nil
+                executor.openCalls -= 1
             }
             if record != nil { giveBack(id) }
             return
         }
-        carrier.openCalls -= 1
+        executor.openCalls -= 1
         guard let record else {
-            carrier.transferWaits[number] = nil
+            executor.transferWaits[number] = nil
             let status = wait.isLetGo ? CallStatus.cancelled : CallStatus.absent
-            return sendReply(Reply(call: number, status: status), to: carrier)
+            return sendReply(Reply(call: number, status: status), to: executor)
         }
-        carrier.transferWaits[number]?.isHandedOut = true
+        executor.transferWaits[number]?.isHandedOut = true
         if let table = transferTable, table.remove([id], from: record.sessionKey) {
             withdrawWake(record.sessionKey)
         }
@@ -189,39 +199,49 @@ extension Host {
             status: CallStatus.ok,
             body: .transfers(.inline(writer.bytes))
         )
-        sendReply(reply, to: carrier)
+        sendReply(reply, to: executor)
     }
 
-    /// The plugin has the end that it waited for.
-    func transferWasTaken(_ number: UInt64, _ carrier: Carrier) {
-        guard let wait = carrier.transferWaits[number], wait.isHandedOut else { return }
-        carrier.transferWaits[number] = nil
+    /// Removes a wait when the plugin has acknowledged the end of its transfer.
+    func transferWasTaken(_ number: UInt64, _ executor: RunExecutor) {
+        guard let wait = executor.transferWaits[number], wait.isHandedOut else { return }
+        executor.transferWaits[number] = nil
         transferTable?.beganBy[wait.transfer] = nil
         guard let table = transferTable else { return }
-        tell(table) { engine in await engine.confirm(wait.transfer) }
+        send(to: table) { engine in await engine.confirm(wait.transfer) }
     }
 
-    /// A run is to stop: its transfers go on without it.
-    func letGoOfTransfers(of run: UInt64, in carrier: Carrier) {
-        for (number, wait) in carrier.transferWaits where wait.run == run && !wait.isHandedOut {
-            carrier.transferWaits[number]?.isLetGo = true
+    /// Detaches the transfers of a cancelled run; they continue without it.
+    func letGoOfTransfers(of run: UInt64, in executor: RunExecutor) {
+        for (number, wait) in executor.transferWaits where wait.run == run && !wait.isHandedOut {
+            executor.transferWaits[number]?.isLetGo = true
             wait.task.cancel()
+            noteDetached(run)
         }
         if let table = transferTable, table.beganBy.values.contains(run) {
+            noteDetached(run)
             table.beganBy = table.beganBy.filter { $0.value != run }
-            for key in table.ends.keys where key.plugin == carrier.plugin.name { considerWake(key) }
+            for key in table.ends.keys where key.plugin == executor.plugin.name {
+                considerWake(key)
+            }
         }
     }
 
-    /// A run is over: what it did not take is told to its session.
-    func endTransferWaits(of run: UInt64, in carrier: Carrier) {
-        guard !carrier.transferWaits.isEmpty else { return }
-        for (number, wait) in carrier.transferWaits where wait.run == run {
+    /// Records that transfers continue without their cancelled run.
+    private func noteDetached(_ run: UInt64) {
+        guard let index = runs.index(of: run) else { return }
+        runs[index]?.hasDetached = true
+    }
+
+    /// Ends the waits of an ended run; unacknowledged ends go to the session's next wake.
+    func endTransferWaits(of run: UInt64, in executor: RunExecutor) {
+        guard !executor.transferWaits.isEmpty else { return }
+        for (number, wait) in executor.transferWaits where wait.run == run {
             if wait.isHandedOut {
-                carrier.transferWaits[number] = nil
+                executor.transferWaits[number] = nil
                 giveBack(wait.transfer)
             } else {
-                carrier.transferWaits[number]?.isLetGo = true
+                executor.transferWaits[number]?.isLetGo = true
                 wait.task.cancel()
             }
         }
@@ -229,21 +249,21 @@ extension Host {
 
     private func giveBack(_ id: RunID) {
         guard let table = transferTable else { return }
-        tell(table) { engine in await engine.giveBack(id) }
+        send(to: table) { engine in await engine.giveBack(id) }
     }
 
-    // MARK: The rest
+    // MARK: Other calls
 
-    private func cancelTransfer(_ call: Call, _ carrier: Carrier, _ text: String) {
-        ask(call, carrier, text) { engine, record in
+    private func cancelTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
+        ask(call, executor, text) { engine, record in
             guard !record.status.state.isTerminal else { return false }
             await engine.cancel(record.request.id)
             return true
         }
     }
 
-    private func acknowledgeTransfer(_ call: Call, _ carrier: Carrier, _ text: String) {
-        ask(call, carrier, text) { [weak self] _, record in
+    private func acknowledgeTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
+        ask(call, executor, text) { [weak self] _, record in
             guard record.status.state.isTerminal else { return false }
             await self?.acknowledge(record)
             return true
@@ -255,18 +275,18 @@ extension Host {
         acknowledge([record.request.id], of: record.sessionKey, table)
     }
 
-    /// Does something with a transfer of the plugin, and answers whether there is such a one.
+    /// Performs an operation on a transfer of the plugin; answers `BG_E_ABSENT` if it has none.
     private func ask(
         _ call: Call,
-        _ carrier: Carrier,
+        _ executor: RunExecutor,
         _ text: String,
         _ body: @escaping @Sendable (TransferEngine, TransferRecord) async -> Bool
     ) {
         guard let engine = transferTable?.engine, let id = RunID(text) else {
-            return answer(call, carrier, CallStatus.absent)
+            return answer(call, executor, CallStatus.absent)
         }
-        let plugin = carrier.plugin.name
-        reply(to: call, of: carrier) {
+        let plugin = executor.plugin.name
+        reply(to: call, of: executor) {
             guard let record = await engine.find(id, of: plugin), await body(engine, record) else {
                 return Reply(call: call.number, status: CallStatus.absent)
             }
@@ -276,20 +296,20 @@ extension Host {
 
     private func listTransfers(
         _ call: Call,
-        _ carrier: Carrier,
+        _ executor: RunExecutor,
         _ session: String,
         _ after: String,
         _ bytesMax: Int
     ) {
         let last = after.isEmpty ? nil : RunID(after)
         guard after.isEmpty == (last == nil) else {
-            return answer(call, carrier, CallStatus.argument)
+            return answer(call, executor, CallStatus.argument)
         }
         guard let engine = transferTable?.engine else {
-            return answer(call, carrier, CallStatus.permission)
+            return answer(call, executor, CallStatus.permission)
         }
-        let plugin = carrier.plugin.name
-        reply(to: call, of: carrier) {
+        let plugin = executor.plugin.name
+        reply(to: call, of: executor) {
             let views = await engine.list(plugin: plugin).filter { view in
                 view.record.request.session == session
                     && last.map { view.record.request.id > $0 } ?? true
@@ -298,34 +318,34 @@ extension Host {
                 of: views.map { TransferDescription($0.record, bytes: $0.bytes) },
                 bytesMax: bytesMax == 0 ? Self.listBytesMax : min(bytesMax, Self.listBytesMax)
             )
-            let count = page.need ?? page.json.utf8.count
-            if bytesMax < count {
-                return Reply(
-                    call: call.number,
-                    status: bytesMax == 0 ? CallStatus.ok : CallStatus.small,
-                    body: .needs(UInt64(count))
-                )
-            }
-            return Reply(
-                call: call.number,
-                status: CallStatus.ok,
-                body: .transfers(.inline(Array(page.json.utf8)))
-            )
+            return Self.answer(to: call, page, bytesMax)
         }
     }
 
-    /// The most of one list.
-    private static var listBytesMax: Int { 1 << 20 }
+    /// A list of transfers, or its size if the plugin's buffer is too small.
+    static func answer(to call: Call, _ page: TransferPage, _ bytesMax: Int) -> Reply {
+        let count = page.need ?? page.json.utf8.count
+        guard bytesMax < count else {
+            let json = Array(page.json.utf8)
+            let body = Reply.Body.transfers(.inline(json))
+            return Reply(call: call.number, status: CallStatus.ok, body: body)
+        }
+        let status = bytesMax == 0 ? CallStatus.ok : CallStatus.small
+        return Reply(call: call.number, status: status, body: .needs(UInt64(count)))
+    }
 
-    /// Answers a call with what a task brings back.
+    /// The maximum size of one list, in bytes.
+    static var listBytesMax: Int { 1 << 20 }
+
+    /// Answers a call with the result of an asynchronous function.
     private func reply(
         to call: Call,
-        of carrier: Carrier,
+        of executor: RunExecutor,
         _ body: @escaping @Sendable () async -> Reply
     ) {
-        let serial = carrier.serial
-        carrier.openCalls += 1
-        // Awaited by nobody: it ends with the engine's answer.
+        let serial = executor.serial
+        executor.openCalls += 1
+        // The task is not awaited; it ends with the engine's answer.
         Task { [weak self] in
             let reply = await body()
             await self?.send(reply, to: serial)
@@ -333,14 +353,14 @@ extension Host {
     }
 
     private func send(_ reply: Reply, to serial: UInt32) {
-        guard let carrier = carriers[serial] else { return }
-        carrier.openCalls -= 1
-        sendReply(reply, to: carrier)
+        guard let executor = executors[serial] else { return }
+        executor.openCalls -= 1
+        sendReply(reply, to: executor)
     }
 }
 
 extension Int32 {
-    /// What a plugin is told of a transfer that is refused.
+    /// The status of the reply to a refused transfer.
     fileprivate static func of(_ code: TransferFault.Code) -> Int32 {
         switch code {
         case .forbidden: CallStatus.permission

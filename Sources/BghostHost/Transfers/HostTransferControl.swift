@@ -4,7 +4,7 @@ package import BghostCore
 internal import BghostTransfer
 internal import Synchronization
 
-/// What operators ask of transfers.
+/// The operator's commands for transfers.
 extension Host {
     package func transfers() async -> [TransferView] {
         guard let table = transferTable else { return [] }
@@ -34,8 +34,11 @@ extension Host {
         case .retrying:
             let wait = view.retryIn.map { " in \(DurationText.of(nanoseconds: $0))" } ?? ""
             return "its next attempt\(wait)"
-        case .paused: return "somebody to let it go on"
-        case .active, .done, .failed, .cancelled: return ""
+        case .paused: return "the plugin to resume it"
+        case .done, .failed, .cancelled:
+            let isKept = view.record.status.isKept
+            return isKept ? "the plugin to make session \(request.session)" : ""
+        case .active: return ""
         }
     }
 
@@ -63,14 +66,14 @@ extension Host {
         return await transfers().first { $0.id == view.id } ?? view
     }
 
-    /// How many there are.
+    /// The numbers of running and ended transfers.
     func transferCounts() async -> TransferCounts {
         let views = await transferTable?.engine.list() ?? []
         let ended = views.count { $0.record.status.state.isTerminal }
         return TransferCounts(underWay: views.count - ended, ended: ended)
     }
 
-    /// The gates of a request; of one that a limiter holds back, with that.
+    /// The gates of a request, with the reason if the wake limiter delays it.
     func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
         let gates = scheduler.gates(of: request, now: now, countsAhead: countsAhead)
         guard let table = transferTable, request.task.hasPrefix(SessionDefinition.taskPrefix),
@@ -84,7 +87,7 @@ extension Host {
             var gate = gate
             let delay = DurationText.of(nanoseconds: UInt64(max(0, limiter.delay)))
             gate.source =
-                "its handler begins new transfers whenever it is told, so it is told every \(delay)"
+                "its handler begins new transfers at every wake, so it is woken every \(delay)"
             return gate
         }
     }

@@ -6,17 +6,17 @@ internal import BghostTransfer
 internal import Glibc
 internal import Synchronization
 
-/// The engine that carries transfers, from the start to the end of the host.
+/// Start and shutdown of the transfer engine.
 extension Host {
-    /// Takes up the transfers that an earlier daemon has left, where there may be any.
+    /// Recovers the transfers of an earlier daemon, and starts the engine if transfers are possible.
     func openTransfers() async throws {
         let manifest = configuration.manifest
         let isLeft = access(state.path + "/transfers.sqlite", F_OK) == 0
-        // A daemon without transfers opens no second database.
+        // Without sessions and old transfers, the daemon needs no second database.
         guard !manifest.sessions.isEmpty || isLeft else { return }
         let journal = try configuration.openTransfers(state.path)
         let desk = TransferDesk(log: log)
-        desk.clockOffset.store(clockOffset, ordering: .relaxed)
+        desk.clockOffset.store(clock.offset, ordering: .relaxed)
         desk.accesses.withLock { $0 = transferAccesses() }
         let engine = TransferEngine(
             journal: journal,
@@ -33,23 +33,52 @@ extension Host {
             desk: desk,
             sessions: manifest.sessions
         )
+        // Without these sizes, resumed transfers could fill a folder that has little room left.
+        await measureDataRooms()
         try await engine.recover()
         desk.onEvent { [weak self, reactor] in
-            // Awaited by nobody: it only brings the host to look.
+            // The task is not awaited; it only makes the host read the events.
             Task(executorPreference: reactor) { await self?.takeTransferEvents() }
         }
     }
 
-    /// What the transfers of each plugin may touch.
+    /// Measures the data directories of plugins that have sessions.
+    ///
+    /// The daemon starts with unknown sizes, and `definePlugins` runs later. Each measurement is bounded
+    /// by the plugin's limits of bytes and files, and runs on a thread that may block.
+    private func measureDataRooms() async {
+        let owners = Set(manifest.sessions.map(\.plugin))
+        for plugin in manifest.plugins where owners.contains(plugin.name) {
+            guard let room = dataRooms[plugin.name], let thread = threads.thread(for: .data) else {
+                continue
+            }
+            let limits = plugin.limits
+            await withCheckedContinuation { continuation in
+                thread.perform {
+                    let takenBefore = room.taken
+                    let usage = FolderUsage(
+                        of: room.folder,
+                        bytesMax: limits.dataBytes,
+                        entriesMax: limits.files
+                    )
+                    room.counted(usage.bytes, takenBefore: takenBefore)
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// The hosts, files and disk space that the transfers of each plugin may use.
     private func transferAccesses() -> [String: TransferAccess] {
         var accesses: [String: TransferAccess] = [:]
         for plugin in manifest.plugins {
-            // Where it cannot be made, the plugin has a problem, which is told then.
+            // If the directory cannot be created, the inspection of the plugin reports the problem.
             guard let data = try? state.dataDirectory(of: plugin.name) else { continue }
             let permissions = plugin.permissions
             accesses[plugin.name] = TransferAccess(
                 writable: permissions.write + [data],
-                readable: permissions.read + permissions.write + [data]
+                readable: permissions.read + permissions.write + [data],
+                room: room(of: plugin, in: data)
             ) { host, port in
                 permissions.network.contains { $0.allows(host: host, port: port) }
             }
@@ -57,33 +86,51 @@ extension Host {
         return accesses
     }
 
-    /// Another manifest may permit less, or more.
+    /// The disk space of a plugin's data directory; a reload keeps the object and its counts.
+    private func room(of plugin: PluginDefinition, in folder: String) -> DataRoom? {
+        guard plugin.isolation == .worker else { return nil }
+        let room =
+            dataRooms[plugin.name]
+            ?? DataRoom(folder: folder, bytesMax: plugin.limits.dataBytes) { [weak self, reactor] in
+                // The task is not awaited; the transfer retries independently.
+                Task(executorPreference: reactor) { await self?.lookAtData(ofPlugin: plugin.name) }
+            }
+        room.setLimit(plugin.limits.dataBytes)
+        dataRooms[plugin.name] = room
+        return room
+    }
+
+    /// Applies the permissions of a new manifest.
     func renewTransferAccesses() {
         guard let desk = transferTable?.desk else { return }
         desk.accesses.withLock { $0 = transferAccesses() }
     }
 
-    /// Ends all attempts; what is under way goes on with the next daemon.
+    /// Stops all attempts; unfinished transfers continue with the next daemon.
     func endTransfers() async {
         guard let table = transferTable else { return }
-        // What has been dealt with must not be told of again by the next daemon.
-        while let errand = table.errands.first {
-            await errand.value.value
-            table.errands[errand.key] = nil
+        // Wait until the engine has recorded all handled ends; otherwise the next daemon reports them again.
+        while let message = table.pendingMessages.first {
+            await message.value.value
+            table.pendingMessages[message.key] = nil
         }
         transferTable = nil
         await table.engine.shutDown()
         let journal = table.journal
-        // It waits for the disk.
-        await withCheckedContinuation { continuation in
-            spawner.perform {
-                journal.close()
-                continuation.resume()
-            }
+        let lost = await settled { deadline in
+            defer { journal.close() }
+            return journal.settle(until: deadline)
         }
+        guard lost > 0 else { return }
+        log.write(
+            .error,
+            "transfer.journal_gave_up",
+            "what has become of \(lost) transfers could not be stored before the end: the next start"
+                + " takes them up as they were before"
+        )
     }
 
-    // MARK: What transfers wait for
+    // MARK: Conditions
 
     func transferFactsChanged(_ changed: RequirementSet) {
         guard let table = transferTable else { return }
@@ -92,7 +139,7 @@ extension Host {
         let isBack = changed.contains(.network) && scheduler.unmet(.network).isEmpty
         guard isGood != wasGood || isBack else { return }
         let engine = table.engine
-        // Awaited by nobody: the engine looks at what is so when it comes to it.
+        // The task is not awaited; the engine reads the current conditions when it runs.
         Task {
             if isGood != wasGood { await engine.requirementsChanged() }
             if isBack { await engine.networkReturned() }
@@ -101,7 +148,7 @@ extension Host {
 
     func transferClockWasSet() {
         guard let table = transferTable else { return }
-        table.desk.clockOffset.store(clockOffset, ordering: .relaxed)
+        table.desk.clockOffset.store(clock.offset, ordering: .relaxed)
         let engine = table.engine
         Task { await engine.requirementsChanged() }
     }

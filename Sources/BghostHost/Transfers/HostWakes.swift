@@ -4,13 +4,12 @@ internal import BghostCore
 internal import BghostStore
 internal import BghostTransfer
 
-/// Runs that tell plugins that the transfers of a session have ended.
+/// Wakes: runs that notify plugins that the transfers of a session have ended.
 ///
-/// The journal of transfers keeps what is to be told; the request, which the store keeps, only says
-/// that it is. So what a run is told is looked up when it begins, and is never told from two places.
+/// The journal of transfers contains the ends; the stored request only states that there are some.
+/// The host reads the ends when the run starts, so there is one source only.
 extension Host {
-    /// Makes the wakes for what ended while no daemon was there, and takes back those for which there
-    /// is nothing left to tell.
+    /// Creates the wakes for transfers that ended without a daemon, and withdraws wakes without ends.
     func startWakes() {
         guard let table = transferTable else { return }
         table.hasStarted = true
@@ -40,8 +39,11 @@ extension Host {
             log.write(
                 .error,
                 "transfer.expired",
-                "nobody dealt with the end of \(record.request.id) of session"
-                    + " \(record.request.session) for 7 days; it is forgotten",
+                record.status.isKept
+                    ? "the end of \(record.request.id) was kept for 7 days, and the plugin did not make"
+                        + " session \(record.request.session); it is forgotten"
+                    : "no run took the end of \(record.request.id) of session"
+                        + " \(record.request.session) for 7 days; it is forgotten",
                 plugin: record.request.plugin
             )
             let key = record.sessionKey
@@ -51,21 +53,25 @@ extension Host {
 
     // MARK: Requests
 
-    /// Makes the request of a session's wake, if there is something to tell and none waits or runs.
+    /// Creates the request of a session's wake if there are ends to report.
     ///
-    /// - Parameter delay: how long it waits at the least, nanoseconds.
+    /// It creates none while a request of the session is pending or running.
+    ///
+    /// - Parameter delay: the minimum delay, in nanoseconds.
     func considerWake(_ key: SessionKey, delay: Int64 = 0) {
         guard let table = transferTable, let end = table.ends[key], let first = end.transfers.first,
             let session = table.session(key.session, of: key.plugin), session.sendsLaunchEvents,
-            // Whoever began one may be about to wait for it; the run's end brings this up again.
+            // The run that created one of the transfers may still wait for it; its end calls this again.
             !end.transfers.contains(where: { table.beganBy[$0.request.id] != nil })
         else { return }
         let task = session.taskIdentifier
-        // Its operator has it.
+        // A dead request of the session is left to the operator.
         guard !store.deadLetters(task: task, limit: 1).contains(where: { $0.request.task == task })
         else { return }
-        var limiter = table.limiters[key] ?? WakeLimiter()
-        let limit = limiter.earliest(now: wall)
+        var limiter = table.limiters[key] ?? WakeLimiter(base: timeouts.wake)
+        let limit = limiter.earliest(now: uptime).map {
+            wall.addingClamped($0.subtractingClamped(uptime))
+        }
         table.limiters[key] = limiter.delay == 0 ? nil : limiter
         let least = delay > 0 ? wall.addingClamped(delay) : nil
         let earliest = [limit, least].compactMap(\.self).max()
@@ -78,17 +84,17 @@ extension Host {
             limit == nil ? "session.ended" : "session.limited",
             "all \(end.transfers.count) transfers of session \(key.session) have ended"
                 + (limit.map { limit in
-                    "; it is told at \(Timestamp.text(unixNanoseconds: limit)), since its handler"
-                        + " begins new ones whenever it is told"
+                    "; it is woken at \(Timestamp.text(unixNanoseconds: limit)), since its handler"
+                        + " begins new ones at every wake"
                 } ?? ""),
             task: task,
             plugin: key.plugin
         )
-        // If it cannot be stored, which the log says, the next daemon makes it.
+        // If it cannot be stored, the log reports the failure, and the next daemon creates it again.
         store(arrival) { _ in }
     }
 
-    /// Takes the request of a session's wake back.
+    /// Withdraws the request of a session's wake.
     func withdrawWake(_ key: SessionKey) {
         guard let session = transferTable?.session(key.session, of: key.plugin),
             transferTable?.ends[key] == nil,
@@ -101,15 +107,15 @@ extension Host {
             &effects
         )
         commit(withdrawn.changes)
-        // Behind that, as for any withdrawal.
+        // Carry out the effects after the commit, as for any withdrawal.
         carryOut(effects)
     }
 
     // MARK: Runs
 
-    /// What a run of a session's task is told.
+    /// The parameters of a run of a session's task.
     func wakeParameters(of run: ActiveRun) -> String {
-        // Whoever tries it out says himself what has ended.
+        // A manual run uses the operator's parameters.
         guard !run.isTrial, let table = transferTable,
             let session = table.sessions.values.first(where: {
                 $0.taskIdentifier == run.record.task
@@ -121,7 +127,10 @@ extension Host {
             bytesMax: Self.wakeBytesMax,
             mayCut: true
         )
-        table.told[run.number] = TransferTable.Told(session: key, transfers: page.ids)
+        table.runningWakes[run.number] = TransferTable.RunningWake(
+            session: key,
+            transfers: page.ids
+        )
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("session", session.name)
@@ -131,23 +140,26 @@ extension Host {
         return writer.text
     }
 
-    /// Beside what else is in the frame of a start.
+    /// The maximum size of the transfers in a start frame, in bytes; the frame has other fields, too.
     private static var wakeBytesMax: Int { 96 << 10 }
 
-    /// A run has ended: what it was told of has been dealt with, or not, and what it began is told now.
+    /// Handles the end of a run: settles the ends that it received, and considers wakes for its transfers.
     func wakesAfter(_ run: ActiveRun, _ outcome: Outcome) {
         guard let table = transferTable else { return }
         let number = run.number
         table.renewers.remove(number)
+        giveBackClaimed(by: number, table)
         var keys: Set<SessionKey> = []
         var delay: Int64 = 0
-        if let told = table.told.removeValue(forKey: number) {
-            keys.insert(told.session)
+        if let wake = table.runningWakes.removeValue(forKey: number) {
+            keys.insert(wake.session)
             if outcome == .succeeded {
-                acknowledge(told.transfers, of: told.session, table)
+                let taken = wake.transfers.filter { !wake.untaken.contains($0) }
+                acknowledge(taken, of: wake.session, table)
+                keepUntaken(wake.untaken, of: wake.session, table)
             } else {
-                // One that was stopped is not begun again at once.
-                delay = WakeLimiter.base
+                // Do not restart a failed or cancelled wake at once.
+                delay = timeouts.wake
             }
         }
         if let plugin = pluginsByName[run.record.plugin] {
@@ -159,34 +171,34 @@ extension Host {
         }
     }
 
-    /// Has the engine forget transfers that have been dealt with.
+    /// Makes the engine remove ended transfers that a run has handled.
     func acknowledge(_ ids: [RunID], of key: SessionKey, _ table: TransferTable) {
         guard !ids.isEmpty else { return }
-        // Until the engine knows, what it tells may still have them.
+        // Events that the engine sent before it processed this may still contain them.
         table.acknowledging.formUnion(ids)
         if table.remove(ids, from: key) { withdrawWake(key) }
-        tell(table) { [weak self] engine in
+        send(to: table) { [weak self] engine in
             await engine.acknowledge(ids, in: key)
             await self?.acknowledged(ids)
         }
     }
 
-    /// Tells the engine what has become of ends; `endTransfers` waits until it has heard it.
-    func tell(
-        _ table: TransferTable,
-        _ errand: @escaping @Sendable (TransferEngine) async -> Void
+    /// Sends the engine an acknowledgement of ends; `endTransfers` waits until it is processed.
+    func send(
+        to table: TransferTable,
+        _ message: @escaping @Sendable (TransferEngine) async -> Void
     ) {
-        table.lastErrand += 1
-        let (number, engine) = (table.lastErrand, table.engine)
-        table.errands[number] = Task { [weak self] in
-            await errand(engine)
-            await self?.told(number)
+        table.lastMessage += 1
+        let (number, engine) = (table.lastMessage, table.engine)
+        table.pendingMessages[number] = Task { [weak self] in
+            await message(engine)
+            await self?.delivered(number)
         }
     }
 
-    private func told(_ errand: UInt64) { transferTable?.errands[errand] = nil }
+    private func delivered(_ message: UInt64) { transferTable?.pendingMessages[message] = nil }
 
-    private func acknowledged(_ ids: [RunID]) {
+    func acknowledged(_ ids: [RunID]) {
         takeTransferEvents()
         transferTable?.acknowledging.subtract(ids)
     }

@@ -4,8 +4,7 @@ internal import BghostCore
 internal import BghostTransfer
 internal import Synchronization
 
-/// Where the transfer engine leaves what it has to tell, for the host to take on its own thread; and
-/// where the host leaves what the engine asks for.
+/// Passes events of the transfer engine to the host's thread, and the host's conditions to the engine.
 final class TransferDesk: TransferObserver {
     enum Event: Sendable {
         case sessionEnded(SessionEnd)
@@ -14,24 +13,24 @@ final class TransferDesk: TransferObserver {
 
     private struct State {
         var events: [Event] = []
-        /// Brings the host to look.
+        /// Notifies the host of new events.
         var wake: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
     private let log: HostLog
-    /// Whether a discretionary transfer may begin.
+    /// Whether a discretionary transfer may start.
     let isGoodMoment = Atomic(false)
-    /// What the transfers of each plugin may touch.
+    /// The hosts, files and disk space that the transfers of each plugin may use.
     let accesses = Mutex<[String: TransferAccess]>([:])
-    /// What the wall clock is moved by, nanoseconds.
+    /// The simulated offset of the wall clock, in nanoseconds.
     let clockOffset = Atomic<Int64>(0)
 
     init(log: HostLog) {
         self.log = log
     }
 
-    /// All that has been told since the last time.
+    /// Removes and returns all events since the last call.
     func take() -> [Event] {
         state.withLock { state in
             defer { state.events = [] }
@@ -39,7 +38,9 @@ final class TransferDesk: TransferObserver {
         }
     }
 
-    /// - Parameter wake: called on any thread when there is something to take and was nothing before.
+    /// Registers the callback for new events.
+    ///
+    /// - Parameter wake: called on any thread when the queue of events becomes non-empty.
     func onEvent(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.wake = wake }
     }
@@ -57,6 +58,21 @@ final class TransferDesk: TransferObserver {
     func sessionEnded(_ end: SessionEnd) { add(.sessionEnded(end)) }
 
     func endsExpired(_ records: [TransferRecord]) { add(.endsExpired(records)) }
+
+    func keptEndsDropped(_ records: [TransferRecord]) {
+        guard let first = records.first else { return }
+        log.write(
+            .warning,
+            "session.dropped",
+            records.count == 1
+                ? "dropped the end of \(first.request.id) of session \(first.request.session): the"
+                    + " plugin has more ends that wait for their sessions than are kept"
+                : "dropped the \(records.count) oldest ends that wait for their sessions, from"
+                    + " \(first.request.id) of session \(first.request.session) on: the plugin has"
+                    + " more of them than are kept",
+            plugin: first.request.plugin
+        )
+    }
 
     func transferChanged(_ record: TransferRecord) {
         let isEnd = record.status.state.isTerminal
@@ -76,9 +92,17 @@ final class TransferDesk: TransferObserver {
     func journalFailed(_ error: TransferJournalError) {
         log.write(.error, "transfer.journal_failed", error.description)
     }
+
+    func journalRecovered() {
+        log.write(
+            .info,
+            "transfer.journal_recovered",
+            "transfers are written down again, and what could not be meanwhile is stored"
+        )
+    }
 }
 
-/// The machine's clock, moved with the daemon's.
+/// The machine's clock, with the daemon's simulated offset.
 struct TransferDeskClock: TransferClock {
     let desk: TransferDesk
     private let machine = SystemTransferClock()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostTransfer
 internal import BghostWire
 
-/// `BG_TRANSFER_*`.
+/// The `BG_TRANSFER_*` flags.
 private enum TransferFlags {
     static let upload: UInt32 = 1
     static let form: UInt32 = 2
@@ -13,14 +14,15 @@ private enum TransferFlags {
 }
 
 extension TransferRequest {
-    /// Reads what a plugin asks for, within what its session allows.
+    /// Converts a plugin's call, within the limits of its session.
     ///
-    /// Hosts and files are checked by the engine, with each attempt.
+    /// The engine checks hosts and files with each attempt.
     init(
         _ call: TransferBegin,
         id: RunID,
         session: SessionDefinition,
         dataDirectory: String,
+        epoch: UInt64,
         now: Int64
     ) throws(TransferFault) {
         let isUpload = call.flags & TransferFlags.upload != 0
@@ -44,9 +46,10 @@ extension TransferRequest {
         )
         method = call.method
         headers = try Self.headers(call.headers)
+        headers.append(TransferHeader(Fence.header, String(epoch)))
         body = call.body
         digest = try Self.digest(call.digest)
-        // As JSON it must still fit into what its session is told.
+        // As JSON, the continuation must fit into the parameters of a wake.
         guard JSONNode(.string(call.continuation)).text.utf8.count <= Self.continuationBytesMax + 2
         else {
             throw TransferFault(
@@ -111,6 +114,9 @@ extension TransferRequest {
                     "the header `\(PrintableText.escaped(String(line.prefix(64))))` has no"
                         + " colon"
                 )
+            }
+            guard !Fence.isNamed(String(line[..<colon])) else {
+                throw fault("the host sets the header `\(Fence.header)` itself: leave it out")
             }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             headers.append(TransferHeader(String(line[..<colon]), String(value)))

@@ -3,37 +3,41 @@
 internal import BghostCore
 internal import BghostTransfer
 
-/// What the host knows of transfers.
+/// The host's state of transfers.
 ///
-/// It belongs to the host's executor; the engine has an executor of its own.
+/// Use it only on the host's actor; the engine has its own executor.
 final class TransferTable {
-    /// What a run has been told of.
-    struct Told {
+    /// The ended transfers that a run received.
+    struct RunningWake {
         let session: SessionKey
         let transfers: [RunID]
+        /// The transfers that the run does not take.
+        var untaken: Set<RunID> = []
     }
 
     let engine: TransferEngine
     let journal: any TransferJournal
     let desk: TransferDesk
-    /// By name.
+    /// The sessions by name.
     let sessions: [String: SessionDefinition]
-    /// Whether wakes may be made: not before what waits has been taken over.
+    /// Whether wakes may be created, which requires that pending requests are recovered.
     var hasStarted = false
-    /// What has ended in each session and is not dealt with.
+    /// The ended transfers of each session that no run has handled.
     var ends: [SessionKey: SessionEnd] = [:]
     var limiters: [SessionKey: WakeLimiter] = [:]
-    /// The run under way that began a transfer, which may be about to wait for it.
+    /// The running run that created a transfer and may wait for it.
     var beganBy: [RunID: UInt64] = [:]
-    /// What runs under way were told of, by their numbers.
-    var told: [UInt64: Told] = [:]
-    /// Runs under way that were told of ends and have begun transfers.
+    /// The ended transfers that running runs received, by run number.
+    var runningWakes: [UInt64: RunningWake] = [:]
+    /// The kept transfers that running runs have claimed, by run number.
+    var claimed: [UInt64: [RunID]] = [:]
+    /// The running runs that received ended transfers and have created new ones.
     var renewers: Set<UInt64> = []
-    /// On their way to be acknowledged.
+    /// Transfers whose acknowledgement the engine has not processed.
     var acknowledging: Set<RunID> = []
-    /// What the engine is being told of ends, by number: it must hear all of it before it ends.
-    var errands: [UInt64: Task<Void, Never>] = [:]
-    var lastErrand: UInt64 = 0
+    /// Pending acknowledgements by number; the engine must process all of them before the shutdown.
+    var pendingMessages: [UInt64: Task<Void, Never>] = [:]
+    var lastMessage: UInt64 = 0
     private var ids = RunIDSource()
 
     init(
@@ -61,9 +65,9 @@ final class TransferTable {
         return session
     }
 
-    /// Forgets that transfers of a session wait to be told of.
+    /// Removes transfers from the unhandled ends of a session.
     ///
-    /// - Returns: whether some did.
+    /// - Returns: whether any was removed.
     func remove(_ transfers: [RunID], from key: SessionKey) -> Bool {
         guard var end = ends[key] else { return false }
         let count = end.transfers.count

@@ -2,30 +2,38 @@
 
 internal import BghostCore
 internal import BghostLinux
+internal import BghostTransfer
 
-/// Watching what plugins leave on the disk.
+/// Limits of the plugins' data directories.
 ///
-/// The kernel bounds each file of a worker; what they are together is counted here, on a thread that may
-/// wait for the disk: after runs and while they last, at most once a second.
+/// The kernel limits the size of each file of a worker. The daemon measures the total, during and
+/// after runs, at most once a second, on a thread that may block on the disk.
 extension Host {
+    func lookAtData(ofPlugin name: String) {
+        if let plugin = pluginsByName[name] { lookAtData(of: plugin) }
+    }
+
     func lookAtData(of plugin: PluginSlot) {
         guard plugin.isolation == .worker, !plugin.isRetired, now >= plugin.dataLookAt else {
             return
         }
-        let thread = dataThread ?? WorkThread()
-        dataThread = thread
-        // Without a thread the next look, at the end of a run or a second later, is the first.
-        guard thread.begin() else { return }
-        // Until the answer is there, which may take as long as the disk likes.
+        // If no thread can be started, the check is repeated at the end of a run or after a second.
+        guard let thread = threads.thread(for: .data) else { return }
+        // Prevents a second check until this one has finished, which depends on the disk.
         plugin.dataLookAt = .max
         let (name, folder, limits) = (plugin.name, plugin.dataDirectory, plugin.limits)
+        let processes = plugin.executors.values.compactMap(\.pid)
+        let room = dataRooms[name]
         thread.perform { [weak self, reactor] in
             let begin = Monotonic.now
+            let takenBefore = room?.taken ?? 0
             let usage = FolderUsage(
                 of: folder,
+                besides: UnlinkedFiles.bytes(of: processes, with: folder),
                 bytesMax: limits.dataBytes,
                 entriesMax: limits.files
             )
+            room?.counted(usage.bytes, takenBefore: takenBefore)
             let took = Monotonic.now &- begin
             Task(executorPreference: reactor) { await self?.lookedAtData(of: name, usage, took) }
         }
@@ -33,8 +41,9 @@ extension Host {
 
     private func lookedAtData(of name: String, _ usage: FolderUsage, _ took: UInt64) {
         guard let plugin = pluginsByName[name] else { return }
-        // Of a processor, a twentieth at the most.
+        // The measurements use at most a twentieth of one processor.
         plugin.dataLookAt = now &+ max(HostLimits.dataPeriod, took &* 20)
+        if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
         guard let problem = usage.problem, scheduler.switchedOff(plugin: plugin.index) == nil
         else { return }
         let limits = plugin.limits
@@ -44,6 +53,9 @@ extension Host {
             case .tooManyEntries: "has more than \(limits.files) files"
             case .tooDeep: "has folders more than \(FolderUsage.depthMax) deep"
             case .closed(let code): "cannot be looked at (\(SystemError("", code: code).reason))"
+            case .unsteady: "cannot be counted, since its folders are moved all the time"
+            case .setID(let code):
+                "has a set-user-ID program that cannot be changed (\(SystemError("", code: code).reason))"
             }
         let reason =
             "its data directory \(plugin.dataDirectory) \(what): make room there or raise its limits,"
@@ -51,8 +63,27 @@ extension Host {
         log.write(.error, "plugin.data_limit", reason, plugin: name)
         switchOff(plugin, reason)
         commit([.switched(plugin: name, off: reason)])
-        for case let worker as Worker in plugin.carriers.values where !worker.isIdle {
-            exceeded(worker, .data)
+        for case let worker as Worker in Array(plugin.executors.values) {
+            guard worker.isIdle else {
+                exceeded(worker, .data)
+                continue
+            }
+            // An idle worker may continue to write. Do not record a crash: a run of another worker
+            // may have written the data.
+            worker.killedFor = KillReason.data.text
+            retireNow(worker)
         }
+    }
+
+    /// Logs that the daemon removed set-user-ID or set-group-ID bits, which would grant the owner's rights.
+    private func noteStripped(_ file: String, _ count: Int, of plugin: PluginSlot) {
+        let others = count > 1 ? " and \(count - 1) others" : ""
+        log.write(
+            .error,
+            "plugin.set_id",
+            "took set-user-ID or set-group-ID from `\(PrintableText.escaped(file))`\(others) in"
+                + " \(plugin.dataDirectory)",
+            plugin: plugin.name
+        )
     }
 }

@@ -5,11 +5,11 @@ internal import BghostLinux
 internal import BghostWire
 internal import Glibc
 
-/// What comes from a worker. All of it is hostile: one frame that is wrong ends the worker.
+/// Frames from a worker. They are untrusted: the daemon kills a worker that sends an invalid frame.
 extension Host {
-    func carrierReady(_ token: UInt64, _ readiness: Readiness) {
+    func executorReady(_ token: UInt64, _ readiness: Readiness) {
         guard let channel = Worker.Channel(rawValue: token & 7),
-            let worker = carriers[UInt32(truncatingIfNeeded: token >> 3)] as? Worker
+            let worker = executors[UInt32(truncatingIfNeeded: token >> 3)] as? Worker
         else { return }
         switch channel {
         case .work: receive(worker, readiness)
@@ -18,16 +18,16 @@ extension Host {
             if !worker.isControlBlocked { reactor.unwatch(worker.control.raw) }
         case .end:
             guard let end = worker.process?.exit else { return }
-            // Frames that it sent before it ended count.
+            // Read the frames that the worker sent before it exited; they are valid.
             while worker.state != .ending, receive(worker, .input) {}
             processEnded(worker, end)
         case .output, .error: readOutput(worker, channel)
         }
     }
 
-    /// Receives one packet, so that no worker keeps the others waiting for longer.
+    /// Receives one packet per call, so that one worker cannot delay the others.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: `false` if no packet was received or the worker was killed.
     @discardableResult
     private func receive(_ worker: Worker, _ readiness: Readiness) -> Bool {
         let count = PacketSocket.receive(worker.work.raw, packet, wait: false)
@@ -36,8 +36,8 @@ extension Host {
             case -Int(EMSGSIZE): kill(worker, for: .oversizedPacket)
             case -Int(EAGAIN): break
             default:
-                // The other end is closed, or a packet had no bytes, which looks the same. If the
-                // process lives on, it has nothing left to say.
+                // The worker closed its end, or sent an empty packet, which looks the same. In both
+                // cases it can send nothing more, even if its process is still running.
                 reactor.unwatch(worker.work.raw)
                 if worker.state != .ending { hungUp(worker) }
             }
@@ -53,12 +53,13 @@ extension Host {
         return true
     }
 
-    /// A worker closed its socket without ending.
+    /// A worker closed its socket while its process is running.
     ///
-    /// A moment later its process may be gone, which says more; so it is killed only if it is still
-    /// there then.
+    /// The process often exits shortly afterwards, and its exit status explains more. The daemon
+    /// therefore kills the worker only if the process still exists at the deadline.
     private func hungUp(_ worker: Worker) {
-        // No new run goes where nothing can come from any more; while it loads, its end will say why.
+        // The worker can report no result, so it gets no more runs. A loading worker with runs
+        // keeps its state; its exit status will show why loading failed.
         if worker.isIdle || worker.state == .live { worker.state = .retiring }
         setDeadline(worker, now &+ HostLimits.hungUpPeriod)
         worker.hungUpAt = now
@@ -80,11 +81,11 @@ extension Host {
                 let lane = try lane(of: frame.subject, in: worker)
                 guard runs.index(of: frame.subject) == nil else { throw .wrongState }
                 released(worker, lane)
-            case .progress: if try admits(worker) { try progressed(frame, by: worker) }
-            case .log: if try admits(worker) { try logged(frame, by: worker) }
+            case .progress: if try isWithinRate(worker) { try progressed(frame, by: worker) }
+            case .log: if try isWithinRate(worker) { try logged(frame, by: worker) }
             case .call: try called(try Call(frame), by: worker)
             case .confined:
-                // Once, and before anything of the plugin could have said it.
+                // A worker sends this frame once, before it loads any code of the plugin that could forge it.
                 guard !worker.isConfined, worker.handlers.isEmpty else { throw .wrongState }
                 confined(worker, try Confined(frame))
             case .ready:
@@ -94,12 +95,16 @@ extension Host {
             case .refused:
                 guard worker.state == .loading else { throw .wrongState }
                 refused(worker, try Refused(frame))
-            case .configure, .start, .finish, .cancel, .reply: throw .wrongDirection
+            case .report: reported(try Report(frame), by: worker)
+            case .configure, .start, .finish, .cancel, .reply, .part, .explain:
+                throw .wrongDirection
             }
         }
     }
 
-    /// The lane of a run that this worker has; any other run is not its business.
+    /// The slot of a run in this worker.
+    ///
+    /// - Throws: `WireError.foreignRun` if the worker does not have the run.
     private func lane(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
         let lane = Lane.of(run)
         guard lane < worker.lanes.count, worker.lanes[lane] == run, run != 0 else {
@@ -108,34 +113,55 @@ extension Host {
         return lane
     }
 
+    /// The slot of a run whose start frame was sent to this worker.
+    private func startedLane(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
+        let lane = try lane(of: run, in: worker)
+        try requireStarted(run, worker)
+        return lane
+    }
+
+    /// Refuses a frame about a run that has a slot but was not yet sent to the executor.
+    ///
+    /// Run numbers are easy to guess, so a worker could send frames for a run before its start.
+    func requireStarted(_ run: UInt64, _ executor: RunExecutor) throws(WireError) {
+        // A run that is no longer in the table had started.
+        guard let index = runs.index(of: run) else { return }
+        if runs[index]?.machine.beganAt == nil { throw .wrongState }
+        if (executor as? Worker)?.isStartUnsent(run) == true { throw .wrongState }
+    }
+
     private func completed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        let lane = try lane(of: frame.subject, in: worker)
+        let lane = try startedLane(of: frame.subject, in: worker)
         let completion = try Completed(
             frame,
             payloadBytesMax: worker.plugin.limits.resultBytes
         )
         if completion.isWorn, worker.state == .live { worker.state = .retiring }
-        // Late, because it crossed with a kill: the run has its outcome.
+        // The frame crossed with a kill; the run already has its outcome.
         guard let index = runs.index(of: completion.run) else { return }
         worker.hasReleased[lane] = completion.isReleased
+        readLastOutput(worker, completion)
+        guard runs.index(of: completion.run) == index else { return }
         if runs[index]?.machine.state != .killing { note(completion, index) }
         handle(.completed(status: completion.status), of: completion.run)
     }
 
-    /// Whether a frame that nobody asked for is looked at.
-    private func admits(_ worker: Worker) throws(WireError) -> Bool {
-        switch worker.sayings.admit(now: now) {
+    /// Whether an unsolicited frame is within the rate limit and shall be processed.
+    private func isWithinRate(_ worker: Worker) throws(WireError) -> Bool {
+        switch worker.reportRate.record(now: now) {
         case .taken:
-            if worker.sayings.dropped > 0 { tellDropped(worker.sayings.takeDropped(), of: worker) }
+            if worker.reportRate.dropped > 0 {
+                logDropped(worker.reportRate.resetDropped(), of: worker)
+            }
             return true
         case .dropped: return false
         case .flood:
-            tellDropped(worker.sayings.takeDropped(), of: worker)
+            logDropped(worker.reportRate.resetDropped(), of: worker)
             throw .flood
         }
     }
 
-    func tellDropped(_ count: Int, of worker: Worker) {
+    func logDropped(_ count: Int, of worker: Worker) {
         log.write(
             .warning,
             "log.dropped",
@@ -147,7 +173,7 @@ extension Host {
     }
 
     private func progressed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        _ = try lane(of: frame.subject, in: worker)
+        _ = try startedLane(of: frame.subject, in: worker)
         let progress = try Progress(frame)
         guard let index = runs.index(of: progress.run) else { return }
         runs[index]?.record.progress = RunProgress(
@@ -158,20 +184,24 @@ extension Host {
     }
 
     private func logged(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        if frame.subject != 0 { _ = try lane(of: frame.subject, in: worker) }
+        if frame.subject != 0 { _ = try startedLane(of: frame.subject, in: worker) }
         let line = try LogLine(frame)
+        let run = line.run == 0 ? nil : line.run
         if line.dropped > 0 {
-            log.write(
-                .warning,
-                "log.dropped",
+            // Count the notice as a line of its own; otherwise every frame could add an uncounted one.
+            note(
                 "\(line.dropped) lines came too fast and were dropped",
-                plugin: worker.plugin.name
+                of: worker,
+                run: run,
+                source: .handler,
+                level: .warning,
+                event: "log.dropped"
             )
         }
         note(
             line.text,
             of: worker,
-            run: line.run == 0 ? nil : line.run,
+            run: run,
             source: .handler,
             level: LogEntry.Level(rawValue: Int(line.level)) ?? .info
         )
@@ -186,7 +216,7 @@ extension Host {
         for number in worker.runs { handle(.refused, of: number) }
         worker.state = .ending
         worker.killedFor = message
-        setDeadline(worker, now &+ patience.finish)
+        setDeadline(worker, now &+ timeouts.finish)
     }
 
     // MARK: Sending
@@ -197,23 +227,24 @@ extension Host {
         dirty.append(worker)
     }
 
-    /// A run has been put into the worker's outbox.
+    /// Registers that a start frame of a run was put into the worker's outbox.
     func markBusy(_ worker: Worker, run: RunRecord) {
         markDirty(worker)
         worker.lastRun = run.id
         worker.lastTask = run.task
+        worker.forgetErrorLines()
         guard worker.audit == .max else { return }
         worker.audit = now &+ HostLimits.auditPeriod
         arm(worker.audit, token: TimerToken.audit(worker.serial).raw)
     }
 
     func flushWorkers() {
-        // Not sooner: whoever waits for the end of a run that was stopped is told within its turn.
+        // Do not lower the priority earlier: clients that wait for a stopped run are notified in this turn.
         if runsBeingStopped == 0 { reactor.isUrgent = false }
         guard !dirty.isEmpty else { return }
         for worker in dirty {
             worker.isDirty = false
-            // What it is to load it is told once it is in its control group.
+            // A worker receives its configuration only after it has joined its control group.
             guard worker.state != .gone, controlGroup == nil || worker.process != nil else {
                 continue
             }
@@ -231,14 +262,25 @@ extension Host {
         dirty.removeAll(keepingCapacity: true)
     }
 
-    /// Sends a reply, and waits for room on the control socket if there is none.
-    func sendReply(_ reply: Reply, to carrier: Carrier) {
-        carrier.reply(reply)
-        guard let worker = carrier as? Worker, worker.isControlBlocked else { return }
+    /// Sends a reply, and waits for room on the control socket if it is full.
+    ///
+    /// - Parameter share: counts the memory of a fetched body.
+    func sendReply(_ reply: Reply, to executor: RunExecutor, holding share: HeldShare? = nil) {
+        executor.reply(reply, holding: share)
+        guard let worker = executor as? Worker, worker.isControlBlocked else { return }
         if worker.isStuck {
             kill(worker, for: .tooManyCalls)
             return
         }
-        try? reactor.watch(worker.control.raw, for: .output, token: worker.token(.control))
+        do throws(SystemError) {
+            try reactor.watch(worker.control.raw, for: .output, token: worker.token(.control))
+        } catch  where error.code == EEXIST {
+            // The socket is already watched for an earlier reply.
+        } catch {
+            // Kill the worker; its calls would otherwise wait forever for their replies.
+            log.write(.error, "worker.unwatched", error.description, plugin: worker.plugin.name)
+            worker.killedFor = "its socket cannot be watched"
+            retireNow(worker)
+        }
     }
 }

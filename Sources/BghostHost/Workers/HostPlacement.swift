@@ -4,48 +4,48 @@ internal import BghostCore
 internal import BghostLinux
 internal import Glibc
 
-/// Where the reactor and the carriers of short runs are kept while those follow one another.
+/// Processor affinity of the reactor and of the executors of short, consecutive runs.
 ///
-/// To wake a processor that idles takes longer than such a run: 25 to 30 us each way where a switch on
-/// one processor takes 2.
+/// To wake an idle processor takes longer than such a run: 25 to 30 us in each direction, whereas a
+/// context switch on one processor takes 2 us.
 struct Placement {
-    /// All that the daemon may use.
+    /// All processors that the daemon may use; `nil` if there is only one.
     let everywhere: ProcessorSet?
-    /// The one on which the reactor is kept; `nil` as long as nothing is.
+    /// The processor to which the reactor is pinned; `nil` if it is not pinned.
     var core: ProcessorSet?
-    /// The carriers that are kept there too.
-    var kept: [Carrier] = []
-    /// When all of it was last begun.
+    /// The executors that are pinned to the same processor.
+    var kept: [RunExecutor] = []
+    /// When the reactor was pinned.
     var begunAt: UInt64 = 0
-    /// When a run last began there.
+    /// When a run last started on a pinned executor.
     var lastBegin: UInt64 = 0
-    /// Nothing is kept before this.
+    /// No executor is pinned before this time.
     var notBefore: UInt64 = 0
-    /// The deadline that is armed; `.max` is none.
+    /// The armed deadline; `.max` if none is armed.
     var due: UInt64 = .max
 
     init() {
         let own = ProcessorSet.ofThisThread
-        // With one processor there is nothing to choose.
+        // With one processor, pinning has no effect.
         everywhere = own.map(\.count) ?? 1 > 1 ? own : nil
     }
 
-    /// A worker with more threads is left alone: to place each would take longer than its run.
+    /// A worker with more threads is not pinned, because that would take longer than its run.
     static let threadsMax: Int32 = 64
 }
 
 extension Host {
-    /// A run is about to be handed to a carrier.
+    /// Pins an executor to the reactor's processor before a run is sent to it.
     ///
-    /// If it is the only one and is likely to be short, the carrier is brought to the reactor's
-    /// processor. With several under way, processors are there to be used.
-    func keepNear(_ carrier: Carrier) {
+    /// It does so only if the run is the only one and is likely to be short. Several runs use
+    /// several processors.
+    func keepNear(_ executor: RunExecutor) {
         guard let everywhere = placement.everywhere else { return }
-        carrier.begunAt = now
-        guard runs.count == 1, carrier.isQuick, !reactor.isUrgent, now >= placement.notBefore else {
-            // To place threads again and again would take longer than the runs, where those come now
-            // alone and now together.
-            if runs.count > 1 { placement.notBefore = now &+ patience.shortRun * 100 }
+        executor.begunAt = now
+        guard runs.count == 1, executor.isQuick, !reactor.isUrgent, now >= placement.notBefore
+        else {
+            // Where single and concurrent runs alternate, repeated pinning would take longer than the runs.
+            if runs.count > 1 { placement.notBefore = now &+ timeouts.shortRun * 100 }
             letGo()
             return
         }
@@ -55,43 +55,43 @@ extension Host {
             placement.begunAt = now
         }
         guard let core = placement.core else { return }
-        if !carrier.isKept {
-            // Noted first, so that what has been placed when it fails is let go too.
-            carrier.isKept = true
-            placement.kept.append(carrier)
-            guard carrier.keep(on: core, insteadOf: everywhere) else {
-                carrier.isQuick = false
+        if !executor.isKept {
+            // Record the executor first, so that `letGo` also unpins a partly pinned executor.
+            executor.isKept = true
+            placement.kept.append(executor)
+            guard executor.keep(on: core, insteadOf: everywhere) else {
+                executor.isQuick = false
                 letGo()
                 return
             }
         }
         placement.lastBegin = now
-        armPlacement(now &+ patience.shortRun)
+        armPlacement(now &+ timeouts.shortRun)
     }
 
-    /// A run has left its carrier: from how long that took is seen what the next one may take.
-    func noteDuration(_ carrier: Carrier) {
+    /// Predicts from the duration of the last run whether the executor's next run is short.
+    func noteDuration(_ executor: RunExecutor) {
         guard placement.everywhere != nil else { return }
-        // Over two processors the way there and back takes as long as the longest of short runs.
-        let limit = carrier.isKept ? patience.shortRun : patience.shortRun * 2
-        carrier.isQuick = now &- carrier.begunAt < limit
+        // Across two processors, the two wake-ups take as long as the longest short run.
+        let limit = executor.isKept ? timeouts.shortRun : timeouts.shortRun * 2
+        executor.isQuick = now &- executor.begunAt < limit
     }
 
-    /// Looks whether the run that is kept here is short, and whether others still come.
+    /// Unpins everything if the current run is not short or no more runs follow.
     func placementDue() {
         placement.due = .max
         guard placement.core != nil else { return }
-        // Threads that are made meanwhile are kept too, and are not to be for long.
-        guard now &- placement.begunAt < patience.shortRun * 1000 else { return letGo() }
+        // Threads that are created meanwhile inherit the affinity, so limit its duration.
+        guard now &- placement.begunAt < timeouts.shortRun * 1000 else { return letGo() }
         if let busy = placement.kept.first(where: { !$0.isIdle }) {
-            let limit = busy.begunAt &+ patience.shortRun
+            let limit = busy.begunAt &+ timeouts.shortRun
             guard now < limit else {
                 busy.isQuick = false
                 return letGo()
             }
             armPlacement(limit)
         } else {
-            let limit = placement.lastBegin &+ patience.shortRun * 10
+            let limit = placement.lastBegin &+ timeouts.shortRun * 10
             guard now < limit else { return letGo() }
             armPlacement(limit)
         }
@@ -105,19 +105,19 @@ extension Host {
         if wasArmed { timers.forget(isLive: isLive) }
     }
 
-    /// The reactor's thread, for those who want to know where it runs.
+    /// The thread ID of the reactor.
     package var reactorThread: Int32 { reactor.threadID }
 
-    /// Lets everything run everywhere again, with all threads that were made meanwhile.
+    /// Unpins the reactor and all executors, including threads that were created meanwhile.
     func letGo() {
         guard let core = placement.core, let everywhere = placement.everywhere else { return }
         placement.core = nil
-        for carrier in placement.kept {
-            carrier.isKept = false
-            carrier.letGo(from: core, to: everywhere)
+        for executor in placement.kept {
+            executor.isKept = false
+            executor.letGo(from: core, to: everywhere)
         }
         placement.kept.removeAll(keepingCapacity: true)
-        // The reactor itself, and what it has made: a thread begins where its maker is.
+        // Include threads of the daemon itself: a new thread inherits the affinity of its creator.
         core.give(threadsOf: getpid(), to: everywhere)
     }
 }

@@ -3,14 +3,13 @@
 internal import BghostCore
 internal import BghostLinux
 
-/// Workers that are started ahead of their runs, where the manifest wants some: a run then finds its
-/// plugin loaded.
+/// Prestarted workers: workers that load the plugin before a run needs them, as the manifest requests.
 extension Host {
     func prestart() {
         for plugin in plugins { prestart(plugin) }
     }
 
-    /// Starts as many workers as are wanted idle and are missing.
+    /// Starts workers until the requested number is idle.
     func prestart(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, !plugin.isRetired, !isDraining,
             scheduler.switchedOff(plugin: plugin.index) == nil,
@@ -19,10 +18,10 @@ extension Host {
         else { return }
         for _ in 0..<max(0, plugin.prestart - idleWorkers(of: plugin)) {
             do {
-                let worker = try addCarrier(for: plugin)
+                let worker = try addExecutor(for: plugin)
                 list(worker)
-                // Nobody waits for it, so no run ends it if its plugin never comes to an end of loading.
-                setDeadline(worker, now &+ patience.start)
+                // No run waits for this worker, so no run's deadline would end a load that hangs.
+                setDeadline(worker, now &+ timeouts.start)
             } catch {
                 log.write(.warning, "worker.not_prestarted", error.description, plugin: plugin.name)
                 putOffPrestart(plugin)
@@ -31,23 +30,24 @@ extension Host {
         }
     }
 
-    /// A run has taken a worker.
+    /// Schedules a replacement for a prestarted worker that got a run.
     ///
-    /// Another one is started unless it is back soon; at this moment that would hold up the run.
+    /// The replacement is delayed, because the worker may be idle again soon and a start now would
+    /// delay the run.
     func noteTaken(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, plugin.prestartAt <= now else { return }
-        plugin.prestartAt = now &+ patience.prestart
+        plugin.prestartAt = now &+ timeouts.prestart
         arm(plugin.prestartAt, token: TimerToken.plugin(plugin.index).raw)
     }
 
-    /// Workers that have no run and could take one, or soon can.
+    /// The number of workers without a run that are ready or loading.
     private func idleWorkers(of plugin: PluginSlot) -> Int {
-        plugin.carriers.values.count {
+        plugin.executors.values.count {
             $0.isIdle && ($0.state == .live || $0.state == .loading)
         }
     }
 
-    /// Whether an idle worker is one of those that are to be kept.
+    /// Whether an idle worker is needed for the requested number of prestarted workers.
     func isKeptIdle(_ worker: Worker) -> Bool {
         let plugin = worker.plugin
         return scheduler.switchedOff(plugin: plugin.index) == nil && !isDraining
@@ -55,30 +55,30 @@ extension Host {
             && idleWorkers(of: plugin) <= plugin.prestart
     }
 
-    /// A worker that nobody waited for did not come to an end of loading.
+    /// Kills a prestarted worker that did not load within its timeout.
     func prestartOverdue(_ worker: Worker) {
         loadFailed(
             worker.plugin,
-            "it was not loaded within \(DurationText.of(nanoseconds: patience.start))"
+            "it was not loaded within \(DurationText.of(nanoseconds: timeouts.start))"
         )
         worker.killedFor = "it was not loaded in time"
         retireNow(worker)
     }
 
-    /// A worker is gone, and may have to be replaced.
+    /// Replaces a worker that is gone, if the plugin has prestarted workers.
     ///
-    /// - Parameter isUnasked: whether it ended without having been told to.
+    /// - Parameter isUnasked: whether the worker ended without a request of the daemon.
     func replace(_ worker: Worker, isUnasked: Bool) {
         let plugin = worker.plugin
         guard plugin.prestart > 0 else { return }
-        // Its successors may do the same, and no run holds them up.
+        // The replacement may fail in the same way; without a delay, it would be restarted in a loop.
         if isUnasked, worker.lastRun == nil { putOffPrestart(plugin) }
         prestart(plugin)
     }
 
-    /// Waits before the next start, longer each time that it comes to nothing.
+    /// Delays the next prestart; the delay doubles with each failure.
     private func putOffPrestart(_ plugin: PluginSlot) {
-        let pause = patience.loadBackoff << UInt64(min(plugin.prestartFailures, 6))
+        let pause = timeouts.loadBackoff << UInt64(min(plugin.prestartFailures, 6))
         plugin.prestartFailures += 1
         plugin.prestartAt = now &+ pause
         arm(plugin.prestartAt, token: TimerToken.plugin(plugin.index).raw)

@@ -4,16 +4,16 @@ internal import BghostCore
 internal import BghostLinux
 internal import BghostWire
 
-/// A carrier that cannot be had, with a sentence for the run's record.
-struct CarrierError: Error, CustomStringConvertible {
+/// No executor is available; the description becomes part of the run's record.
+struct RunExecutorError: Error, CustomStringConvertible {
     let description: String
-    /// Whether the machine lacks something that it may have again, and nobody did anything wrong.
+    /// Whether the cause is a temporary shortage of resources of the machine.
     var isShortage = false
 }
 
-/// What the machine lacks for a worker is nobody's fault, and may be there again in a moment.
+/// Shortages of resources of the machine; they are temporary and not counted against the plugin.
 extension Host {
-    /// The kernel would not hold a worker to its quota: that is no fault of its plugin or its runs.
+    /// Kills a worker whose CPU quota the kernel refused; neither the plugin nor its runs are at fault.
     func giveUpUnheld(_ worker: Worker) {
         let message = "the kernel refused a control group with its limits.cpuQuota"
         pauseForShortage(worker.plugin, message)
@@ -26,10 +26,10 @@ extension Host {
         retireNow(worker)
     }
 
-    /// Lets a plugin alone for a while whose worker the machine has no means for, longer each time.
+    /// Pauses a plugin because of a shortage; the pause doubles each time, up to a maximum.
     func pauseForShortage(_ plugin: PluginSlot, _ message: String) {
         let shift = UInt64(min(plugin.shortages, HostLimits.shortageDoublingsMax))
         plugin.shortages += 1
-        pause(plugin, message, until: now &+ patience.loadBackoff << shift)
+        pause(plugin, message, until: now &+ timeouts.loadBackoff << shift)
     }
 }

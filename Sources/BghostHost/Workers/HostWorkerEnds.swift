@@ -4,36 +4,36 @@ internal import BghostCore
 internal import BghostLinux
 internal import BghostWire
 
-/// How workers end: told to, by themselves, or killed.
+/// How workers finish: retired, exited by themselves, or killed.
 extension Host {
-    /// Has a carrier finish: it takes no more runs, and ends when it has none.
-    func retire(_ carrier: Carrier) {
-        guard carrier.state == .live || carrier.state == .retiring || carrier.state == .loading
+    /// Retires an executor: it gets no more runs and finishes when it has none.
+    func retire(_ executor: RunExecutor) {
+        guard executor.state == .live || executor.state == .retiring || executor.state == .loading
         else {
             return
         }
-        carrier.state = .retiring
-        guard carrier.isIdle else { return }
-        carrier.state = .ending
-        setDeadline(carrier, now &+ patience.finish)
-        if let worker = carrier as? Worker {
+        executor.state = .retiring
+        guard executor.isIdle else { return }
+        executor.state = .ending
+        setDeadline(executor, now &+ timeouts.finish)
+        if let worker = executor as? Worker {
             worker.outbox.frame(.finish, subject: 0)
             markDirty(worker)
         } else {
-            closeInProcess(carrier)
+            closeInProcess(executor)
         }
     }
 
-    /// Ends a carrier without asking it.
-    func retireNow(_ carrier: Carrier) {
-        guard carrier.state != .gone else { return }
-        carrier.state = .ending
-        carrier.deadline = .max
-        carrier.kill()
-        if carrier is InProcessCarrier { abandon(carrier) }
+    /// Kills an executor.
+    func retireNow(_ executor: RunExecutor) {
+        guard executor.state != .gone else { return }
+        executor.state = .ending
+        executor.deadline = .max
+        executor.kill()
+        if executor is InProcessExecutor { abandon(executor) }
     }
 
-    /// A worker that broke the rules.
+    /// Kills a worker that violated the protocol.
     func kill(_ worker: Worker, for fault: WireError) {
         log.write(
             .error,
@@ -47,30 +47,33 @@ extension Host {
         retireNow(worker)
     }
 
-    /// The worker's process has ended.
+    /// Handles the exit of a worker's process.
     func processEnded(_ worker: Worker, _ end: ProcessExit) {
         readOutput(worker, .output)
         readOutput(worker, .error)
-        worker.outputLines.finish { noteLine($0, of: worker, .output) }
-        worker.errorLines.finish { noteLine($0, of: worker, .error) }
-        if worker.sayings.dropped > 0 { tellDropped(worker.sayings.takeDropped(), of: worker) }
+        finishLines(worker)
+        if worker.reportRate.dropped > 0 {
+            logDropped(worker.reportRate.resetDropped(), of: worker)
+        }
         if worker.killedFor == nil, let group = worker.group, ControlGroup.ranOutOfMemory(group) {
-            // The kernel was quicker than the daemon: it is the same limit.
+            // The kernel enforced the memory limit before the daemon noticed it.
             exceeded(worker, .memory)
             worker.killedFor = KillReason.memory.text
         }
-        // One without a run that hung up first is no longer in that state.
+        // A worker that closed its socket while it had no run is in `retiring`, no longer in `loading`.
         let wasLoading =
             worker.state == .loading || worker.state == .retiring && worker.handlers.isEmpty
         let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
         for number in worker.runs {
             guard let index = runs.index(of: number) else { continue }
             if worker.lanes.count == 1, runs[index]?.machine.beganAt != nil {
-                let atBegin = runs[index]?.cpuAtBegin ?? 0
+                let atBegin =
+                    (runs[index]?.cpuAtBegin ?? 0) + (runs[index]?.childrenCPUAtBegin ?? 0)
                 runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
             }
             if let peak = end.peakMemoryBytes { runs[index]?.record.usage.peakMemoryBytes = peak }
         }
+        if worker.killedFor == nil { noteCrash(of: worker, how) }
         if wasLoading, worker.killedFor == nil {
             let message = worker.plugin.loadMessage("ended its worker (\(how.text))")
             loadFailed(worker.plugin, message)
@@ -89,14 +92,15 @@ extension Host {
         gone(worker, because: how)
     }
 
-    /// Takes a worker out of the books and ends the runs that it still has.
+    /// Removes a worker from all tables and ends its remaining runs.
     ///
     /// - Parameters:
-    ///   - how: its process ended; `nil` if there was none.
-    ///   - shortage: what the machine lacks for it, which ends no request.
+    ///   - how: how its process exited; `nil` if it was never started.
+    ///   - shortage: the missing resource, which does not fail the requests.
     func gone(_ worker: Worker, because how: ProcessEnd?, shortage: String? = nil) {
         let isUnasked = worker.state != .ending || worker.killedFor != nil
         worker.state = .gone
+        if worker.isConfined, worker.canHaveProcesses { workersWithTrees -= 1 }
         for channel in Worker.Channel.allCases {
             if let fd = worker.descriptor(channel) { reactor.unwatch(fd) }
         }
@@ -110,8 +114,8 @@ extension Host {
         if let group = worker.group {
             spawner.perform { ControlGroup.removeWhenEmpty(group) }
         }
-        carriers[worker.serial] = nil
-        worker.plugin.carriers[worker.serial] = nil
+        executors[worker.serial] = nil
+        worker.plugin.executors[worker.serial] = nil
         worker.plugin.available.removeAll { $0 === worker }
         worker.plugin.letGoIfRetired()
         lookAtData(of: worker.plugin)
@@ -123,7 +127,7 @@ extension Host {
                 handle(shortage == nil ? .refused : .workerLost, of: number)
                 continue
             }
-            // A kill on behalf of one run is a loss to its neighbours, not a fault of theirs.
+            // A kill because of one run is not counted against the other runs of the worker.
             let isVictim =
                 worker.lanes.count > 1
                 && runs.index(of: number).map { runs[$0]?.machine.state != .killing } == true

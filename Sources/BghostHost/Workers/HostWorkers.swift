@@ -6,53 +6,53 @@ internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
-/// Workers: from their start to their end, and which run goes to which.
+/// Start and reuse of workers, and the assignment of runs to them.
 extension Host {
-    /// A carrier of the plugin that has a free lane: the one used last, one that is being made, or a
-    /// new one.
-    func carrierWithFreeLane(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
-        while let carrier = plugin.available.last {
-            // Its last lane goes: it is listed again when one comes free.
-            if carrier.hasOneFreeLane || carrier.state == .ending
-                || carrier.state == .gone || carrier.state == .retiring
+    /// An executor of the plugin with a free slot: the last used one, a loading one, or a new one.
+    func executorWithFreeLane(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+        while let executor = plugin.available.last {
+            // The executor's last free slot is used now; it is listed again when a slot is released.
+            if executor.hasOneFreeLane || executor.state == .ending
+                || executor.state == .gone || executor.state == .retiring
             {
                 plugin.available.removeLast()
-                carrier.isListed = false
+                executor.isListed = false
             }
-            guard carrier.state == .live || carrier.state == .loading else { continue }
-            carrier.deadline = carrier.state == .live ? .max : carrier.deadline
-            return carrier
+            guard executor.state == .live || executor.state == .loading else { continue }
+            executor.deadline = executor.state == .live ? .max : executor.deadline
+            return executor
         }
-        let carrier = try addCarrier(for: plugin)
-        if carrier.lanes.count > 1 { list(carrier) }
-        return carrier
+        let executor = try addExecutor(for: plugin)
+        if executor.lanes.count > 1 { list(executor) }
+        return executor
     }
 
-    func addCarrier(for plugin: PluginSlot) throws(CarrierError) -> Carrier {
-        let carrier =
+    func addExecutor(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+        let executor =
             plugin.isolation == .worker ? try addWorker(for: plugin) : try addInProcess(for: plugin)
-        carriers[carrier.serial] = carrier
-        plugin.carriers[carrier.serial] = carrier
-        return carrier
+        executors[executor.serial] = executor
+        plugin.executors[executor.serial] = executor
+        return executor
     }
 
-    /// Makes a carrier with a free lane known.
-    func list(_ carrier: Carrier) {
-        guard !carrier.isListed else { return }
-        carrier.isListed = true
-        carrier.plugin.available.append(carrier)
+    /// Lists an executor with a free slot as available.
+    func list(_ executor: RunExecutor) {
+        guard !executor.isListed else { return }
+        executor.isListed = true
+        executor.plugin.available.append(executor)
     }
 
     func nextSerial() -> UInt32 {
-        lastSerial += 1
-        return lastSerial
+        let used = executors
+        return serials.next { used[$0] != nil }
     }
 
     // MARK: Start
 
-    private func addWorker(for plugin: PluginSlot) throws(CarrierError) -> Worker {
+    private func addWorker(for plugin: PluginSlot) throws(RunExecutorError) -> Worker {
         try plugin.requireHeld()
         let worker: Worker
+        var configured = false
         var childEnds: [Int32] = []
         var ownEnds: [Int32] = []
         defer { for fd in childEnds + ownEnds { close(fd) } }
@@ -80,27 +80,34 @@ extension Host {
                 error: error
             )
             ownEnds = []
+            // Configure first: a configuration that is too long must not leave a process behind.
+            configured = configure(worker)
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             childEnds.append(null)
-            let owners = walls(of: plugin).copyOwners()
+            let owners = sandboxSpec(of: plugin).copyOwners()
             childEnds.append(owners)
             var descriptors = [null, childOutput, childError, childWork, childControl, owners]
-            if let held = plugin.held {
-                // A copy, since the library may be held anew before the process is started.
+            for held in plugin.allHeld {
+                // Duplicate the descriptor, because a reload may replace it before the process starts.
                 let library = try Descriptor.copy(of: held.descriptor)
                 childEnds.append(library)
                 descriptors.append(library)
             }
-            spawn(worker, descriptors)
-            childEnds = []
+            if configured {
+                spawn(worker, descriptors)
+                childEnds = []
+            }
         } catch {
-            throw CarrierError(
+            throw RunExecutorError(
                 description: "no worker can be made: \(error.description)",
                 isShortage: error.isShortage
             )
         }
+        guard configured else {
+            throw RunExecutorError(description: PluginSlot.configurationTooLong(plugin.name))
+        }
         worker.audit = .max
-        _ = configure(worker)
+        markDirty(worker)
         return worker
     }
 
@@ -111,48 +118,63 @@ extension Host {
         }
     }
 
-    /// Has the spawner start the process.
+    /// Makes the spawner start the worker's process.
     ///
-    /// The descriptors are closed there afterwards.
+    /// The spawner closes the descriptors afterwards.
     private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
         let serial = worker.serial
         let group = controlGroup
         let limits = ControlGroup.Limits(worker.plugin.limits)
         let fileBytesMax = worker.plugin.limits.dataBytes
+        let path = worker.plugin.isFunction ? nil : worker.plugin.path
+        let known = worker.plugin.held?.sha256
         let order = Spawner.Order(
             path: configuration.workerPath,
             arguments: ["bghost-worker", String(getpid())],
             environment: workerEnvironment,
             descriptors: descriptors
         )
-        spawner.spawn(order) { [weak self, reactor, family] result in
+        spawner.spawn(order) { [weak self, reactor, family, digests] result in
             for fd in descriptors { close(fd) }
-            // At once: what the process may not do it may not do before the host is told either.
+            // Apply the limits here, before the host is notified of the process.
             if case .success(let spawned) = result {
                 family.add(spawned.pid)
-                // Later it may be another user's.
+                // Set it now; the process may change its user later.
                 FileSizeLimit.set(fileBytesMax, of: spawned.pid)
             }
+            // If the start failed there is no group; `spawned` handles the failure.
             let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid, limits: limits) }
-            // Awaited by nobody: the host learns of it on its own thread, in the order of the starts.
-            Task(executorPreference: reactor) { await self?.spawned(serial, result, group: folder) }
+            // Compute the digest here, in parallel with the start of the process and off the
+            // reactor's thread.
+            let digest = known ?? path.map { digests.digest(of: $0) } ?? ""
+            // The result is not awaited; the reactor's executor keeps the order of the starts.
+            Task(executorPreference: reactor) {
+                await self?.spawned(serial, result, group: folder, digest: digest)
+            }
         }
     }
 
-    /// Nothing of the daemon's environment but what a library needs to run at all.
+    /// The worker's environment, with only the variables that a library needs.
     private var workerEnvironment: [String] {
         var environment = ["LANG=C.UTF-8", "MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no"]
         if let zone = getenv("TZ") { environment.append("TZ=" + String(cString: zone)) }
         return environment
     }
 
+    /// Puts the configuration into the worker's outbox.
+    ///
+    /// - Returns: `false` if the configuration does not fit into a frame.
     private func configure(_ worker: Worker) -> Bool {
         let plugin = worker.plugin
         let code: Configure.Code
         var config = "{}"
         switch plugin.code {
         case .plugin(let definition):
-            code = .plugin(path: plugin.path ?? definition.library, isHeld: plugin.held != nil)
+            code = .plugin(
+                path: plugin.path ?? definition.library,
+                isHeld: plugin.held != nil,
+                heldNeeds: UInt8(clamping: max(0, plugin.allHeld.count - 1))
+            )
             config = definition.config
         case .function(let definition):
             code = .function(
@@ -168,24 +190,25 @@ extension Host {
             dataDirectory: plugin.dataDirectory,
             config: config,
             lanes: UInt16(plugin.lanes),
-            limits: WorkerRlimits(limits),
-            confinement: walls(of: plugin).message,
+            limits: WorkerRlimits(limits, lanes: plugin.lanes),
+            confinement: sandboxSpec(of: plugin).message,
             isProbe: false,
             hostVersion: configuration.version
         )
-        markDirty(worker)
         return message.write(to: &worker.outbox)
     }
 
     private func spawned(
         _ serial: UInt32,
         _ result: Result<Spawner.Spawned, SystemError>,
-        group: String?
+        group: String?,
+        digest: String
     ) {
-        guard let worker = carriers[serial] as? Worker else { return }
+        guard let worker = executors[serial] as? Worker else { return }
+        worker.libraryDigest = digest
         switch result {
         case .failure(let error):
-            // That is the machine's fault, and says nothing against the plugin.
+            // A failed start is a fault of the machine, not of the plugin.
             let message = "no worker could be started: \(error.description)"
             pauseForShortage(worker.plugin, message)
             gone(worker, because: nil, shortage: error.isShortage ? message : nil)
@@ -197,7 +220,7 @@ extension Host {
             let hasQuota = worker.plugin.limits.cpuQuota != nil && holdsQuotas
             if hasQuota { process.quotaPath = group.map { $0 + "/cpu.max" } }
             do {
-                // Not before: what a quick worker says must find its process known.
+                // Watch only now: the first frame of a worker requires a known process.
                 try watch(worker, Worker.Channel.allCases.filter { $0 != .control })
             } catch {
                 process.kill()
@@ -212,171 +235,149 @@ extension Host {
             }
             if hasQuota, group == nil { giveUpUnheld(worker) }
             if worker.state == .ending { process.kill() }
-            // It was not told what to load before, so nothing of its plugin was outside its group.
+            // The configuration is sent only now, so no code of the plugin ran outside the control group.
             markDirty(worker)
         }
     }
 
-    /// The worker has loaded its plugin.
-    func becameReady(_ carrier: Carrier, _ ready: Ready) {
-        carrier.state = .live
-        carrier.deadline = .max
-        carrier.handlers = ready.handlers
-        carrier.plugin.loadFailures = 0
-        carrier.plugin.shortages = 0
+    /// An executor has loaded its plugin.
+    func becameReady(_ executor: RunExecutor, _ ready: Ready) {
+        executor.state = .live
+        executor.deadline = .max
+        executor.handlers = ready.handlers
+        noteOrigin(of: executor, version: ready.version)
+        executor.plugin.loadFailures = 0
+        executor.plugin.shortages = 0
         log.write(
             .debug,
             "worker.ready",
-            "pid \(carrier.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
-            plugin: carrier.plugin.name
+            "pid \(executor.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
+            plugin: executor.plugin.name
         )
-        for number in carrier.runs { start(number) }
-        // After those: it begins further runs, which start at once.
-        noteHandlers(of: carrier.plugin, ready.handlers)
-        if carrier.isIdle { becameIdle(carrier) }
+        for number in executor.runs { start(number) }
+        // After the start of the waiting runs, because this dispatches further runs.
+        noteHandlers(of: executor.plugin, ready.handlers)
+        if executor.isIdle { becameIdle(executor) }
     }
 
     // MARK: Reuse
 
-    /// A run has left its carrier.
+    /// Removes a finished run from its executor.
     ///
-    /// Its lane is free once the handler has let go of it too.
+    /// Its slot becomes free when the handler has released it, too.
     func runLeft(
-        _ carrier: Carrier,
+        _ executor: RunExecutor,
         _ number: UInt64,
         _ outcome: Outcome,
         lasted: Duration?
     ) {
-        carrier.runsCarried += 1
-        noteDuration(carrier)
+        executor.runsCarried += 1
+        noteDuration(executor)
         if outcome == .succeeded {
-            carrier.plugin.prestartFailures = 0
-            if carrier.plugin.isOnTrial { acquit(carrier.plugin) }
+            executor.plugin.prestartFailures = 0
+            if executor.plugin.isOnTrial { acquit(executor.plugin) }
         }
-        switch carrier.state {
+        switch executor.state {
         case .gone: return
-        // Only success leaves a worker that can be trusted to be as good as new. The daemon has no
-        // other self to go on with.
-        case .live where outcome != .succeeded && carrier is Worker: carrier.state = .retiring
-        case .live where hasLeftProcesses(carrier, after: lasted): carrier.state = .retiring
+        // After a run that did not succeed, a worker's state is not trusted and it is replaced. An
+        // in-process plugin cannot be replaced.
+        case .live where outcome != .succeeded && executor is Worker: executor.state = .retiring
+        case .live where hasLeftProcesses(executor, after: lasted): executor.state = .retiring
         default: break
         }
         let lane = Int(number & (1 << LaneBits.count - 1))
-        guard carrier.lanes[lane] == number else { return }
-        if carrier.hasReleased[lane] {
-            laneFreed(carrier, lane)
-        } else if carrier.state != .ending {
-            carrier.unreleased += 1
-            setDeadline(carrier, now &+ patience.release)
+        guard executor.lanes[lane] == number else { return }
+        if executor.hasReleased[lane] {
+            laneFreed(executor, lane)
+        } else if executor.state != .ending {
+            executor.unreleased += 1
+            setDeadline(executor, now &+ timeouts.release)
         }
     }
 
-    /// Whether processes of a run outlive it, which the end of their worker then ends too.
+    /// Whether processes that a run started are still running; the worker then retires and ends them.
     ///
-    /// Not asked after a run that was too short to be worth it, nor where others may still need what
-    /// they started: that is found after a later run, or when the worker has nothing to do.
-    private func hasLeftProcesses(_ carrier: Carrier, after lasted: Duration?) -> Bool {
-        guard let worker = carrier as? Worker, worker.lanes.count == 1,
+    /// Not checked after a very short run, nor for a worker with several slots, whose other runs
+    /// may need the processes. A later check or the idle limit finds these.
+    private func hasLeftProcesses(_ executor: RunExecutor, after lasted: Duration?) -> Bool {
+        guard let worker = executor as? Worker, worker.lanes.count == 1, worker.canHaveProcesses,
             let lasted, lasted.clampedNanoseconds >= HostLimits.measuredRunMin
         else { return false }
-        return worker.process.map { $0.countTree(limit: 1) > 1 } ?? false
+        return worker.process?.hasChildren(group: worker.group) ?? false
     }
 
-    /// A handler has let go of a run that is complete.
-    func released(_ carrier: Carrier, _ lane: Int) {
-        carrier.unreleased -= carrier.unreleased > 0 ? 1 : 0
-        if carrier.unreleased == 0 { carrier.deadline = .max }
-        laneFreed(carrier, lane)
+    /// A handler has released a run that is complete.
+    func released(_ executor: RunExecutor, _ lane: Int) {
+        executor.unreleased -= executor.unreleased > 0 ? 1 : 0
+        if executor.unreleased == 0 { executor.deadline = .max }
+        // The handler's processor time until now belongs to the run, not to the idle worker.
+        (executor as? Worker)?.cpuAtEnd = nil
+        laneFreed(executor, lane)
         dispatch()
     }
 
-    private func laneFreed(_ carrier: Carrier, _ lane: Int) {
-        carrier.freeLane(lane)
-        switch carrier.state {
+    private func laneFreed(_ executor: RunExecutor, _ lane: Int) {
+        executor.freeLane(lane)
+        switch executor.state {
         case .live:
-            list(carrier)
-            if carrier.isIdle { becameIdle(carrier) }
-        case .retiring where carrier.isIdle: retire(carrier)
+            list(executor)
+            if executor.isIdle { becameIdle(executor) }
+        case .retiring where executor.isIdle: retire(executor)
         default: break
         }
     }
 
-    private func becameIdle(_ carrier: Carrier) {
-        if isDraining || carrier.plugin.isRetired {
-            retire(carrier)
+    private func becameIdle(_ executor: RunExecutor) {
+        if isDraining || executor.plugin.isRetired {
+            retire(executor)
             return
         }
-        guard let worker = carrier as? Worker else { return }
-        worker.audit = .max
+        guard let worker = executor as? Worker else { return }
+        watchIdle(worker)
         lookAtData(of: worker.plugin)
-        list(carrier)
-        // Re-armed lazily: the timer that stands is moved on when it comes.
+        guard worker.state == .live else { return }
+        list(executor)
+        // The timer is re-armed lazily: an earlier timer that fires moves the deadline.
         worker.idleSince = now
-        if worker.deadline == .max { setDeadline(worker, now &+ patience.idle) }
+        if worker.deadline == .max { setDeadline(worker, now &+ timeouts.idle) }
     }
 
-    func setDeadline(_ carrier: Carrier, _ deadline: UInt64) {
-        carrier.deadline = deadline
-        arm(deadline, token: TimerToken.carrier(carrier.serial).raw)
+    func setDeadline(_ executor: RunExecutor, _ deadline: UInt64) {
+        executor.deadline = deadline
+        arm(deadline, token: TimerToken.executor(executor.serial).raw)
     }
 
-    func carrierDeadline(_ serial: UInt32) {
-        guard let carrier = carriers[serial] else { return }
-        carrier.deadline = .max
-        if let worker = carrier as? Worker, let since = worker.hungUpAt, worker.state != .ending {
-            // One that is dying says why in a moment, later on a machine that is busy.
+    func executorDeadline(_ serial: UInt32) {
+        guard let executor = executors[serial] else { return }
+        executor.deadline = .max
+        if let worker = executor as? Worker, let since = worker.hungUpAt, worker.state != .ending {
+            // A process that is exiting reports its status soon, but later on a busy machine.
             if now < since &+ HostLimits.dyingMax, worker.process?.isEnding == true {
                 return setDeadline(worker, now &+ HostLimits.hungUpPeriod)
             }
             kill(worker, for: .wrongState)
             return
         }
-        if carrier.state == .ending || carrier.unreleased > 0 {
-            if carrier.unreleased > 0, carrier.state != .ending {
+        if executor.state == .ending || executor.unreleased > 0 {
+            if executor.unreleased > 0, executor.state != .ending {
                 log.write(
                     .warning,
                     "worker.unreleased",
                     "a handler completed its run and did not return; its worker is killed",
-                    plugin: carrier.plugin.name
+                    plugin: executor.plugin.name
                 )
             }
-            retireNow(carrier)
+            retireNow(executor)
             return
         }
-        guard carrier.isIdle, let worker = carrier as? Worker else { return }
+        guard executor.isIdle, let worker = executor as? Worker else { return }
         if worker.state == .loading { return prestartOverdue(worker) }
-        let due = worker.idleSince &+ patience.idle
-        guard due <= now else { return setDeadline(carrier, due) }
+        let due = worker.idleSince &+ timeouts.idle
+        guard due <= now else { return setDeadline(executor, due) }
         if isKeptIdle(worker) {
-            setDeadline(carrier, now &+ patience.idle)
+            setDeadline(executor, now &+ timeouts.idle)
         } else {
-            retire(carrier)
+            retire(executor)
         }
-    }
-
-}
-
-extension ControlGroup.Limits {
-    /// Of memory what the daemon too kills for; of threads what no plugin wants.
-    init(_ limits: WorkerLimits) {
-        self.init(
-            memoryBytes: limits.memoryBytesMax,
-            threads: limits.processes + 1024,
-            cpuPercent: limits.cpuQuota
-        )
-    }
-}
-
-extension WorkerRlimits {
-    /// Backstops: well above the limits that the daemon itself holds a worker to.
-    init(_ limits: WorkerLimits) {
-        self.init(
-            addressSpaceBytes: limits.memoryBytes.map {
-                $0.multipliedReportingOverflow(by: 4).partialValue &+ (2 << 30)
-            } ?? 0,
-            cpuSeconds: 0,
-            descriptors: UInt32(clamping: limits.descriptors),
-            processes: UInt32(clamping: limits.processes)
-        )
     }
 }

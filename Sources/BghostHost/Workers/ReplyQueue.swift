@@ -1,76 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostWire
 internal import Glibc
 
-/// Frames that wait for room on a worker's control socket, some with a descriptor.
-package struct ReplyQueue: ~Copyable {
+/// Frames that wait for room on a worker's control socket, some of them preceded by a body in parts.
+package struct ReplyQueue {
     private struct Item {
-        var bytes: [UInt8]
-        /// -1 for none.
-        var descriptor: Int32
-        /// Sent in its place if the kernel will not pass the descriptor.
-        var instead: [UInt8]
+        let frame: [UInt8]
+        /// The call that the frame answers.
+        let call: UInt64
+        /// The body, which is sent in parts before the frame.
+        var body: [UInt8] = []
+        /// How many bytes of the body have been sent.
+        var sent = 0
+        /// Counts the memory of the item.
+        let share: HeldShare
     }
 
     private var items: [Item] = []
-    /// What waits, with a descriptor counted as what it may stand for.
-    package private(set) var bytes = 0
+    /// How many items at the front are urgent.
+    private var urgent = 0
+    /// Bytes of the waiting frames, without bodies, which count against the plugin's limit.
+    package private(set) var frameBytes = 0
     package var isEmpty: Bool { items.isEmpty }
 
-    /// What a descriptor counts for: it may stand for much memory, and the daemon has only so many.
-    private static let descriptorCost = 16 << 10
+    /// Overhead of an item in bytes.
+    private static let itemCost = 128
+    /// The maximum number of bytes per flush, so that a worker that reads quickly does not delay the others.
+    private static let flushBytesMax = 1 << 20
 
     package init() {}
 
-    deinit {
-        for item in items where item.descriptor >= 0 { close(item.descriptor) }
-    }
-
-    /// Adds a frame, behind those that wait.
+    /// Appends a frame.
     ///
     /// - Parameters:
-    ///   - descriptor: goes along, and is owned by the queue from here on; -1 for none.
-    ///   - instead: a frame that says that it cannot be had.
-    package mutating func add(_ frame: [UInt8], descriptor: Int32 = -1, instead: [UInt8] = []) {
-        items.append(Item(bytes: frame, descriptor: descriptor, instead: instead))
-        bytes += frame.count + (descriptor < 0 ? 0 : Self.descriptorCost)
+    ///   - body: the bytes to send before the frame, in parts; the share has already counted them.
+    ///   - share: counts the frame; it is released when everything has been sent.
+    package mutating func add(
+        _ frame: [UInt8],
+        of call: UInt64 = 0,
+        behind body: [UInt8] = [],
+        share: HeldShare
+    ) {
+        share.add(frame.count + Self.itemCost)
+        items.append(Item(frame: frame, call: call, body: body, share: share))
+        frameBytes += frame.count
     }
 
-    /// Sends what there is room for.
+    /// Inserts a frame before the waiting replies and their bodies.
+    package mutating func addUrgent(_ frame: [UInt8], share: HeldShare) {
+        share.add(frame.count + Self.itemCost)
+        items.insert(Item(frame: frame, call: 0, share: share), at: urgent)
+        urgent += 1
+        frameBytes += frame.count
+    }
+
+    /// Sends items until the socket is full or the maximum per flush is reached.
     ///
-    /// - Parameter send: sends one packet, with a descriptor unless that is negative, and answers 0
-    ///   or the error number. It does not wait.
-    package mutating func flush(_ send: (UnsafeRawBufferPointer, Int32) -> Int32) {
+    /// - Parameter send: sends one packet without blocking; returns 0 or the error number.
+    package mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int32) {
         var sent = 0
-        for index in items.indices {
-            var error = items[index].bytes.withUnsafeBytes { send($0, items[index].descriptor) }
-            if items[index].descriptor >= 0, Self.isRefusal(error) {
-                // Whoever waits for it must not wait for ever: it is told that there was no room.
-                dropDescriptor(of: index)
-                error = items[index].bytes.withUnsafeBytes { send($0, -1) }
+        var room = Self.flushBytesMax
+        while sent < items.count, room > 0 {
+            guard items[sent].body.count == items[sent].sent else {
+                let count = sendPart(of: sent, send)
+                guard count > 0 else { break }
+                room -= count
+                continue
             }
-            // A broken socket is noticed by the end of the process, and nothing is owed to it.
-            guard error != EAGAIN else { break }
-            dropDescriptor(of: index)
-            bytes -= items[index].bytes.count
+            // Ignore other errors: for a broken socket, the exit of the process is handled elsewhere.
+            guard items[sent].frame.withUnsafeBytes(send) != EAGAIN else { break }
+            room -= items[sent].frame.count
+            frameBytes -= items[sent].frame.count
             sent += 1
         }
         items.removeFirst(sent)
+        urgent = max(0, urgent - sent)
     }
 
-    private mutating func dropDescriptor(of index: Int) {
-        guard items[index].descriptor >= 0 else { return }
-        close(items[index].descriptor)
-        bytes -= Self.descriptorCost + items[index].bytes.count
-        items[index].descriptor = -1
-        items[index].bytes = items[index].instead
-        bytes += items[index].bytes.count
+    private func part(of item: Item) -> PacketWriter {
+        let end = min(item.body.count, item.sent + ReplyPart.bytesMax)
+        var packet = PacketWriter()
+        let part = ReplyPart(call: item.call, bytes: Array(item.body[item.sent..<end]))
+        let fits = part.write(to: &packet)
+        assert(fits, "a part is shorter than a packet")
+        return packet
     }
 
-    /// Whether the kernel passes no descriptor now, while the socket is sound: as many are on their way
-    /// between processes of this user as may be (`ETOOMANYREFS`), which other workers can bring
-    /// about, or there is no memory for it.
-    private static func isRefusal(_ error: Int32) -> Bool {
-        [ETOOMANYREFS, ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(error)
+    /// Sends the next part of a body.
+    ///
+    /// - Returns: the number of bytes of the body that were sent; 0 if the socket is full.
+    private mutating func sendPart(
+        of index: Int,
+        _ send: (UnsafeRawBufferPointer) -> Int32
+    ) -> Int {
+        let packet = part(of: items[index])
+        guard packet.bytes.withUnsafeBytes(send) != EAGAIN else { return 0 }
+        let end = min(items[index].body.count, items[index].sent + ReplyPart.bytesMax)
+        let count = end - items[index].sent
+        items[index].sent = end
+        return count
     }
 }

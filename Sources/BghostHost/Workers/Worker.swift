@@ -7,9 +7,9 @@ internal import Glibc
 
 /// A worker process and the host's ends of its sockets and pipes.
 ///
-/// It is hostile from the moment at which it loads its plugin.
-final class Worker: Carrier {
-    /// Which of a worker's descriptors an event is about.
+/// The host trusts nothing that it sends after it has loaded its plugin.
+final class Worker: RunExecutor {
+    /// The descriptor of a worker that an event concerns.
     enum Channel: UInt64, CaseIterable {
         case work = 0
         case control = 1
@@ -17,9 +17,16 @@ final class Worker: Carrier {
         case output = 3
         case error = 4
 
-        /// Output is looked at before frames, so that what a handler printed before it completed is
-        /// known to be its own.
+        /// Whether the reactor handles the channel first.
+        ///
+        /// It handles output before frames, so that the output that a handler printed before it
+        /// completed is attributed to its run.
         var isUrgent: Bool { self == .output || self == .error }
+    }
+
+    struct Crash {
+        let signal: Int32
+        let report: CrashReport
     }
 
     let work: Descriptor
@@ -30,23 +37,50 @@ final class Worker: Carrier {
     var cpuTimer: CPUTimer?
     var group: String?
     var outbox = PacketWriter()
+    /// The bytes of the outbox that are counted as held memory of the plugin.
+    private var heldOfOutbox = 0
+    private let memory: HeldBytes
     private var controlQueue = ReplyQueue()
-    /// Log lines and progress.
-    var sayings = SayingRate()
-    /// Wants `flush` at the end of the turn.
+    /// Limits the rate of log lines and progress.
+    var reportRate = ReportRateLimiter()
+    /// Whether `flush` is due at the end of the turn.
     var isDirty = false
-    /// When it closed its socket; if its process does not end within a moment, it is killed.
+    /// When it closed its socket; it is killed if its process does not exit soon afterwards.
     var hungUpAt: UInt64?
-    /// When it last came to have no run.
+    /// When it last became idle.
     var idleSince: UInt64 = 0
-    /// When its tree is counted next; `.max` is never.
+    /// The time of the next audit; `.max` if none is armed.
     var audit: UInt64 = .max
+    /// Its resource use while it had no run.
+    var idleUse = IdleBudget(now: 0)
+    /// Its processor time at the end of the last run, if that was measured.
+    var cpuAtEnd: Int64?
+    /// Whether it may have started processes, as far as the host knows.
+    var canHaveProcesses = true
+    /// Whether another thread is measuring its process tree.
+    var isTreeLookedAt = false
+    /// The earliest time of the next measurement of its process tree.
+    var treeLookAt: UInt64 = 0
+    /// Measured processor time of its child processes, in nanoseconds.
+    var childrenCPU: Int64 = 0
+    /// Processor time that is already divided among its runs, if it has several slots.
+    var cpuDivided: Int64 = 0
+    /// Runs whose start is in the outbox and may not have been sent.
+    var unsentStarts: [UInt64] = []
     var outputLines = LineSplitter(bytesMax: HostLimits.outputLineBytesMax)
     var errorLines = LineSplitter(bytesMax: HostLimits.outputLineBytesMax)
-    /// The run that had the worker last: what is printed after its end is still its own.
+    /// The last lines of the newest run on stderr.
+    private var lastErrorLines: [String] = []
+    /// The crash that it reported.
+    var crash: Crash?
+    /// When it is killed even without a report of its stacks; `.max` if it was not asked for one.
+    var explainAt: UInt64 = .max
+    /// Whether it has printed anything.
+    var hasPrinted = false
+    /// The newest run of the worker; later output is attributed to it.
     var lastRun: RunID?
     var lastTask: String?
-    /// Whether it has said which walls stand around it.
+    /// Whether it has reported its sandbox.
     var isConfined = false
     /// Why the host killed it, for the log.
     var killedFor: String?
@@ -64,8 +98,11 @@ final class Worker: Carrier {
         self.control = Descriptor(owning: control)
         self.output = Descriptor(owning: output)
         self.error = Descriptor(owning: error)
+        memory = plugin.memory
         super.init(serial: serial, plugin: plugin, lanes: lanes)
     }
+
+    deinit { memory.giveBack(heldOfOutbox) }
 
     override var isProcess: Bool { true }
 
@@ -86,55 +123,87 @@ final class Worker: Carrier {
     }
 
     override func start(_ start: Start) -> Bool {
-        start.write(to: &outbox)
+        unsentStarts.append(start.run)
+        return start.write(to: &outbox)
     }
+
+    /// Whether the start of a run was not sent yet, so that no valid frame can refer to it.
+    func isStartUnsent(_ run: UInt64) -> Bool { isDirty && unsentStarts.contains(run) }
 
     override func cancel(_ cancel: Cancel) {
-        sendControl { cancel.write(to: &$0) }
+        sendUrgent { cancel.write(to: &$0) }
     }
 
-    override func reply(_ reply: Reply) {
-        switch reply.body {
-        case .fetched(let http, let headers, let message, .inline(let bytes))
-        where bytes.count > Reply.inlineBodyBytesMax:
-            send(reply, asFile: "bghost-fetch", bytes) {
-                .fetched(httpStatus: http, headers: headers, message: message, body: $0)
-            }
-        case .transfers(.inline(let bytes)) where bytes.count > Reply.inlineBodyBytesMax:
-            send(reply, asFile: "bghost-transfers", bytes) { .transfers($0) }
-        default: sendControl { reply.write(to: &$0) }
-        }
+    /// Sends a frame on the control socket before all waiting replies.
+    private func sendUrgent(_ write: (inout PacketWriter) -> Bool) {
+        var packets = PacketWriter()
+        guard write(&packets), !sendNow(packets.bytes) else { return }
+        controlQueue.addUrgent(packets.bytes, share: HeldShare(of: plugin.memory))
     }
 
-    /// Sends a reply whose body is too long for a frame, as a file in memory.
-    private func send(
-        _ reply: Reply,
-        asFile name: String,
-        _ bytes: [UInt8],
-        _ body: (Reply.FetchedBody) -> Reply.Body
-    ) {
-        var refusal = Reply(call: reply.call, status: CallStatus.limit)
-        if case .fetched = reply.body {
-            refusal.body = .fetched(
-                httpStatus: 0,
-                headers: "",
-                message: "bghost has no room for the answer now; try again",
-                body: .inline([])
-            )
-        }
-        do {
-            let descriptor = try MemoryFile.sealed(name: name, bytes)
-            var reply = reply
-            reply.body = body(.descriptor(bytes: UInt64(bytes.count)))
-            sendControl(descriptor: descriptor, instead: refusal) { reply.write(to: &$0) }
-        } catch {
-            sendControl { refusal.write(to: &$0) }
-        }
+    /// Requests the stacks of its threads.
+    func explain() {
+        sendUrgent { Explain().write(to: &$0) }
     }
 
-    /// Sends the collected frames of the work socket.
+    /// Texts that runtimes print before they abort a process.
+    private static let fatalWords = [
+        "Fatal error", "panicked at", "terminate called", "Assertion", "panic:", "fatal error",
+        "*** stack smashing", "corrupted", "double free", "AddressSanitizer",
+    ]
+
+    /// Keeps a line of stderr, in case the worker crashes.
+    func noteErrorLine(_ line: String) {
+        guard !line.isEmpty else { return }
+        // Keep many lines: a runtime may print a long stack after its message.
+        if lastErrorLines.count == 96 { lastErrorLines.removeFirst() }
+        lastErrorLines.append(String(decoding: line.utf8.prefix(512), as: UTF8.self))
+    }
+
+    /// Forgets the lines that were printed before the current run.
+    func forgetErrorLines() {
+        if !lastErrorLines.isEmpty { lastErrorLines = [] }
+    }
+
+    /// The last line on stderr that reports a fatal error, else the last line, or "".
+    var fatalLine: String {
+        let fatal = lastErrorLines.last { line in Self.fatalWords.contains { line.contains($0) } }
+        return fatal ?? lastErrorLines.last ?? ""
+    }
+
+    override func reply(_ reply: Reply, holding share: HeldShare?) {
+        var reply = reply
+        let share = share ?? HeldShare(of: plugin.memory)
+        guard let body = reply.takeLongBody(share) else {
+            return send(reply.refusal, behind: [], share)
+        }
+        send(reply, behind: body, share)
+    }
+
+    /// Sends a reply on the control socket after all waiting replies.
+    private func send(_ reply: Reply, behind body: [UInt8], _ share: HeldShare) {
+        var packets = PacketWriter()
+        guard reply.write(to: &packets) else {
+            // Send a refusal instead, so that the caller does not wait forever.
+            if reply != reply.refusal { send(reply.refusal, behind: [], share) }
+            return
+        }
+        guard !body.isEmpty || !sendNow(packets.bytes) else { return }
+        controlQueue.add(packets.bytes, of: reply.call, behind: body, share: share)
+        flushControl()
+    }
+
+    /// Sends a frame on the control socket if there is room and no other frame waits.
+    private func sendNow(_ frame: [UInt8]) -> Bool {
+        guard controlQueue.isEmpty else { return false }
+        return frame.withUnsafeBytes {
+            PacketSocket.send(control.raw, $0, wait: false)
+        } != EAGAIN
+    }
+
+    /// Sends the frames in the outbox on the work socket.
     ///
-    /// `false` if the worker is beyond help.
+    /// - Returns: `false` if the socket is broken or the worker does not read.
     func flush() -> Bool {
         var isBroken = false
         let isEmpty = outbox.drain { packet in
@@ -142,42 +211,26 @@ final class Worker: Carrier {
             if error != 0, error != EAGAIN { isBroken = true }
             return error == 0
         }
+        if isEmpty { unsentStarts.removeAll(keepingCapacity: true) }
+        if outbox.count != heldOfOutbox {
+            memory.add(outbox.count - heldOfOutbox)
+            heldOfOutbox = outbox.count
+        }
         return !isBroken && (isEmpty || outbox.count <= HostLimits.queueBytesMax)
     }
 
-    /// Sends one frame on the control socket, behind those that wait there.
-    private func sendControl(
-        descriptor: Int32 = -1,
-        instead refusal: Reply? = nil,
-        _ write: (inout PacketWriter) -> Bool
-    ) {
-        var packets = PacketWriter()
-        guard write(&packets) else {
-            if descriptor >= 0 { close(descriptor) }
-            return
-        }
-        var instead = PacketWriter()
-        if let refusal { _ = refusal.write(to: &instead) }
-        controlQueue.add(packets.bytes, descriptor: descriptor, instead: instead.bytes)
-        flushControl()
-    }
-
-    /// Sends what waits for the control socket.
+    /// Sends the frames that wait for the control socket.
     func flushControl() {
         let socket = control.raw
-        controlQueue.flush { bytes, descriptor in
-            descriptor < 0
-                ? PacketSocket.send(socket, bytes, wait: false)
-                : PacketSocket.send(socket, bytes, descriptor: descriptor)
-        }
+        controlQueue.flush { PacketSocket.send(socket, $0, wait: false) }
     }
 
     var isControlBlocked: Bool { !controlQueue.isEmpty }
 
-    /// Whether more waits for it than a worker that reads would let pile up.
-    var isStuck: Bool { controlQueue.bytes > HostLimits.queueBytesMax }
+    /// Whether more bytes wait for the control socket than a worker that reads would leave unread.
+    var isStuck: Bool { controlQueue.frameBytes > HostLimits.queueBytesMax }
 
-    // Its number is its own as long as it has not been collected, which begins when it is gone.
+    // The process ID stays valid while the state is not `gone`: the process is reaped only after that.
     override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
         guard state == .live, let pid else { return false }
         return everywhere.give(threadsOf: pid, to: core, limit: Placement.threadsMax)
@@ -190,5 +243,42 @@ final class Worker: Carrier {
 
     override func kill() {
         process?.kill()
+    }
+}
+
+extension Reply {
+    /// Removes a body that is too long for one frame, and counts it if it was not counted before.
+    ///
+    /// - Returns: the body, or an empty one if it stays in the frame; `nil` if the memory limit is
+    ///   reached.
+    fileprivate mutating func takeLongBody(_ share: HeldShare) -> [UInt8]? {
+        switch body {
+        case .fetched(let status, let headers, let message, .inline(let bytes))
+        where bytes.count > Self.inlineBodyBytesMax:
+            // The body was counted when it was received.
+            let parts = FetchedBody.parts(bytes: UInt64(bytes.count))
+            body = .fetched(httpStatus: status, headers: headers, message: message, body: parts)
+            return bytes
+        case .transfers(.inline(let bytes)) where bytes.count > Self.inlineBodyBytesMax:
+            guard share.take(bytes.count) else { return nil }
+            body = .transfers(.parts(bytes: UInt64(bytes.count)))
+            return bytes
+        default: return []
+        }
+    }
+
+    /// The reply that is sent instead if the body exceeds the memory limit.
+    fileprivate var refusal: Reply {
+        guard case .fetched = body else { return Reply(call: call, status: CallStatus.limit) }
+        return Reply(
+            call: call,
+            status: CallStatus.limit,
+            body: .fetched(
+                httpStatus: 0,
+                headers: "",
+                message: "bghost has no room for the answer now; try again",
+                body: .inline([])
+            )
+        )
     }
 }

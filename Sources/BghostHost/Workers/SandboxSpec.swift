@@ -2,23 +2,24 @@
 
 internal import BghostCore
 internal import BghostLinux
-internal import BghostPlugin
-internal import BghostTrust
 internal import BghostWire
 internal import Glibc
 
-/// What the workers of one plugin are confined to, worked out once for all of them.
-final class WorkerWalls {
+/// The sandbox of the workers of one plugin, computed once for all of them.
+final class SandboxSpec {
     let message: Confinement
-    /// In this namespace of owners the plugin's user has what belongs to root.
+    /// A user namespace for id-mapped mounts in which the plugin's user owns the files of root.
     private let owners: Descriptor
 
+    /// Computes the filters and creates the user namespace.
+    ///
     /// - Parameters:
-    ///   - user: who the workers become if the daemon is root; 0 is nobody else.
+    ///   - profile: what the plugin's workers may do.
+    ///   - user: the user of the workers if the daemon is root; 0 keeps the daemon's user.
     init(_ profile: SandboxProfile, user: UInt32) {
         let isRoot = geteuid() == 0
         let map = isRoot && user != 0 ? OwnerMap.make(user) : -1
-        // A worker finds something under the number in any case.
+        // A worker expects a descriptor in this position in any case.
         owners = Descriptor(owning: map >= 0 ? map : open("/dev/null", O_RDONLY | O_CLOEXEC))
         var calls = profile.calls
         calls.writesCode =
@@ -38,10 +39,10 @@ final class WorkerWalls {
         )
     }
 
-    /// A copy of the map's descriptor, which becomes the caller's; -1 if there are no descriptors left.
+    /// A duplicate of the namespace's descriptor, owned by the caller; -1 if it cannot be duplicated.
     func copyOwners() -> Int32 { fcntl(owners.raw, F_DUPFD_CLOEXEC, 0) }
 
-    /// No walls at all, to compare with.
+    /// An empty sandbox; the plugin probe replaces it before it sends the configuration.
     static let none = Confinement(
         wanted: 0,
         required: 0,
@@ -60,7 +61,9 @@ extension Confinement.Filter {
 }
 
 extension LayerStanding {
-    /// `nil` if this daemon knows no such layer or state.
+    /// Converts the state that a worker reported.
+    ///
+    /// The result is `nil` if this daemon does not know the layer or the state.
     init?(_ layer: Confined.Layer) {
         guard let known = SandboxLayer.allCases.first(where: { $0.bit == layer.bit }),
             let state = State(rawValue: layer.state)
@@ -69,22 +72,25 @@ extension LayerStanding {
     }
 }
 
-/// The numbers of users that plugins are while their workers run.
+/// The user IDs of plugin workers.
 ///
-/// Nothing on a disk belongs to them, so a number need not be the same the next time.
+/// These users own no files on the disk, so a plugin's ID may differ after a restart.
 enum PluginUsers {
-    /// Far from what systems give to people, services and containers.
+    /// Outside the ranges that systems use for people, services and containers.
     private static let first: UInt32 = 2_000_000_000
     private static let ofOneDaemon: UInt32 = 1024
-    /// Who a plugin is that is only looked at.
+    /// The user of a worker that only inspects a plugin.
     static let ofProbes = first - 1
 
-    /// Whether a user is one of a plugin, of whichever daemon.
+    /// Whether a user ID belongs to a plugin of any daemon.
     static func contain(_ user: UInt32) -> Bool {
         (ofProbes...first + 0xFFFF * ofOneDaemon + (ofOneDaemon - 1)).contains(user)
     }
 
-    /// - Parameter stateDirectory: two daemons have two; theirs must not meet.
+    /// The user ID of a plugin's workers.
+    ///
+    /// - Parameter stateDirectory: selects one of 65536 ranges, so that two daemons rarely share
+    ///   user IDs.
     static func number(plugin index: Int, stateDirectory: String) -> UInt32 {
         var hash: UInt32 = 2_166_136_261
         for byte in stateDirectory.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
@@ -93,70 +99,40 @@ enum PluginUsers {
     }
 }
 
-extension WorkerWalls {
-    /// The libraries that the loader will look for beside those of the system.
-    ///
-    /// Files and not folders: where a plugin says that its libraries lie is its own word, and it may
-    /// say `/root`. A file there is one of them only if the plugin needs it by this name and it is a
-    /// library, without which the plugin is not loaded at all.
-    static func libraries(neededBy path: String, held: HeldLibrary? = nil) -> [String] {
-        guard path.hasPrefix("/"), let own = try? PluginImage.inspect(path: path, held: held) else {
-            return []
-        }
-        var found: [String] = []
-        var images = [own]
-        while let image = images.popLast() {
-            for name in image.needed.prefix(neededMax) where !name.contains("/") {
-                for folder in (image.folders + own.folders).prefix(foldersMax) {
-                    let file = folder + "/" + name
-                    // It has all of the system's, which need none but those.
-                    if file.hasPrefix("/usr/"), access(file, F_OK) == 0 { break }
-                    guard found.count < librariesMax, !found.contains(file),
-                        let library = try? PluginImage.inspect(path: file)
-                    else { continue }
-                    found.append(file)
-                    images.append(library)
-                    break
-                }
-            }
-        }
-        return found
-    }
-
-    // A library may name any number of others, and each is looked for.
-    private static var neededMax: Int { 64 }
-    private static var foldersMax: Int { 8 }
-    private static var librariesMax: Int { 128 }
-}
-
 extension Host {
-    /// The walls of a plugin's workers.
-    func walls(of plugin: PluginSlot) -> WorkerWalls {
-        if let walls = plugin.walls { return walls }
+    /// The sandbox of a plugin's workers, computed at the first use.
+    func sandboxSpec(of plugin: PluginSlot) -> SandboxSpec {
+        if let sandboxSpec = plugin.sandboxSpec { return sandboxSpec }
         let path = plugin.path ?? plugin.library
         var profile = SandboxProfile(
             plugin.permissions,
             limits: plugin.limits,
             library: path,
-            needed: WorkerWalls.libraries(neededBy: path, held: plugin.held),
+            needed: plugin.libraries.map(\.path),
             dataDirectory: plugin.dataDirectory,
             isFunction: plugin.isFunction,
-            required: plugin.require.union(manifest.host.require)
+            required: plugin.require.union(manifest.host.require),
+            kernelCountsMemory: controlGroup?.controllers.contains("memory") ?? false
         )
         profile.wanted.formIntersection(configuration.sandbox)
-        let walls = WorkerWalls(
+        let sandboxSpec = SandboxSpec(
             profile,
             user: PluginUsers.number(plugin: plugin.index, stateDirectory: state.path)
         )
-        plugin.walls = walls
-        return walls
+        plugin.sandboxSpec = sandboxSpec
+        return sandboxSpec
     }
 
-    /// A worker has said which walls stand around it; nothing of its plugin has run before.
+    /// Handles the sandbox report of a worker, which it sends before it runs any code of its plugin.
     func confined(_ worker: Worker, _ confined: Confined) {
         worker.isConfined = true
         let plugin = worker.plugin
         let standings = confined.layers.compactMap(LayerStanding.init)
+        // With a limit of one process, the seccomp filter forbids the worker to start others.
+        worker.canHaveProcesses =
+            plugin.limits.processes > 1
+            || !standings.contains { $0.layer == .seccomp && $0.state == .holds }
+        if worker.canHaveProcesses { workersWithTrees += 1 }
         for path in confined.absent where plugin.absentGrants.insert(path).inserted {
             log.write(
                 .warning,

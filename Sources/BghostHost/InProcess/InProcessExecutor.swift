@@ -5,16 +5,16 @@ internal import BghostPlugin
 internal import BghostWire
 internal import Synchronization
 
-/// A plugin inside the daemon, with the same runtime that a worker has.
+/// A plugin inside the daemon, with the same runtime as in a worker.
 ///
-/// What it does not give: a crash in it is the daemon's, what it uses cannot be limited, and a run of
-/// it that does not stop can be left behind, not killed.
-final class InProcessCarrier: Carrier {
-    let voice: InProcessVoice
+/// There is no isolation: a crash of the plugin crashes the daemon, its resource use cannot be
+/// limited, and a run that does not stop can only be abandoned, not killed.
+final class InProcessExecutor: RunExecutor {
+    let events: InProcessEvents
     let runtime: PluginRuntime
-    /// Handlers begin here and, unless they may block, run here up to their first wait.
+    /// Starts handlers; those that do not block also run here up to their first suspension.
     let starts = WorkThread()
-    /// Cancels and answers come from here, so that they arrive while a handler has the other thread.
+    /// Delivers cancellations and replies, also while a handler occupies the other thread.
     let control = WorkThread()
 
     init(
@@ -23,9 +23,9 @@ final class InProcessCarrier: Carrier {
         lanes: Int,
         config: String,
         hostVersion: String,
-        voice: InProcessVoice
+        events: InProcessEvents
     ) {
-        self.voice = voice
+        self.events = events
         runtime = PluginRuntime(
             options: PluginRuntime.Options(
                 lanes: lanes,
@@ -35,7 +35,7 @@ final class InProcessCarrier: Carrier {
                 config: config,
                 hostVersion: hostVersion
             ),
-            voice: voice
+            events: events
         )
         super.init(serial: serial, plugin: plugin, lanes: lanes)
     }
@@ -49,18 +49,20 @@ final class InProcessCarrier: Carrier {
         control.perform { [runtime] in runtime.cancel(run: cancel.run, why: cancel.why) }
     }
 
-    override func reply(_ reply: Reply) {
-        control.perform { [runtime] in runtime.answer(reply.call, HostAnswer(reply)) }
+    override func reply(_ reply: Reply, holding share: HeldShare?) {
+        control.perform { [runtime] in
+            withExtendedLifetime(share) { runtime.answer(reply.call, HostAnswer(reply)) }
+        }
     }
 
-    // With the daemon's other threads it is let go of.
+    // `Host.letGo` unpins this thread together with the daemon's other threads.
     override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
         core.take(thread: starts.id)
     }
 
-    /// Its threads may be stuck in the plugin and are left to it.
+    /// Stops the executor; threads that are blocked in the plugin cannot be ended and are abandoned.
     override func kill() {
-        voice.silence()
+        events.silence()
         starts.end()
         control.end()
     }
@@ -71,11 +73,8 @@ extension HostAnswer {
         switch reply.body {
         case .situation(let situation):
             self.init(status: reply.status, body: .situation(situation))
-        case .pending(let entries):
-            self.init(
-                status: reply.status,
-                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) })
-            )
+        case .pending(let entries, let next):
+            self.init(status: reply.status, body: .pending(entries, next: next))
         case .fetched(let http, let headers, let message, .inline(let bytes)):
             self.init(
                 status: reply.status,
@@ -90,9 +89,9 @@ extension HostAnswer {
     }
 }
 
-/// Collects what a plugin in the daemon says, for the host to take on its own thread.
-final class InProcessVoice: RuntimeVoice {
-    enum Saying: Sendable {
+/// Collects the events of a plugin in the daemon until the host takes them on its own thread.
+final class InProcessEvents: RuntimeEventSink {
+    enum Event: Sendable {
         case completed(Completed)
         case released(UInt64)
         case progress(Progress)
@@ -101,39 +100,41 @@ final class InProcessVoice: RuntimeVoice {
     }
 
     private struct State {
-        var sayings: [Saying] = []
+        var events: [Event] = []
         var isSilent = false
     }
 
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: called on any thread when there is something to take and was nothing before.
+    /// Creates an empty queue.
+    ///
+    /// - Parameter wake: called on any thread when the queue becomes non-empty.
     init(wake: @escaping @Sendable () -> Void) {
         self.wake = wake
     }
 
-    /// All that has been said since the last time.
-    func take() -> [Saying] {
+    /// Removes and returns all events since the last call.
+    func take() -> [Event] {
         state.withLock { state in
-            defer { state.sayings = [] }
-            return state.sayings
+            defer { state.events = [] }
+            return state.events
         }
     }
 
-    /// Drops whatever is said from now on.
+    /// Drops all waiting and future events.
     func silence() {
         state.withLock {
             $0.isSilent = true
-            $0.sayings = []
+            $0.events = []
         }
     }
 
-    private func say(_ saying: Saying) {
+    private func say(_ event: Event) {
         let isFirst = state.withLock { state in
             guard !state.isSilent else { return false }
-            state.sayings.append(saying)
-            return state.sayings.count == 1
+            state.events.append(event)
+            return state.events.count == 1
         }
         if isFirst { wake() }
     }
