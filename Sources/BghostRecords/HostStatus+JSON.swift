@@ -20,11 +20,16 @@ extension JSONWriter {
                 writer.member("startedAt", time: status.startedAt)
                 writer.member("manifest", status.manifest)
                 writer.member("slots", status.slots)
+                writer.member("slotsInUse", status.slotsInUse)
                 writer.member("draining", status.isDraining)
                 writer.member("simulation", status.simulation)
                 writer.member("dev", status.isLax)
             }
         }
+        member("problems") { writer in
+            writer.array { writer in status.problems.forEach { writer.value($0) } }
+        }
+        member("deadLetters", status.deadLetters)
         member("tasks") { writer in
             writer.array { writer in status.tasks.forEach { writer.value($0) } }
         }
@@ -36,6 +41,18 @@ extension JSONWriter {
                 writer.member("underWay", status.transfers.underWay)
                 writer.member("ended", status.transfers.ended)
             }
+        }
+        member("store") { writer in writer.value(status.store) }
+    }
+
+    /// Writes how it stands with a store.
+    package mutating func value(_ store: StoreStatus) {
+        object { writer in
+            writer.member("failingSince", time: store.failingSince)
+            writer.member("problem", store.problem)
+            writer.member("final", store.isFinal)
+            writer.member("waiting", store.waiting)
+            writer.member("holdsRuns", store.holdsRuns)
         }
     }
 
@@ -52,6 +69,16 @@ extension JSONWriter {
             if let pending = task.pending { writer.value(pending) } else { writer.null() }
             writer.key("last")
             if let last = task.last { writer.value(last) } else { writer.null() }
+            writer.member("deadLetters", task.deadLetters)
+        }
+    }
+
+    /// Writes what an operator should look at.
+    package mutating func value(_ problem: StatusProblem) {
+        object { writer in
+            writer.member("kind", problem.kind.rawValue)
+            writer.member("subject", problem.subject.isEmpty ? nil : problem.subject)
+            writer.member("message", problem.message)
         }
     }
 
@@ -64,6 +91,7 @@ extension JSONWriter {
                 writer.array { writer in plugin.workers.forEach { writer.value($0) } }
             }
             writer.member("problem", plugin.problem)
+            writer.member("change", plugin.change)
             writer.member("switchedOff", plugin.switchedOff)
             writer.key("quarantine")
             if let quarantine = plugin.quarantine {
@@ -76,6 +104,19 @@ extension JSONWriter {
             } else {
                 writer.null()
             }
+            writer.key("idleEnds")
+            if let ends = plugin.idleEnds {
+                writer.object { writer in
+                    writer.member("count", ends.count)
+                    writer.member("since", time: ends.since)
+                    writer.member("last", time: ends.last)
+                    writer.member("reason", ends.reason)
+                }
+            } else {
+                writer.null()
+            }
+            writer.member("deadLetters", plugin.deadLetters)
+            writer.member("deadLettersDropped", plugin.deadLettersDropped)
             writer.member("sandbox") { writer in
                 writer.array { writer in plugin.sandbox.forEach { writer.value($0) } }
             }
@@ -114,7 +155,23 @@ extension HostStatus {
                 underWay: Int(clamping: json["transfers"]?["underWay"]?.int64 ?? 0),
                 ended: Int(clamping: json["transfers"]?["ended"]?.int64 ?? 0)
             ),
-            isLax: daemon["dev"]?.bool ?? false
+            store: StoreStatus(json: json["store"]),
+            isLax: daemon["dev"]?.bool ?? false,
+            slotsInUse: daemon["slotsInUse"]?.int64.map(Int.init(clamping:)),
+            deadLetters: Int(clamping: json["deadLetters"]?.int64 ?? 0)
+        )
+    }
+}
+
+extension StoreStatus {
+    /// A daemon that says nothing of its store is of a version that did not know.
+    fileprivate init(json: JSONNode?) {
+        self.init(
+            failingSince: json?.time("failingSince"),
+            problem: json?["problem"]?.string,
+            isFinal: json?["final"]?.bool ?? false,
+            waiting: Int(clamping: json?["waiting"]?.int64 ?? 0),
+            holdsRuns: json?["holdsRuns"]?.bool ?? false
         )
     }
 }
@@ -130,7 +187,8 @@ extension TaskStatus {
             kind: kind,
             running: json["running"]?.array?.compactMap(RunRecord.init(json:)) ?? [],
             pending: json["pending"].flatMap(PendingRequest.init(json:)),
-            last: json["last"].flatMap(RunRecord.init(json:))
+            last: json["last"].flatMap(RunRecord.init(json:)),
+            deadLetters: Int(clamping: json["deadLetters"]?.int64 ?? 0)
         )
     }
 }
@@ -148,11 +206,15 @@ extension PluginStatus {
                 $0.int64.flatMap(Int32.init(exactly:))
             } ?? [],
             problem: json["problem"]?.string,
+            change: json["change"]?.string,
             sandbox: json["sandbox"]?.array?.compactMap(LayerStanding.init(json:)) ?? [],
             switchedOff: json["switchedOff"]?.string,
             quarantine: json["quarantine"].flatMap { quarantine in
                 Quarantine(json: quarantine, plugin: name)
-            }
+            },
+            idleEnds: json["idleEnds"].flatMap(IdleWorkerEnds.init(json:)),
+            deadLetters: json["deadLetters"]?.int64.map(Int.init(clamping:)) ?? 0,
+            deadLettersDropped: json["deadLettersDropped"]?.int64.map(Int.init(clamping:)) ?? 0
         )
     }
 }
@@ -166,6 +228,18 @@ extension Quarantine {
             host: json["host"]?.string ?? "",
             since: json.time("since") ?? 0,
             reason: reason
+        )
+    }
+}
+
+extension IdleWorkerEnds {
+    fileprivate init?(json: JSONNode) {
+        guard let count = json["count"]?.int64, let last = json.time("last") else { return nil }
+        self.init(
+            count: Int(clamping: count),
+            since: json.time("since") ?? last,
+            last: last,
+            reason: json["reason"]?.string ?? ""
         )
     }
 }

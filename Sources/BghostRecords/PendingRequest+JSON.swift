@@ -23,6 +23,11 @@ extension JSONWriter {
             writer.member("waitingFor") { writer in
                 writer.array { writer in request.waitingFor.forEach { writer.value($0) } }
             }
+            if let outlook = request.outlook {
+                writer.member("earliestStart", time: outlook.earliest)
+                writer.member("certain", outlook.isCertain)
+                writer.member("attention", outlook.needsAttention)
+            }
             if request.isKept { writer.member("kept", true) }
         }
     }
@@ -41,12 +46,16 @@ extension JSONWriter {
         case .run(let id):
             member("submitter", "run")
             member("submitterRun", id.description)
+        case .plugin(let name):
+            member("submitter", "plugin")
+            member("submitterPlugin", name)
         }
     }
 
     /// A member that is JSON already, or null if it is none.
     package mutating func member(_ key: String, json text: String) {
         self.key(key)
+        // See above.
         if let node = try? JSONReader.parse(text) { value(node) } else { null() }
     }
 }
@@ -68,6 +77,7 @@ extension Submitter {
         switch json["submitter"]?.string {
         case "manifest": self = .manifest
         case "run": self = json.runID("submitterRun").map { .run($0) } ?? .operator
+        case "plugin": self = .plugin(json["submitterPlugin"]?.string ?? "")
         default: self = .operator
         }
     }
@@ -104,8 +114,21 @@ extension PendingRequest {
             isSimulated: json["simulated"]?.bool ?? false,
             submitter: Submitter(json: json),
             counters: AttemptCounters(json: json),
-            waitingFor: json["waitingFor"]?.array?.compactMap(\.string) ?? []
+            waitingFor: json["waitingFor"]?.array?.compactMap(\.string) ?? [],
+            outlook: StartOutlook(json: json)
         )
         isKept = json["kept"]?.bool ?? false
+    }
+}
+
+extension StartOutlook {
+    /// Of a request's object; `nil` from a daemon of an older version.
+    fileprivate init?(json: JSONNode) {
+        guard let isCertain = json["certain"]?.bool else { return nil }
+        self.init(
+            earliest: json.time("earliestStart"),
+            isCertain: isCertain,
+            needsAttention: json["attention"]?.bool ?? false
+        )
     }
 }

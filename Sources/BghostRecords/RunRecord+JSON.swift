@@ -10,6 +10,10 @@ extension JSONWriter {
             writer.member("request", run.request.description)
             writer.member("task", run.task)
             writer.member("plugin", run.plugin)
+            writer.member("kind", run.kind?.rawValue)
+            writer.member("pluginVersion", run.origin?.version)
+            writer.member("librarySHA256", run.origin?.library)
+            writer.member("manifestSHA256", run.origin?.manifest)
             writer.member("attempt", run.attempt)
             writer.member("epoch", run.epoch)
             writer.member("state", run.state.rawValue)
@@ -37,6 +41,12 @@ extension JSONWriter {
             writer.member("outputBytes", run.usage.outputBytes)
             writer.key("pid")
             writer.optional(run.pid)
+            writer.key("crash")
+            if let crash = run.details?.crash { crash.write(to: &writer) } else { writer.null() }
+            // Only where it is asked for: a list of runs has none.
+            if let output = run.details?.output, !output.isEmpty {
+                writer.member("output", output)
+            }
         }
     }
 
@@ -82,7 +92,10 @@ extension RunRecord {
                 cpu: json.duration("cpuSeconds"),
                 peakMemoryBytes: json["peakMemoryBytes"]?.uint64,
                 outputBytes: json["outputBytes"]?.int64.map(Int.init(clamping:)) ?? 0
-            )
+            ),
+            kind: json["kind"]?.string.flatMap { TaskKind(rawValue: $0) },
+            origin: RunOrigin(json: json),
+            details: RunDetails(json: json)
         )
     }
 }
@@ -91,5 +104,24 @@ extension RunProgress {
     fileprivate init?(json: JSONNode) {
         guard let done = json["done"]?.uint64, let total = json["total"]?.uint64 else { return nil }
         self.init(done: done, total: total, phase: json["phase"]?.string ?? "")
+    }
+}
+
+extension RunOrigin {
+    fileprivate convenience init?(json: JSONNode) {
+        guard let version = json["pluginVersion"]?.string,
+            let library = json["librarySHA256"]?.string,
+            let manifest = json["manifestSHA256"]?.string
+        else { return nil }
+        self.init(version: version, library: library, manifest: manifest)
+    }
+}
+
+extension RunDetails {
+    fileprivate convenience init?(json: JSONNode) {
+        let crash = json["crash"].flatMap { $0.isNull ? nil : CrashReport(json: $0) }
+        let output = json["output"]?.string ?? ""
+        guard crash != nil || !output.isEmpty else { return nil }
+        self.init(crash: crash, output: output)
     }
 }

@@ -18,7 +18,7 @@ package enum Schema {
     package static let redrive = "bghost.redrive/1"
     package static let discard = "bghost.discard/1"
     package static let throttle = "bghost.throttle/1"
-    package static let forgive = "bghost.forgive/1"
+    package static let throttleClear = "bghost.throttle.clear/1"
     package static let uses = "bghost.uses/1"
     package static let use = "bghost.use/1"
     package static let pluginSwitch = "bghost.switch/1"
@@ -37,4 +37,5 @@ package enum Schema {
     package static let transfer = "bghost.transfer/1"
     package static let logs = "bghost.logs/1"
     package static let logEntry = "bghost.log/1"
+    package static let error = "bghost.error/1"
 }

@@ -3,21 +3,26 @@
 package import BghostCore
 
 extension JSONWriter {
-    /// Writes what a task owes as an object.
+    /// Writes the throttle points of a task as an object.
     package mutating func value(_ status: ThrottleStatus) {
         object { writer in
             writer.member("task", status.task)
             writer.member("points", status.points)
-            writer.member("level", status.level)
+            writer.member("mode", status.mode.rawValue)
             writer.member("delaySeconds", duration: status.delay)
             writer.member("nextStart", time: status.nextStart)
-            writer.member("causes") { writer in
+            writer.member("runs") { writer in
                 writer.array { writer in
-                    for cause in status.causes {
+                    for run in status.runs {
                         writer.object { writer in
-                            writer.member("run", cause.run.description)
-                            writer.member("outcome", cause.outcome.text)
-                            writer.member("endedAt", time: cause.endedAt)
+                            writer.member("run", run.run.description)
+                            writer.member("points", run.points)
+                            writer.member("killed", run.isKilled)
+                            writer.member(
+                                "stoppedAfterSeconds",
+                                duration: Duration(nanoseconds: run.stoppedAfter)
+                            )
+                            writer.member("endedAt", time: run.endedAt)
                         }
                     }
                 }
@@ -43,18 +48,25 @@ extension ThrottleStatus {
     /// Reads what the writer writes; `nil` if something is absent that cannot be done without.
     package init?(json: JSONNode) {
         guard let task = json["task"]?.string, let points = json["points"]?.int64,
-            let level = json["level"]?.int64
+            let mode = json["mode"]?.string.flatMap(ThrottlePolicy.Mode.init)
         else { return nil }
         self.init(
             task: task,
             points: Int(clamping: points),
-            level: Int(clamping: level),
+            mode: mode,
+            delay: json.duration("delaySeconds") ?? .zero,
             nextStart: json.time("nextStart"),
-            causes: json["causes"]?.array?.compactMap { cause in
-                guard let run = cause.runID("run"), let endedAt = cause.time("endedAt"),
-                    let outcome = cause["outcome"]?.string.flatMap({ Outcome(text: $0) })
+            runs: json["runs"]?.array?.compactMap { run in
+                guard let id = run.runID("run"), let endedAt = run.time("endedAt"),
+                    let isKilled = run["killed"]?.bool,
+                    let stoppedAfter = run.duration("stoppedAfterSeconds")
                 else { return nil }
-                return Cause(run: run, outcome: outcome, endedAt: endedAt)
+                return LateRun(
+                    run: id,
+                    stoppedAfter: stoppedAfter.clampedNanoseconds,
+                    isKilled: isKilled,
+                    endedAt: endedAt
+                )
             } ?? []
         )
     }

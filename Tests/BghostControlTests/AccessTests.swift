@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Who may do what at the control socket.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct AccessTests {
     private static let stranger: UInt32 = 54_321
     private static let group: UInt32 = 23_456

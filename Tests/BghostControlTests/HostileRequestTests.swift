@@ -9,26 +9,26 @@ import Testing
 
 /// Requests that are nearly right, to the real server: each is answered in the API's own form, or
 /// its connection is closed.
-@Suite(.timeLimit(.minutes(1))) struct HostileRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileRequestTests {
     private static let requests = [
-        "GET /v1/status HTTP/1.1\r\nHost: x\r\nBghost-Version: \(BghostVersion.text)\r\n\r\n",
-        "GET /v1/runs?task=com.acme.storm&limit=50 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/runs/01KAQ2V3 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/requests/01KAQ2V3W4X5Y6Z7A8B9C0D1E2/run HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/pending?limit=10 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/logs?level=info&limit=3&run=01 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/why?id=com.acme.%2A HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST /v1/simulate/clock?set=%2B6h HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-        "POST /v1/simulate/fact?set=network%3Doff HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-        "POST /v1/dead/redrive?task=a&all=true HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-        "POST /v1/plugins/storm/disable?reason=a%0Ab&stop=true HTTP/1.1\r\nHost: x\r\n"
+        "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nBghost-Version: \(BghostVersion.text)\r\n\r\n",
+        "GET /v1/runs?task=com.acme.storm&limit=50 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/runs/01KAQ2V3 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/requests/01KAQ2V3W4X5Y6Z7A8B9C0D1E2/run HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/pending?limit=10 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/logs?level=info&limit=3&run=01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/why?id=com.acme.%2A HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /v1/simulate/clock?set=%2B6h HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/simulate/fact?set=network%3Doff HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/dead/redrive?task=a&all=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n",
+        "POST /v1/plugins/storm/disable?reason=a%0Ab&stop=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             + "Content-Length: 0\r\n\r\n",
-        "DELETE /v1/tasks/com.acme.storm/pending HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: x\r\nContent-Length: 21\r\n\r\n"
+        "DELETE /v1/tasks/com.acme.storm/pending HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n"
             + #"{"parameters":{"a":1}"#,
-        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "19\r\n" + #"{"task":"com.acme.storm"}"# + "\r\n0\r\n\r\n",
-        "OPTIONS * HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nUpgrade: h2c\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nUpgrade: h2c\r\n\r\n",
     ]
 
     private static let words = [
@@ -89,10 +89,9 @@ import Testing
         if answer.contains(" 500 Internal Server Error\r\n") { return "it met a fault of its own" }
         guard answer.contains("application/json\r\n") else { return nil }
         // All objects of the answers begin with what they are.
-        guard
-            answer.contains("\r\n\r\n{\"schema\":\"bghost.")
-                || answer.contains("\r\n\r\n{\"error\":{\"code\":\"BG")
-        else { return "it is JSON of another form: \(answer)" }
+        guard answer.contains("\r\n\r\n{\"schema\":\"bghost.") else {
+            return "it is JSON of another form: \(answer)"
+        }
         return nil
     }
 }

@@ -7,16 +7,16 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct LimitTests {
-    private static let status = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+    private static let status = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test func refusesALargeBodyThatIsDeclared() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 262145\r\n\r\n"
+                    "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 262145\r\n\r\n"
                 )
                 return connection.receive(until: "}}")
             }
@@ -30,7 +30,7 @@ struct LimitTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
                 )
                 let piece = "8000\r\n" + String(repeating: " ", count: 0x8000) + "\r\n"
                 for _ in 0..<9 { connection.send(piece) }
@@ -48,7 +48,7 @@ struct LimitTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: x\r\n"
+                    "POST /v1/tasks/com.acme.storm/trigger HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
                 )
                 return connection.receive(until: "\r\n")
@@ -76,7 +76,7 @@ struct LimitTests {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/status HTTP/1.1\r\nHost: x\r\n\(fields)\r\n\r\n")
+                connection.send("GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n\r\n")
                 return connection.receiveAll()
             }
             #expect(!answer.contains("bghost.status/1"))
@@ -100,8 +100,8 @@ struct LimitTests {
     // MARK: - Slow clients
 
     @Test(arguments: [
-        "", "GET /v1/st", "GET /v1/status HTTP/1.1\r\nHost: x\r\n",
-        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+        "", "GET /v1/st", "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n",
+        "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
     ])
     func closesOnARequestThatIsNeverCompleted(text: String) async throws {
         var limits = ControlLimits()
@@ -118,7 +118,7 @@ struct LimitTests {
 
     @Test(arguments: [
         "GET /v1/status HTTP/1.1\r\nX: ",
-        "POST /v1/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+        "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
     ])
     func aByteNowAndThenDoesNotExtendTheTime(text: String) async throws {
         var limits = ControlLimits()
@@ -154,7 +154,9 @@ struct LimitTests {
             let run = await serving.host.begin("com.acme.storm")
             try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send(
+                    "GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                )
                 #expect(!connection.isReadable(within: 400))
             }
         }
@@ -172,7 +174,7 @@ struct LimitTests {
             }
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/runs?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /v1/runs?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 // Hung up, and not merely readable.
                 var end = pollfd(fd: connection.fd, events: 0, revents: 0)
                 #expect(poll(&end, 1, 20_000) == 1)

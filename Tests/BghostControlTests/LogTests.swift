@@ -5,7 +5,7 @@ import BghostCore
 import BghostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LogTests {
     @Test func filtersWhatItHolds() async throws {
         let host = MemoryHost()
@@ -54,7 +54,7 @@ struct LogTests {
         try await Serving.with { serving in
             try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/logs?follow=true HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /v1/logs?follow=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 #expect(connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
             }
             for await event in serving.host.events where event == .followerGone { break }
@@ -78,7 +78,9 @@ struct LogTests {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/logs?follow=true&level=loud HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send(
+                    "GET /v1/logs?follow=true&level=loud HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                )
                 return connection.receive(until: "}}")
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))

@@ -7,7 +7,7 @@ import BghostTestSupport
 import Testing
 
 /// The verbs of an operator, from the client through the API and back, and as commands.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct OperatorRouteTests {
     private func letter(_ task: String = "com.acme.storm", _ number: UInt64 = 1) -> DeadLetter {
         DeadLetter(
@@ -72,7 +72,7 @@ struct OperatorRouteTests {
             #expect(
                 try await command(["cancel", "--all"], serving).output == "nothing was waiting\n"
             )
-            #expect(try await command(["pending"], serving).output == "nothing waits\n")
+            #expect(try await command(["pending"], serving).output == "no pending requests\n")
         }
     }
 
@@ -181,7 +181,7 @@ struct OperatorRouteTests {
             let many = try await command(["discard", "0"], serving)
             #expect(many.exitCode == 64 && many.error.contains("BG4017"))
             let discarded = try await command(["discard", "\(RunID(high: 3, low: 3))"], serving)
-            #expect(discarded.output.hasSuffix("is given up\n"))
+            #expect(discarded.output.hasSuffix("is deleted\n"))
             let rest = try await command(["redrive", "--all"], serving)
             #expect(rest.exitCode == 1)
             #expect(rest.output.split(separator: "\n").count == 2)
@@ -203,7 +203,9 @@ struct OperatorRouteTests {
         try await Serving.with(host) { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("POST /v1/dead/discard\(query) HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send(
+                    "POST /v1/dead/discard\(query) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
+                )
                 return connection.receive(until: "}}")
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
@@ -211,36 +213,65 @@ struct OperatorRouteTests {
         }
     }
 
-    // MARK: - Debts
+    // MARK: - Throttling
 
-    @Test func debtsArriveWholeAndAreForgiven() async throws {
+    @Test func throttlePointsArriveWholeAndAreCleared() async throws {
         let host = MemoryHost()
-        let owed = ThrottleStatus(
+        let throttle = ThrottleStatus(
             task: "com.acme.storm",
             points: 3,
-            level: 3,
+            delay: .seconds(900),
             nextStart: 4_000_000_000_000_000_000,
-            causes: [
-                .init(
+            runs: [
+                LateRun(
                     run: RunID(high: 1, low: 2),
-                    outcome: .killed(.graceExceeded),
+                    stoppedAfter: 5_000_000_000,
+                    isKilled: true,
                     endedAt: 1_795_278_664_000_000_000
-                )
+                ),
+                LateRun(
+                    run: RunID(high: 1, low: 1),
+                    stoppedAfter: 3_000_000_000,
+                    isKilled: false,
+                    endedAt: 1_795_278_660_000_000_000
+                ),
             ]
         )
-        await host.owe(owed)
+        await host.throttle(throttle)
         try await Serving.with(host) { serving in
-            #expect(try await serving.ask { try await $0.throttles(task: nil).value } == [owed])
+            #expect(try await serving.ask { try await $0.throttles(task: nil).value } == [throttle])
             let text = try await command(["throttle"], serving).output
             #expect(text.contains("com.acme.storm  3       15m"))
-            #expect(text.contains("killed(graceExceeded)"))
+            #expect(
+                text.contains("\(RunID(high: 1, low: 2)) killed 5.00 s after it was asked to stop")
+            )
+            #expect(
+                text.contains("\(RunID(high: 1, low: 1)) stopped 3.00 s after it was asked to stop")
+            )
             #expect(try await command(["throttle", "com.acme.storm"], serving).output == text)
             #expect(try await command(["throttle", "com.acme.strom"], serving).exitCode == 4)
             let cleared = try await command(["throttle", "clear", "com.acme.storm"], serving)
-            #expect(cleared.output == "com.acme.storm is forgiven its 3 points\n")
+            #expect(cleared.output == "cleared the throttling of com.acme.storm (3 points)\n")
             let again = try await command(["throttle", "clear", "com.acme.storm"], serving)
-            #expect(again.output == "com.acme.storm owes nothing\n")
-            #expect(try await command(["throttle"], serving).output == "nothing is owed\n")
+            #expect(again.output == "com.acme.storm is not throttled\n")
+            #expect(try await command(["throttle"], serving).output == "no task is throttled\n")
+        }
+    }
+
+    @Test func aDryRunIsShownAsOne() async throws {
+        let host = MemoryHost()
+        await host.throttle(
+            ThrottleStatus(
+                task: "com.acme.storm",
+                points: 2,
+                mode: .dryRun,
+                delay: .seconds(300),
+                nextStart: 4_000_000_000_000_000_000
+            )
+        )
+        try await Serving.with(host) { serving in
+            let text = try await command(["throttle"], serving).output
+            #expect(text.contains("(dry run: now)"))
         }
     }
 
@@ -323,10 +354,10 @@ struct OperatorRouteTests {
                 ])
             }
             #expect(result.exitCode == 0, "\(result.error)")
-            #expect(result.output == "3 MiB are written to \(path)\n")
+            #expect(result.output == "wrote 3 MiB to \(path)\n")
             let taken = try await command(["backup", "/elsewhere", "--json"], serving)
             #expect(taken.exitCode == 73)
-            #expect(taken.output.isEmpty)
+            #expect(taken.output.contains(#""code":"BG4024""#))
             #expect(taken.error.contains("error[BG4024]: /elsewhere exists already\n  fix: name"))
         }
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostCommand
 import BghostControl
 import BghostCore
 import BghostTestSupport
 import Testing
 
 /// How an operator learns of a plugin that is not run any more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QuarantineTests {
     private static let quarantine = Quarantine(
         plugin: "storm",
@@ -27,15 +28,46 @@ struct QuarantineTests {
         }
     }
 
+    @Test func theStatusTellsOfWorkersThatWereEndedWithoutARun() async throws {
+        let ends = IdleWorkerEnds(
+            count: 3,
+            since: 1_700_000_000_000_000_000,
+            last: 1_700_000_060_000_000_000,
+            reason: "used more than 100 ms of processor time\u{1B}[31m"
+        )
+        try await Serving.with { serving in
+            let before = try await serving.ask { try await $0.status() }
+            #expect(before.value.plugins.map(\.idleEnds) == [nil])
+            #expect(before.json.contains(#""idleEnds":null"#))
+            await serving.host.set(ends)
+            let status = try await serving.ask { try await $0.status() }
+            #expect(status.value.plugins.map(\.idleEnds) == [ends])
+            #expect(
+                status.json.contains(
+                    #""idleEnds":{"count":3,"since":"2023-11-14T22:13:20"#
+                )
+            )
+            // It is over, and may not come again: what needs an operator is the quarantine.
+            #expect(status.value.problems.isEmpty)
+            let view = StatusView(status: status.value, now: ends.last + 12_000_000_000)
+            #expect(
+                view.text(Style(hasColor: false, hasUnicode: true)).contains(
+                    #"! plugin storm: a worker was ended 12s ago, since it used more than 100 ms of"#
+                        + #" processor time\u{1B}[31m without a run; 3 times, first 1m ago"#
+                )
+            )
+        }
+    }
+
     @Test func theDoctorNamesItAndWhatLiftsIt() async throws {
         try await Serving.with { serving in
             await serving.host.set(Self.quarantine)
             let arguments = ["doctor", "--control", serving.socketPath]
             let text = try await Bghost.run(arguments)
-            #expect(text.output.contains("plugin storm has been quarantined since "), "\(text)")
+            #expect(text.output.contains("plugin storm was quarantined "), "\(text)")
             #expect(
                 text.output.contains(
-                    #"its worker ended by itself (SIGSEGV)\u{1B}[31m; lift it with: bghost enable storm"#
+                    #"its worker ended by itself (SIGSEGV)\u{1B}[31m; fix it, then `bghost enable storm`"#
                 )
             )
             let result = try await Bghost.run(arguments + ["--json"])

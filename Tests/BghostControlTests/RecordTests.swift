@@ -24,7 +24,18 @@ import Testing
         startedAt: 1_795_278_661_000_000_000,
         endedAt: 1_795_278_664_250_000_000,
         duration: .milliseconds(3250),
-        usage: RunUsage(cpu: .microseconds(1200), peakMemoryBytes: 8 << 20, outputBytes: 42)
+        usage: RunUsage(cpu: .microseconds(1200), peakMemoryBytes: 8 << 20, outputBytes: 42),
+        kind: .refresh,
+        origin: RunOrigin(version: "1.2", library: "ab", manifest: "cd"),
+        details: RunDetails(
+            crash: CrashReport(
+                line: "Fatal error: no",
+                place: "libstorm.so+0x10 (rain+0x2)",
+                address: "0x0",
+                stacks: [CrashReport.ThreadStack(thread: "main 7", frames: ["a", "b"])]
+            ),
+            output: "one\n"
+        )
     )
 
     @Test func theContractOfARun() {
@@ -33,14 +44,18 @@ import Testing
         #expect(
             writer.text == """
                 {"id":"\(full.id)","request":"\(full.request)","task":"com.acme.storm",\
-                "plugin":"storm","attempt":2,"epoch":4294967303,"state":"ended",\
+                "plugin":"storm","kind":"refresh","pluginVersion":"1.2","librarySHA256":"ab",\
+                "manifestSHA256":"cd","attempt":2,"epoch":4294967303,"state":"ended",\
                 "outcome":"killed(graceExceeded)",\
                 "stopReason":"expired","message":"line \\"1\\"\\n\\u001b[2J",\
                 "result":{"codes":[95,96.50]},"progress":{"done":3,"total":4,"phase":"upload"},\
                 "startedAt":"2026-11-21T16:31:01.000Z","endedAt":"2026-11-21T16:31:04.250Z",\
                 "submittedAt":"2026-11-21T16:31:00.000Z","durationSeconds":3.25,\
                 "limitSeconds":25.0,"graceSeconds":0.5,"cpuSeconds":0.0012,\
-                "peakMemoryBytes":8388608,"outputBytes":42,"pid":4711}
+                "peakMemoryBytes":8388608,"outputBytes":42,"pid":4711,\
+                "crash":{"line":"Fatal error: no","place":"libstorm.so+0x10 (rain+0x2)",\
+                "address":"0x0","stacks":[{"thread":"main 7","frames":["a","b"]}]},\
+                "output":"one\\n"}
                 """
         )
     }

@@ -7,7 +7,7 @@ import BghostTestSupport
 import Testing
 
 /// `bghost reload`, from the client through the API and back, and as a command.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReloadRouteTests {
     @Test func whatChangedArrivesWhole() async throws {
         let report = ReloadReport(

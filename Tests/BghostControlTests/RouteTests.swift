@@ -6,7 +6,7 @@ import BghostRecords
 import BghostTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RouteTests {
     @Test func tellsItsVersion() async throws {
         try await Serving.with { serving in
@@ -66,7 +66,7 @@ struct RouteTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "POST /v1/submit HTTP/1.1\r\nHost: x\r\n"
+                    "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
                 return connection.receive(until: "}}")
@@ -92,7 +92,7 @@ struct RouteTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "POST /v1/tasks/com.acme.storm/trigger?wait=true HTTP/1.1\r\nHost: x\r\n\r\n"
+                    "POST /v1/tasks/com.acme.storm/trigger?wait=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
                 )
                 return connection.receive(until: "}}")
             }
@@ -174,7 +174,7 @@ struct RouteTests {
                     _ = try await client.cancelPending(task: "com.acme.strom")
                 }
                 #expect(unknown?.code == .noSuchTask)
-                #expect(unknown?.fix == "did you mean com.acme.storm?")
+                #expect(unknown?.fix == "did you mean `com.acme.storm`?")
             }
         }
     }
@@ -216,7 +216,7 @@ struct RouteTests {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v1/runs?limit=\(limit) HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /v1/runs?limit=\(limit) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 return connection.receive(until: "}}")
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
@@ -275,7 +275,7 @@ struct RouteTests {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
-                connection.send("GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /v2/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 return connection.receive(until: "}}")
             }
             #expect(answer.hasPrefix("HTTP/1.1 404 "))
@@ -289,7 +289,7 @@ struct RouteTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
-                    "GET /v1/status HTTP/1.1\r\nHost: x\r\nBghost-Version: 99.1.0\r\n\r\n"
+                    "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nBghost-Version: 99.1.0\r\n\r\n"
                 )
                 return connection.receive(until: "}}")
             }

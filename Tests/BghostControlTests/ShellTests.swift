@@ -9,7 +9,7 @@ import Glibc
 import Testing
 
 /// The program among the others of a shell.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct ShellTests {
     @Test func endsQuietlyWhenNobodyReadsOn() async throws {
         try await Serving.with { serving in

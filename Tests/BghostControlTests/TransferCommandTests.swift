@@ -68,8 +68,15 @@ import Testing
     @Test func aTransferIsFoundByTheBeginningOfItsID() throws {
         let views = [view(1, "active", 0), view(2, "active", 0)]
         #expect(try TransferView.named(views[1].id.description, in: views) == views[1])
-        #expect(throws: OperatorRefusal.self) { try TransferView.named("0", in: views) }
-        #expect(throws: OperatorRefusal.self) { try TransferView.named("", in: views) }
-        #expect(throws: OperatorRefusal.self) { try TransferView.named("7", in: views) }
+        for (prefix, code) in [
+            ("0", OperatorRefusal.Code.ambiguousTransfer), ("", .noSuchTransfer),
+            ("7", .noSuchTransfer),
+        ] {
+            let refusal = #expect(throws: OperatorRefusal.self) {
+                try TransferView.named(prefix, in: views)
+            }
+            #expect(refusal?.code == code)
+        }
+        #expect(ExitStatus(.ambiguousTransfer) == ExitStatus(.ambiguousRun))
     }
 }

@@ -58,9 +58,20 @@ import Testing
                         id: RunID(high: 1, low: 1),
                         task: "a.photos",
                         submittedAt: now,
-                        waitingFor: ["busy", "under way"]
+                        waitingFor: ["throttled"],
+                        outlook: StartOutlook(
+                            earliest: now + 60_000_000_000,
+                            isCertain: true,
+                            needsAttention: true
+                        )
                     )
                 ),
+                waiting(
+                    "a.albums",
+                    ["its earliest begin date", "network: no route"],
+                    until: now + 660_000_000_000
+                ),
+                waiting("a.queued", ["waiting for a slot (4 of 4 in use)"], until: now),
                 TaskStatus(
                     identifier: "a.cleanup",
                     plugin: "cleanup",
@@ -81,20 +92,105 @@ import Testing
                     isolation: .worker,
                     problem: "no such file"
                 )
-            ]
+            ],
+            deadLetters: 2
         )
         let text = StatusView(status: status, now: now).text(plain)
         let expected = #"""
-            bghost 0.1.0, process 42, up 2h05m, 1 of 4 slots busy, draining
-               TASK       KIND        STATE       LAST                           NEXT    WHY
-            ✓  a.storm    refresh     waiting     succeeded 4m ago, 1.2s         in 11m
-            !  a.photos   processing  waiting                                    now     busy; under way
-            ✗  a.cleanup  refresh     idle        crashed(SIGSEGV) 4m ago, 1.2s          bad\u{1B}[2J
-               a.upload   processing  running 3s                                         upload 33 %
+            bghost 0.1.0, process 42, up 2h05m, 1 of 4 slots in use, draining
             ✗ plugin photos: no such file
+            ✗ 2 dead letters; `bghost dead` lists them
+            ✗ the last run of a.cleanup ended as crashed(SIGSEGV); `bghost show ID` shows the run
+               TASK       KIND        STATE       LAST                           NEXT             WHY
+            ✓  a.storm    refresh     waiting     succeeded 4m ago, 1.2s         in 11m
+            !  a.photos   processing  waiting                                    in 1m            throttled
+            ✓  a.albums   processing  waiting                                    in 11m or later  its earliest begin date; network: no route
+            ✓  a.queued   processing  waiting                                    unknown          waiting for a slot (4 of 4 in use)
+            ✗  a.cleanup  refresh     idle        crashed(SIGSEGV) 4m ago, 1.2s                   bad\u{1B}[2J
+               a.upload   processing  running 3s                                                  upload 33 %
 
             """#
-        #expect(text == expected)
+        #expect(text.replacing(run(nil).id.description, with: "ID") == expected)
+        #expect(status.problems.map(\.kind) == [.plugin, .deadLetters, .failing])
+    }
+
+    /// A task that waits as healthy tasks do, for something whose end is not known.
+    private func waiting(_ name: String, _ gates: [String], until earliest: Int64) -> TaskStatus {
+        TaskStatus(
+            identifier: name,
+            plugin: "photos",
+            kind: .processing,
+            pending: PendingRequest(
+                id: RunID(high: 1, low: 1),
+                task: name,
+                submittedAt: now,
+                waitingFor: gates,
+                outlook: StartOutlook(earliest: earliest, isCertain: false, needsAttention: false)
+            )
+        )
+    }
+
+    @Test func theStatusOfOneTaskHasItsProblemsOnly() {
+        func task(_ name: String, _ plugin: String, dead: Int) -> TaskStatus {
+            TaskStatus(identifier: name, plugin: plugin, kind: .refresh, deadLetters: dead)
+        }
+        let quarantine = Quarantine(
+            plugin: "b",
+            library: "",
+            host: "",
+            since: now,
+            reason: "5 crashes in 10 min"
+        )
+        var status = HostStatus(
+            version: "0.1.0",
+            pid: 42,
+            startedAt: now,
+            manifest: "tasks.json",
+            slots: 4,
+            isDraining: false,
+            tasks: [task("one", "a", dead: 0), task("two", "b", dead: 1)],
+            plugins: [
+                PluginStatus(name: "a", library: "a.so", isolation: .worker),
+                PluginStatus(
+                    name: "b",
+                    library: "b.so",
+                    isolation: .worker,
+                    quarantine: quarantine
+                ),
+            ],
+            slotsInUse: 3,
+            deadLetters: HostStatus.deadLettersMax
+        )
+        #expect(
+            status.problems.map(\.message) == [
+                "plugin b is quarantined: 5 crashes in 10 min",
+                "1000 or more dead letters; `bghost dead` lists them",
+            ]
+        )
+        #expect(status.selecting(["one"]).problems.isEmpty)
+        #expect(status.selecting(["two"]).problems.map(\.kind) == [.quarantine, .deadLetters])
+        // The slots are the daemon's, whatever tasks are asked for.
+        status = status.selecting(["one"])
+        let text = StatusView(status: status, now: now).text(plain)
+        #expect(text.contains("3 of 4 slots in use"))
+    }
+
+    @Test(arguments: [
+        (RunState.starting, Outcome?.none, "not yet"), (.ended, .lost, "unknown"),
+        (.ended, .failed, "never"),
+    ])
+    func theStartOfARunThatHasNone(state: RunState, outcome: Outcome?, words: String) {
+        var record = run(outcome)
+        record.state = state
+        record.startedAt = nil
+        #expect(RunView(run: record, now: now).text(plain).contains("started    \(words)\n"))
+    }
+
+    @Test func aFamilyIsNotAdvisedToBeSubmitted() {
+        let answer = TaskExplanation(task: "com.acme.export.*", at: now)
+        let text = WhyView(answer: answer).text(plain)
+        #expect(text.contains("`bghost submit com.acme.export.NAME`"), "\(text)")
+        #expect(!text.contains("submit com.acme.export.*"))
     }
 
     @Test func runsAsATable() {

@@ -6,7 +6,7 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// Who answers.
+    /// The version and the process of the daemon.
     package struct DaemonVersion: Equatable, Sendable {
         package var version: String
         package var pid: Int32
@@ -25,20 +25,26 @@ extension ControlClient {
         try await call(.GET, ControlPath("status"), read: HostStatus.init(json:))
     }
 
+    /// Throws if the daemon has no such task.
+    package func requireTask(_ task: String) async throws {
+        // The daemon checks the task in every query about it.
+        _ = try await runs(task: task, limit: 1)
+    }
+
     // MARK: - Requests
 
-    /// Asks for a run under the task's own conditions.
+    /// Submits a request, which runs under the task's own conditions.
     ///
-    /// Its parameters must be JSON.
+    /// - Parameter submission: its parameters must be JSON.
     package func submit(_ submission: Submission) async throws -> Answer<PendingRequest> {
         try await call(.POST, ControlPath("submit"), body: Self.body(submission)) {
             $0["request"].flatMap(PendingRequest.init(json:))
         }
     }
 
-    /// Asks for a run now.
+    /// Requests a run now.
     ///
-    /// Its parameters must be JSON.
+    /// - Parameter submission: its parameters must be JSON.
     package func trigger(_ submission: Submission) async throws -> Answer<PendingRequest> {
         let path = ControlPath("tasks", submission.task, "trigger")
         return try await call(.POST, path, body: Self.body(submission)) {
@@ -46,7 +52,7 @@ extension ControlClient {
         }
     }
 
-    /// Waits for the end of a request's run, for as long as it takes or until it is cancelled.
+    /// Waits for the end of a request's run, without a time limit, or until the calling task is cancelled.
     package func endedRun(ofRequest id: RunID) async throws -> Answer<RunRecord> {
         let path = ControlPath("requests", id.description, "run")
         return try await call(.GET, path, within: .hours(24 * 365)) {
@@ -56,7 +62,7 @@ extension ControlClient {
 
     // MARK: - Runs
 
-    /// What was told to stop.
+    /// A run that was cancelled.
     package struct Expiring: Equatable, Sendable {
         package var run: RunID
         package var task: String
@@ -72,12 +78,12 @@ extension ControlClient {
         }
     }
 
-    /// Tells the run whose id begins like this that its runtime is used up.
+    /// Expires the run whose id has this prefix, as if its runtime were used up.
     package func expire(run prefix: String) async throws -> Answer<Expiring> {
         try await call(.POST, ControlPath("runs", prefix, "expire"), read: Expiring.init(json:))
     }
 
-    /// The newest runs first.
+    /// The runs of one task, or of all tasks, the newest first.
     package func runs(task: String?, limit: Int?) async throws -> Answer<[RunRecord]> {
         let path = ControlPath("runs").with("task", task).with("limit", limit)
         return try await call(.GET, path) {
@@ -85,7 +91,7 @@ extension ControlClient {
         }
     }
 
-    /// The run whose id begins like this.
+    /// The run whose id has this prefix.
     package func run(_ prefix: String) async throws -> Answer<RunRecord> {
         try await call(.GET, ControlPath("runs", prefix)) {
             $0["run"].flatMap(RunRecord.init(json:))

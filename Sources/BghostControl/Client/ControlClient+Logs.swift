@@ -7,10 +7,10 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// Which lines are wanted, by what people type.
+    /// A query for log entries, as typed by the operator.
     package struct LogQuery: Equatable, Sendable {
         package var task: String?
-        /// The beginning of a run's id.
+        /// A prefix of a run's id.
         package var run: String?
         package var plugin: String?
         package var level: LogEntry.Level?
@@ -36,15 +36,15 @@ extension ControlClient {
         }
     }
 
-    /// What the log still holds, oldest first.
+    /// The entries in the log, the oldest first.
     package func logs(_ query: LogQuery) async throws -> Answer<[LogEntry]> {
         try await call(.GET, query.path) {
             $0["entries"]?.array.map { $0.compactMap(LogEntry.init(json:)) }
         }
     }
 
-    /// Calls the closure with what the log holds and with each line that follows, until the daemon
-    /// stops, the closure throws, or the task is cancelled.
+    /// Calls the closure with each entry in the log and each new one, until the daemon stops, the closure
+    /// throws, or the calling task is cancelled.
     package func followLogs(
         _ query: LogQuery,
         _ body: (Answer<LogEntry>) throws -> Void
@@ -53,6 +53,7 @@ extension ControlClient {
         let response = try await send(.GET, path, within: .hours(24 * 365))
         guard response.status.code == 200 else {
             let answer = try await response.body.collect(upTo: Self.answerBytesMax)
+            // A body that is not JSON is reported as unreadable.
             let json = try? JSONReader.parse(answer.readableBytesView)
             throw json.flatMap(ControlFault.init(json:))
                 ?? unreadable(response.headers.first(name: Self.versionField))
@@ -61,6 +62,7 @@ extension ControlClient {
         var parts = response.body.makeAsyncIterator()
         while let part = try await next(&parts) {
             for line in lines.lines(adding: part.readableBytesView) {
+                // A line that is not JSON is reported as unreadable.
                 guard let json = try? JSONReader.parse(line), let entry = LogEntry(json: json)
                 else { throw unreadable(response.headers.first(name: Self.versionField)) }
                 try body(Answer(value: entry, json: json.text))
@@ -80,14 +82,14 @@ extension ControlClient {
     }
 }
 
-/// Cuts a stream of bytes into lines.
+/// Splits a stream of bytes into lines.
 struct LineSplitter {
     private var rest: [UInt8] = []
 
-    /// The bytes of a line that is not yet complete.
+    /// The length of the line that is not complete yet, bytes.
     var pendingBytes: Int { rest.count }
 
-    /// The lines that these bytes complete, without their ends.
+    /// The lines that these bytes complete, without their line breaks.
     mutating func lines(adding bytes: some Collection<UInt8>) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for piece in bytes.split(

@@ -5,14 +5,14 @@ internal import BghostRecords
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// Notifications that wait, are under way, or may be answered, the oldest first.
+    /// The notifications that wait, are being delivered, or can be answered, the oldest first.
     package func outbox() async throws -> Answer<[NotificationStatus]> {
         try await call(.GET, ControlPath("notifications")) {
             $0["notifications"]?.array.map { $0.compactMap(NotificationStatus.init(json:)) }
         }
     }
 
-    /// Posts a notification in the daemon's own name.
+    /// Posts a test notification in the daemon's name.
     package func postTestNotification() async throws -> Answer<NotificationStatus> {
         try await call(
             .POST,
@@ -21,9 +21,9 @@ extension ControlClient {
         )
     }
 
-    /// Has a notification's plugin told what somebody did with it.
+    /// Sends an answer to a notification.
     ///
-    /// - Parameter plugin: needed only where several have a notification of this id.
+    /// - Parameter plugin: required only if several plugins have a notification with this id.
     package func act(
         on notification: String,
         plugin: String?,

@@ -6,9 +6,9 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// Has the daemon read its manifest anew.
+    /// Makes the daemon read its manifest again.
     package func reload() async throws -> Answer<ReloadReport> {
-        // Each plugin that has changed may take ten seconds to be looked at.
+        // The inspection of each changed plugin may take ten seconds.
         try await call(
             .POST,
             ControlPath("reload"),

@@ -5,21 +5,21 @@ internal import BghostRecords
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// Why a task does not run, or why the request does not whose id begins like this.
+    /// Explains why a task, or the request whose id has this prefix, does not run.
     package func explain(_ id: String) async throws -> Answer<TaskExplanation> {
         try await call(.GET, ControlPath("why").with("id", id), read: TaskExplanation.init(json:))
     }
 
-    /// Has a requirement be what somebody says, as in `network=off`.
+    /// Simulates a requirement, such as `network=off`.
     ///
-    /// - Returns: all that is simulated then.
+    /// - Returns: everything that is now simulated.
     package func simulate(fact: String) async throws -> Answer<SimulationStatus> {
         try await simulate("fact", fact)
     }
 
-    /// Moves the daemon's wall clock, as in `+6h`.
+    /// Moves the daemon's wall clock, such as `+6h`.
     ///
-    /// - Returns: all that is simulated then.
+    /// - Returns: everything that is now simulated.
     package func simulate(clock: String) async throws -> Answer<SimulationStatus> {
         try await simulate("clock", clock)
     }

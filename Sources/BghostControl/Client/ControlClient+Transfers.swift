@@ -6,21 +6,21 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// All transfers that have not been dealt with, the oldest first.
+    /// All transfers whose end is not acknowledged, the oldest first.
     package func transfers() async throws -> Answer<[TransferView]> {
         try await call(.GET, ControlPath("transfers")) {
             $0["transfers"]?.array.map { $0.compactMap(TransferView.init(json:)) }
         }
     }
 
-    /// Ends the transfer whose id begins like this.
+    /// Cancels the transfer whose id has this prefix.
     package func cancelTransfer(_ prefix: String) async throws -> Answer<TransferView> {
         try await call(.POST, ControlPath("transfers", prefix, "cancel")) {
             $0["transfer"].flatMap(TransferView.init(json:))
         }
     }
 
-    /// Tries a transfer again now that would be tried again later.
+    /// Starts the next attempt of a transfer now instead of after its delay.
     package func retryTransfer(_ prefix: String) async throws -> Answer<TransferView> {
         try await call(.POST, ControlPath("transfers", prefix, "retry")) {
             $0["transfer"].flatMap(TransferView.init(json:))

@@ -6,20 +6,20 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// All that waits for a run; of one task, or of all.
+    /// The waiting requests of one task, or of all tasks.
     package func pending(task: String?, limit: Int? = nil) async throws -> Answer<PendingList> {
         let path = ControlPath("pending").with("task", task).with("limit", limit)
         return try await call(.GET, path, read: PendingList.init(json:))
     }
 
-    /// What was withdrawn.
+    /// The withdrawn requests.
     package struct Cancelled: Equatable, Sendable {
         package var count: Int
-        /// Not more of them than one answer holds.
+        /// At most as many as one response can contain.
         package var requests: [PendingRequest]
     }
 
-    /// Withdraws all that waits for a run; of one task, or of all.
+    /// Withdraws all waiting requests of one task, or of all tasks.
     package func cancelPending(task: String?) async throws -> Answer<Cancelled> {
         let path = task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending")
         return try await call(.DELETE, path) { json in
@@ -30,14 +30,14 @@ extension ControlClient {
         }
     }
 
-    /// Asks the run whose id begins like this to stop, and not to be repeated.
+    /// Cancels the run whose id has this prefix; it is not retried.
     package func stop(run prefix: String) async throws -> Answer<Expiring> {
         try await call(.POST, ControlPath("runs", prefix, "stop"), read: Expiring.init(json:))
     }
 
     // MARK: - Dead letters
 
-    /// Requests that are tried no more, the newest first.
+    /// The dead letters, the newest first.
     package func deadLetters(task: String?, limit: Int? = nil) async throws -> Answer<[DeadLetter]>
     {
         let path = ControlPath("dead").with("task", task).with("limit", limit)
@@ -46,7 +46,7 @@ extension ControlClient {
         }
     }
 
-    /// Has dead requests wait for a run again.
+    /// Makes dead requests pending again.
     package func redrive(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
         try await call(
             .POST,
@@ -55,7 +55,7 @@ extension ControlClient {
         )
     }
 
-    /// Gives dead requests up.
+    /// Deletes dead requests.
     package func discard(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
         try await call(
             .POST,
@@ -64,19 +64,19 @@ extension ControlClient {
         )
     }
 
-    // MARK: - Debts
+    // MARK: - Throttling
 
-    /// What a task owes, or each that owes something.
+    /// The throttle points of one task, or of all tasks that have points.
     package func throttles(task: String?) async throws -> Answer<[ThrottleStatus]> {
         try await call(.GET, ControlPath("throttle").with("task", task)) {
             $0["tasks"]?.array.map { $0.compactMap(ThrottleStatus.init(json:)) }
         }
     }
 
-    /// Forgives what a task owes.
+    /// Clears the throttle points of a task.
     ///
-    /// - Returns: the points that it owed.
-    package func forgive(task: String) async throws -> Answer<Int> {
+    /// - Returns: the points before.
+    package func clearThrottle(task: String) async throws -> Answer<Int> {
         try await call(.DELETE, ControlPath("tasks", task, "throttle")) {
             $0["points"]?.int64.map(Int.init(clamping:))
         }
@@ -84,26 +84,26 @@ extension ControlClient {
 
     // MARK: - Uses
 
-    /// What has been learned of a task's use, or of each that learns it.
+    /// The learned uses of one task, or of all tasks that learn their uses.
     package func uses(task: String?) async throws -> Answer<[UseStatus]> {
         try await call(.GET, ControlPath("uses").with("task", task)) {
             $0["tasks"]?.array.map { $0.compactMap(UseStatus.init(json:)) }
         }
     }
 
-    /// Says that what a task refreshes is being used.
+    /// Records a use of a task's results.
     package func use(task: String) async throws -> Answer<UseStatus> {
         try await call(.POST, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
     }
 
-    /// Has the daemon forget when a task was used.
+    /// Deletes the learned uses of a task.
     package func forgetUses(task: String) async throws -> Answer<UseStatus> {
         try await call(.DELETE, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
     }
 
     // MARK: - Plugins
 
-    /// Switches a plugin off.
+    /// Disables a plugin.
     package func disable(
         plugin: String,
         reason: String = "",
@@ -114,7 +114,7 @@ extension ControlClient {
         return try await call(.POST, path, read: PluginSwitch.init(json:))
     }
 
-    /// Switches a plugin on.
+    /// Enables a plugin.
     package func enable(plugin: String) async throws -> Answer<PluginSwitch> {
         try await call(
             .POST,
@@ -125,13 +125,13 @@ extension ControlClient {
 
     // MARK: - The store
 
-    /// Has the daemon write a copy of its store.
+    /// Makes the daemon write a copy of its store.
     ///
-    /// - Parameter path: absolute, on the daemon's machine.
+    /// - Parameter path: an absolute path on the daemon's machine.
     /// - Returns: the size of the copy, bytes.
     package func backUp(to path: String) async throws -> Answer<UInt64> {
         let path = ControlPath("backup").with("file", path)
-        // A store of millions of requests takes its time.
+        // A store with millions of requests takes long.
         return try await call(.POST, path, within: .hours(24)) {
             $0["bytes"]?.int64.map(UInt64.init(clamping:))
         }

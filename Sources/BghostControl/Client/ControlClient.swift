@@ -8,27 +8,27 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Speaks to the daemon at a socket.
+/// A client of the daemon's control socket.
 ///
-/// Answers are typed; each comes with the JSON that it was read from, so that what is printed as
-/// JSON is what the daemon said.
+/// Answers are typed. Each contains the JSON that it was read from, so that JSON output is exactly the
+/// daemon's response.
 package struct ControlClient: Sendable {
-    /// A value and the JSON that it was read from.
+    /// A value, and the JSON that it was read from.
     package struct Answer<Value: Sendable>: Sendable {
         package var value: Value
         package var json: String
     }
 
     package let socketPath: String
-    /// Called with the daemon's version if it is not this program's.
+    /// Called with the daemon's version if it differs from this program's.
     package var onOtherVersion: @Sendable (String) -> Void = { _ in }
     private let http: HTTPClient
 
-    /// How long a short call may take.
+    /// The time limit of a short call.
     static let callTime = TimeAmount.seconds(30)
-    /// The most bytes of an answer.
+    /// The most bytes of a response.
     ///
-    /// The largest is one of 10,000 log lines.
+    /// The longest response contains 10,000 log entries.
     static let answerBytesMax = 64 << 20
 
     /// Opens a client for the duration of the closure.
@@ -38,7 +38,7 @@ package struct ControlClient: Sendable {
         _ body: (ControlClient) async throws -> Result
     ) async throws -> Result {
         var configuration = HTTPClient.Configuration()
-        // A daemon that is not there will not be there a moment later.
+        // Without a daemon, another attempt a moment later would fail too.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -49,7 +49,7 @@ package struct ControlClient: Sendable {
             try await http.shutdown()
             return result
         } catch {
-            // The first error counts.
+            // Report the first error, not that of the shutdown.
             try? await http.shutdown()
             throw error
         }
@@ -62,7 +62,7 @@ package struct ControlClient: Sendable {
 
     // MARK: - Calls
 
-    /// An answer of the API read by the caller; throws the daemon's fault if it is one.
+    /// Sends a request and reads its response; throws the fault that the daemon reports.
     func call<Value: Sendable>(
         _ method: HTTPMethod,
         _ path: ControlPath,
@@ -78,6 +78,7 @@ package struct ControlClient: Sendable {
             throw fault(of: error)
         }
         let version = response.headers.first(name: Self.versionField)
+        // A response that is not JSON is reported below as unreadable.
         let json = try? JSONReader.parse(buffer.readableBytesView)
         if let json, let fault = ControlFault(json: json) { throw fault }
         guard response.status.code < 300, let json, let value = read(json) else {
@@ -86,7 +87,7 @@ package struct ControlClient: Sendable {
         return Answer(value: value, json: json.text)
     }
 
-    /// An answer whose head is there and whose body is still to come.
+    /// Sends a request; returns after the head of the response, before its body.
     func send(
         _ method: HTTPMethod,
         _ path: ControlPath,
@@ -106,7 +107,12 @@ package struct ControlClient: Sendable {
         )
         request.method = method
         request.headers.add(name: Self.versionField, value: BghostVersion.text)
-        if let body { request.body = .bytes(body) }
+        // The daemon refuses other hosts, and content types that a web page could send.
+        request.headers.add(name: "Host", value: "localhost")
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(body)
+        }
         do {
             let response = try await http.execute(request, deadline: .now() + time)
             if let version = response.headers.first(name: Self.versionField),
@@ -124,9 +130,9 @@ package struct ControlClient: Sendable {
 
     // MARK: - Faults
 
-    /// What a failure of the connection means for people.
+    /// Converts a connection error to a fault for people.
     ///
-    /// A cancellation stays what it is.
+    /// A cancellation is not converted.
     func fault(of error: any Error) -> any Error {
         let path = TerminalText.escaped(socketPath)
         if error is CancellationError || error as? HTTPClientError == .cancelled {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A path of the API with its query, percent-encoded.
+/// The path and query of an API request, percent-encoded.
 struct ControlPath: Equatable, Sendable {
     private(set) var text = "/v1"
 
@@ -8,7 +8,7 @@ struct ControlPath: Equatable, Sendable {
         for part in parts { text += "/" + Self.encoded(part) }
     }
 
-    /// The same path with one more member in its query; unchanged for `nil`.
+    /// The same path with one more query parameter; unchanged for `nil`.
     func with(_ key: String, _ value: (some CustomStringConvertible)?) -> ControlPath {
         guard let value else { return self }
         var path = self

@@ -5,11 +5,11 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// What somebody sees who follows a link to an action.
+/// The web page behind a link to an action.
 struct ActionPage {
     var title: String
     var text: String
-    /// The title of the button; `nil` for none.
+    /// The title of the button; `nil` means no button.
     var button: String?
 
     func response(_ status: HTTPResponse.Status = .ok) -> Response {
@@ -32,7 +32,7 @@ struct ActionPage {
                 "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
             .xContentTypeOptions: "nosniff",
         ]
-        // The address is a secret; with `no-referrer` the form would come without an origin.
+        // The URL is a secret. With `no-referrer`, the browser would send the form without an origin.
         if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "same-origin" }
         return Response(
             status: status,

@@ -5,16 +5,16 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Links to actions: a page that asks, and the answer that it sends.
+/// The routes of links to actions: a page with a button, and the answer that the button sends.
 ///
-/// Whoever knows a notification's token may answer it. Pages of other sites do not know it, and
-/// could not send it if they did: a name that was made to resolve to this machine is told apart by
-/// `Host`, and a page by `Origin`.
+/// A client that knows a notification's token may answer it. Web pages of other sites do not know tokens, and
+/// their requests are refused in any case: the check of `Host` detects a foreign name that resolves to this
+/// machine, and the check of `Origin` a foreign page.
 struct ActionRoutes: Sendable {
     let notifications: any NotificationControl
     let port: Int
 
-    /// The most bytes of a body; the text itself has at most 4 KiB.
+    /// The most bytes of a body; the text in it has at most 4 KiB.
     private static let bodyBytesMax = 16 << 10
 
     func router() -> Router<BasicRequestContext> {
@@ -85,7 +85,7 @@ struct ActionRoutes: Sendable {
         return ActionPage(title: "Done", text: "Your answer has been taken.").response(.accepted)
     }
 
-    /// What was typed: a body of plain text; a form's is empty.
+    /// The text of the answer: a body of plain text; `nil` for a form.
     private func text(of request: Request) async throws -> String? {
         let type = request.headers[.contentType] ?? ""
         guard type.hasPrefix("text/plain") else { return nil }
@@ -97,7 +97,7 @@ struct ActionRoutes: Sendable {
         return text
     }
 
-    // MARK: - Who asks
+    // MARK: - Origin checks
 
     private var hosts: [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
     private var origins: [String] { hosts.map { "http://\($0)" } }
@@ -118,7 +118,7 @@ struct ActionRoutes: Sendable {
 }
 
 extension String {
-    /// The text without its percent signs; what is no encoding stays as it is.
+    /// Decodes percent-encoded bytes; invalid sequences are unchanged.
     fileprivate var removingPercentEncoding: String {
         func digit(_ byte: UInt8) -> UInt8? {
             switch byte {

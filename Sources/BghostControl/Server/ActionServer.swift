@@ -10,9 +10,10 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import ServiceLifecycle
 
-/// Serves links to actions of notifications on 127.0.0.1, and nothing else.
+/// The server of links to actions of notifications, on 127.0.0.1.
 ///
-/// It never ends the daemon: a port that is taken is reported, and the links do not work.
+/// A failure does not stop the daemon: if the port is in use, the server reports it, and the links do not
+/// work.
 package struct ActionServer: Service, CustomStringConvertible {
     private let notifications: any NotificationControl
     private let port: Int
@@ -20,9 +21,9 @@ package struct ActionServer: Service, CustomStringConvertible {
     private let onFailure: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - port: of loopback.
-    ///   - onReady: called once links can be followed.
-    ///   - onFailure: called with a sentence if they cannot.
+    ///   - port: the port on loopback.
+    ///   - onReady: called when the links work.
+    ///   - onFailure: called with a sentence if they do not work.
     package init(
         notifications: any NotificationControl,
         port: Int,
@@ -35,7 +36,7 @@ package struct ActionServer: Service, CustomStringConvertible {
         self.onFailure = onFailure
     }
 
-    /// For the group of services, which asks.
+    /// The name of the service, for the service group.
     package var description: String { "the server of action links" }
 
     /// Serves until it is shut down or cancelled.
@@ -44,6 +45,7 @@ package struct ActionServer: Service, CustomStringConvertible {
             try await server().run()
         } catch {
             onFailure("links to actions are not served at 127.0.0.1:\(port): \(error)")
+            // The daemon continues without the links. An error here means that the service was cancelled.
             try? await gracefulShutdown()
         }
     }

@@ -7,13 +7,13 @@ internal import Hummingbird
 internal import NIOCore
 
 extension HTTPField.Name {
-    /// The version of the side that sends it.
+    /// The header with the version of the sender.
     static let bghostVersion = HTTPField.Name("Bghost-Version") ?? .server
 }
 
-/// How the server answers.
+/// Creates responses.
 enum Answer {
-    /// An object with its schema first.
+    /// A JSON object with its schema as the first member.
     static func json(
         _ schema: String,
         status: HTTPResponse.Status = .ok,
@@ -34,7 +34,7 @@ enum Answer {
     }
 
     private static func response(_ writer: JSONWriter, status: HTTPResponse.Status) -> Response {
-        // A line of its own, for those who ask with curl.
+        // The line break makes the output of curl readable.
         let bytes = ByteBuffer(bytes: writer.bytes + [UInt8(ascii: "\n")])
         return Response(
             status: status,
@@ -44,8 +44,7 @@ enum Answer {
     }
 }
 
-/// Puts the version on each answer, refuses clients of another series, and gives every error the one
-/// form that clients read.
+/// Adds the version to each response, refuses clients of another series, and converts all errors to faults.
 struct Envelope: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -56,6 +55,7 @@ struct Envelope: RouterMiddleware {
     ) async throws -> Response {
         var response: Response
         do throws(any Error) {
+            try ForeignPage.check(request)
             try Self.checkVersion(request.headers[.bghostVersion])
             response = try await next(request, context)
         } catch let fault as ControlFault {
@@ -76,7 +76,7 @@ struct Envelope: RouterMiddleware {
         return response
     }
 
-    /// Other clients, such as curl, send no version and take what they get.
+    /// Clients without a version, such as curl, are accepted.
     private static func checkVersion(_ client: String?) throws(ControlFault) {
         guard let client,
             BghostVersion.series(of: client) != BghostVersion.series(of: BghostVersion.text)

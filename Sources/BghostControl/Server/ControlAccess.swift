@@ -4,9 +4,9 @@ package import BghostCore
 internal import BghostLinux
 internal import Glibc
 
-/// Who may do what at the control socket.
+/// The permissions at the control socket.
 package struct ControlAccess: Sendable {
-    /// A group whose members may connect, and what they may do.
+    /// A group whose members may connect, and their role.
     package struct Group: Equatable, Sendable {
         package var id: UInt32
         package var role: ControlRole
@@ -16,9 +16,9 @@ package struct ControlAccess: Sendable {
             self.role = role
         }
 
-        /// - Returns: `nil` if the system has no group of this name.
+        /// Looks up a group in the system's database, which may block.
         ///
-        /// Asks the system's database, which may block.
+        /// - Returns: `nil` if the system has no group with this name.
         package init?(named name: String, role: ControlRole) {
             var entry = Glibc.group()
             var found: UnsafeMutablePointer<Glibc.group>?
@@ -34,9 +34,9 @@ package struct ControlAccess: Sendable {
     private let isOwnProcess: @Sendable (PeerCredentials) -> Bool
 
     /// - Parameters:
-    ///   - group: `nil` leaves the socket to root and to the user that runs the daemon.
-    ///   - isOwnProcess: whether a client is one of the daemon's own workers, or was started by one.
-    ///     Called on an event loop, so it must not block.
+    ///   - group: `nil` restricts the socket to root and to the user that runs the daemon.
+    ///   - isOwnProcess: whether a client is a worker of the daemon, or was started by one. It is called on
+    ///     an event loop, so it must not block.
     package init(
         group: Group? = nil,
         isOwnProcess: @escaping @Sendable (PeerCredentials) -> Bool = { _ in false }
@@ -48,18 +48,18 @@ package struct ControlAccess: Sendable {
     var mode: mode_t { group == nil ? 0o600 : 0o660 }
     var owner: gid_t? { group?.id }
 
-    /// What a client may do; `nil` if it may not even connect.
+    /// The role of a client; `nil` if it may not connect.
     ///
-    /// - Parameter pidfd: of the client, if the kernel has one to give: a number alone could mean
-    ///   another process by now.
+    /// - Parameter pidfd: of the client, or -1 if the kernel provides none. A pid alone may be that of
+    ///   another process meanwhile.
     package func role(of peer: PeerCredentials, pidfd: Int32) -> ControlRole? {
-        // A worker of a daemon that is not root has the daemon's user, and without its walls it could
-        // come here and steer the daemon that is to hold it.
+        // Without a sandbox, a worker of a daemon that does not run as root could connect as the daemon's
+        // user, and control the daemon.
         guard !isOwnProcess(peer) else { return nil }
         let isOwner = peer.uid == 0 || peer.uid == geteuid()
         var role: ControlRole? = isOwner ? .operate : nil
         if !isOwner, let group, isMember(peer, of: group.id) { role = group.role }
-        // Were it over by now, all of that may have been asked of whoever has its number.
+        // If the client has ended, the checks above may have read the data of another process with its pid.
         return pidfd < 0 || isAlive(pidfd) ? role : nil
     }
 
@@ -79,7 +79,7 @@ package struct ControlVerb: Equatable, Sendable {
     package var method: String
     package var path: String
     package var peer: PeerCredentials
-    /// The status of its answer.
+    /// The HTTP status of its response.
     package var status: Int
 
     package init(method: String, path: String, peer: PeerCredentials, status: Int) {
@@ -89,7 +89,7 @@ package struct ControlVerb: Equatable, Sendable {
         self.status = status
     }
 
-    /// One line, for instance "POST /v1/reload by uid 0, pid 7: 200".
+    /// One line, such as "POST /v1/reload by uid 0, pid 7: 200".
     package var sentence: String {
         "\(method) \(path) by uid \(peer.uid), pid \(peer.pid): \(status)"
     }

@@ -2,31 +2,31 @@
 
 internal import BghostRecords
 
-/// What clients may take of the daemon.
+/// The limits for clients of the control socket.
 package struct ControlLimits: Equatable, Sendable {
-    /// The body of one request.
+    /// The maximum length of a request's body, bytes.
     package static let bodyBytesMax = 256 << 10
-    /// The head of one request, all fields together.
+    /// The maximum length of a request's head with all fields, bytes.
     package static let headBytesMax = 16 << 10
     package static let headFieldsMax = 64
     package static let runsMax = 1000
     package static let pendingMax = 10_000
     package static let deadLettersMax = 1000
-    /// The parameters of all requests in one answer.
+    /// The maximum length of the parameters of all requests in one response, bytes.
     package static let parametersBytesMax = 16 << 20
-    /// Why a plugin is switched off.
+    /// The maximum length of the reason for disabling a plugin, bytes.
     package static let reasonBytesMax = 1 << 10
     package static let logLinesMax = 10_000
 
-    /// Connections at a time; further ones wait in the kernel's queue.
+    /// The maximum number of connections; further ones wait in the kernel's queue.
     ///
-    /// Members of the control group have half of them at the most.
+    /// Members of the control group can have at most half of them.
     package var connectionsMax = 64
-    /// For a first request from the connection on, and for each body from its head on.
+    /// The time limit for a first request after the connection, and for each body after its head.
     package var receiveTime: Duration = .seconds(10)
-    /// Between an answer and the next request.
+    /// The time limit between a response and the next request.
     package var idleTime: Duration = .seconds(10)
-    /// For a client to take some more of an answer that it was sent.
+    /// The time limit for a client to receive more of its response.
     package var stallTime: Duration = .seconds(10)
 
     package init() {}

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Hummingbird
 internal import NIOCore
 
-/// The paths of the control API and what is done for each.
+/// The routes of the control API.
 struct ControlRoutes: Sendable {
     typealias Context = BasicRequestContext
 
@@ -27,7 +27,11 @@ struct ControlRoutes: Sendable {
         }
         router.get("v1/runs") { request, _ in try await runs(request) }
         router.get("v1/runs/:id") { _, context in
-            let run = try await RunLookup(host: host).run(context.parameters.require("id"))
+            var run = try await RunLookup(host: host).run(context.parameters.require("id"))
+            run.details = RunDetails(
+                crash: run.details?.crash,
+                output: await host.output(ofRun: run.id)
+            )
             return Answer.json(Schema.run) { $0.member("run", run) }
         }
         router.post("v1/runs/:id/expire") { _, context in
@@ -88,7 +92,7 @@ struct ControlRoutes: Sendable {
     }
 
     private func endedRun(ofRequest id: RunID, _ request: Request) async throws -> Response {
-        // A client that goes away gives its connection back at once; its run goes on.
+        // If the client disconnects, the connection is released at once, and the run continues.
         let run = try await request.body.consumeWithCancellationOnInboundClose { _ in
             try await RunWait(host: host).run(ofRequest: id)
         }
@@ -100,8 +104,8 @@ struct ControlRoutes: Sendable {
                     ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
                 )
             }
-        // Whoever waits for a client to go away has read ahead on its connection, which takes no
-        // further request then.
+        // To detect that the client disconnects, the server has read ahead on the connection, which therefore
+        // accepts no further request.
         answer.headers[.connection] = "close"
         return answer
     }

@@ -12,7 +12,7 @@ internal import NIOPosix
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The control API of a daemon on a Unix socket that only the daemon's user, and root, can use.
+/// The control API of a daemon on a Unix socket, for the daemon's user, root, and the control group.
 package struct ControlServer: Service, CustomStringConvertible {
     private let host: any HostControl
     private let notifications: (any NotificationControl)?
@@ -25,13 +25,14 @@ package struct ControlServer: Service, CustomStringConvertible {
     private let onReady: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - notifications: who looks after them; `nil` serves no paths about them.
-    ///   - socketPath: absolute; its folder must exist and be writable by nobody else.
-    ///   - claim: the right to listen there, if its owner has taken it already.
-    ///   - logger: for what concerns the server itself; `nil` drops it.
-    ///   - access: who may connect, and do what.
-    ///   - onVerb: told of each request that changes something, once it has been answered.
-    ///   - onReady: called once, as soon as clients can connect.
+    ///   - notifications: the notifications of the daemon; `nil` omits their routes.
+    ///   - socketPath: an absolute path; its folder must exist, and other users must not have write
+    ///     permission.
+    ///   - claim: the right to listen there, if the caller has it already.
+    ///   - logger: for messages about the server itself; `nil` drops them.
+    ///   - access: the permissions of clients.
+    ///   - onVerb: called for each request that changes something, after its response is ready.
+    ///   - onReady: called once, when clients can connect.
     package init(
         host: any HostControl,
         notifications: (any NotificationControl)? = nil,
@@ -49,7 +50,7 @@ package struct ControlServer: Service, CustomStringConvertible {
         self.claim = claim
         self.limits = limits
         var logger = logger ?? Logger(label: "bghost.control") { _ in SwiftLogNoOpLogHandler() }
-        // Below are the server's own words, such as the name that it binds for a moment.
+        // Lower levels contain messages of the HTTP server, such as the temporary path that it binds.
         logger.logLevel = max(logger.logLevel, .warning)
         self.logger = logger
         self.access = access
@@ -57,12 +58,22 @@ package struct ControlServer: Service, CustomStringConvertible {
         self.onReady = onReady
     }
 
-    /// For the group of services, which asks.
+    /// The methods and paths of the API, such as `GET /v1/runs/:id`, so that tests can check all of them.
+    package var routes: [String] {
+        ControlRoutes(host: host, notifications: notifications).router().routes.map { route in
+            let parts = route.path.description.split(separator: "/").map { part in
+                part.hasPrefix("{") ? ":" + part.dropFirst().dropLast() : String(part)
+            }
+            return "\(route.method) /" + parts.joined(separator: "/")
+        }
+    }
+
+    /// The name of the service, for the service group.
     package var description: String { "the control server" }
 
-    /// Serves until it is shut down or cancelled, and removes the socket then.
+    /// Serves until it is shut down or cancelled, and then removes the socket.
     ///
-    /// - Throws: a `ControlFault` if the socket cannot be had, which says who has it.
+    /// - Throws: a `ControlFault` if the socket is not available, with the process that uses it.
     package func run() async throws {
         let claim = try claim ?? SocketClaim(path: socketPath)
         let failure = Mutex<ControlFault?>(nil)
@@ -79,8 +90,10 @@ package struct ControlServer: Service, CustomStringConvertible {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// The server without Hummingbird's `Application` around it, which keeps a date through Foundation's
-    /// calendar and so loads ICU's data: a tenth of all the time that a daemon took to be ready.
+    /// Creates the server without Hummingbird's `Application`, which uses Foundation's calendar for dates and
+    /// thereby loads ICU's data.
+    ///
+    /// That took a tenth of the daemon's start time.
     private func server(
         _ claim: SocketClaim,
         onListening: @escaping @Sendable (any Channel) async -> Void
@@ -105,7 +118,7 @@ package struct ControlServer: Service, CustomStringConvertible {
                         try await responder.respond(to: request, context: context)
                     }
                 } catch let error as HTTPParserError {
-                    // Answered by the server, as long as no answer has begun.
+                    // The server responds to this error unless a response has started.
                     throw error
                 } catch {
                     response = Response(status: .internalServerError)
@@ -144,5 +157,5 @@ package struct ControlServer: Service, CustomStringConvertible {
     }
 }
 
-/// A request that turned out to be malformed while its answer was on the way: it gets no second one.
+/// The error for a request that is found to be malformed after its response has started.
 private struct BrokenOffAnswer: Error {}

@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// `GET /v1/logs`: one object, or with `follow=true` one line of JSON for each line of the log.
+/// `GET /v1/logs`: one object, or with `follow=true` one line of JSON for each log entry.
 struct LogRoute: Sendable {
     let host: any HostControl
 
@@ -14,6 +14,7 @@ struct LogRoute: Sendable {
         let query = Query(request)
         let filter = try await filter(query)
         let limit = try query.number("limit", in: 0...ControlLimits.logLinesMax) ?? 200
+        try await checkTask(filter)
         guard try query.flag("follow") else {
             let entries = await host.logs(matching: filter, limit: limit)
             return Answer.json(Schema.logs) { writer in
@@ -42,6 +43,13 @@ struct LogRoute: Sendable {
             headers: [.contentType: "application/x-ndjson"],
             body: body
         )
+    }
+
+    /// Accepts a task that is in the manifest, or that still has entries in the log.
+    private func checkTask(_ filter: LogFilter) async throws(ControlFault) {
+        guard let task = filter.task else { return }
+        let lines = await host.logs(matching: LogFilter(task: task), limit: 1)
+        if lines.isEmpty { try await TaskLookup(host: host).check(task) }
     }
 
     private func filter(_ query: Query) async throws(ControlFault) -> LogFilter {

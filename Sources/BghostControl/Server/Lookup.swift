@@ -3,23 +3,23 @@
 internal import BghostCore
 internal import BghostRecords
 
-/// Finds runs by what people type of their ids.
+/// Finds runs by a prefix of their ids.
 struct RunLookup {
-    /// How many candidates an ambiguous prefix lists.
+    /// The number of candidates that an error for an ambiguous prefix lists.
     static let candidatesMax = 8
 
     let host: any HostControl
 
-    /// The one run whose id begins like this.
+    /// The run whose id has this prefix.
     func run(_ prefix: String) async throws(ControlFault) -> RunRecord {
         let runs = try await candidates(prefix)
         guard runs.count == 1, let run = runs.first else { throw Self.ambiguous(prefix, runs) }
         return run
     }
 
-    /// The one run under way whose id begins like this.
+    /// The run in progress whose id has this prefix.
     ///
-    /// Those that have ended do not make it ambiguous, since they cannot be meant.
+    /// Ended runs do not make the prefix ambiguous.
     func runUnderWay(_ prefix: String) async throws(ControlFault) -> RunRecord {
         let runs = try await candidates(prefix)
         let live = runs.filter { $0.state != .ended }
@@ -38,7 +38,7 @@ struct RunLookup {
         )
     }
 
-    /// At least one.
+    /// The runs whose ids have this prefix, at least one.
     private func candidates(_ prefix: String) async throws(ControlFault) -> [RunRecord] {
         let isPossible =
             (1...26).contains(prefix.utf8.count)
@@ -67,19 +67,16 @@ struct RunLookup {
     }
 }
 
-/// Tells names that the manifest has from names that it has not.
+/// Checks the names of tasks.
 struct TaskLookup {
     let host: any HostControl
 
+    /// Throws if there is no such task.
     func check(_ task: String) async throws(ControlFault) {
-        let names = await host.status().tasks.map(\.identifier)
-        guard !names.contains(task) else { return }
-        let nearest = Spelling.nearest(to: task, among: names)
-        throw ControlFault(
-            .noSuchTask,
-            "there is no task `\(TerminalText.escaped(String(task.prefix(200))))`",
-            fix: nearest.map { "did you mean \($0)?" } ?? "bghost status lists them",
-            candidates: nearest.map { [$0] } ?? []
-        )
+        do {
+            try await host.requireTask(task)
+        } catch {
+            throw ControlFault(error)
+        }
     }
 }

@@ -5,7 +5,7 @@ internal import BghostRecords
 internal import Hummingbird
 internal import NIOCore
 
-/// The paths by which an operator looks after notifications, and answers them.
+/// The routes for notifications and their answers.
 struct NotificationRoutes: Sendable {
     let notifications: any NotificationControl
 
@@ -35,7 +35,13 @@ struct NotificationRoutes: Sendable {
 
     private func act(_ request: Request) async throws -> Response {
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
-        guard let json = try? JSONReader.parse(body.readableBytesView), json.object != nil else {
+        let json: JSONNode
+        do throws(JSONError) {
+            json = try JSONReader.parse(body.readableBytesView)
+        } catch {
+            throw ControlFault.badRequest("the body is no JSON: \(error.description)")
+        }
+        guard json.object != nil else {
             throw ControlFault.badRequest("the body is no JSON object")
         }
         guard let id = json["id"]?.string, let action = json["action"]?.string else {

@@ -4,7 +4,7 @@ internal import BghostCore
 internal import BghostRecords
 internal import Hummingbird
 
-/// The paths by which an operator steers requests, runs and plugins.
+/// The routes with which an operator controls requests, runs and plugins.
 struct OperatorRoutes: Sendable {
     let host: any HostControl
 
@@ -30,7 +30,7 @@ struct OperatorRoutes: Sendable {
         }
         router.get("v1/throttle") { request, _ in try await throttles(request) }
         router.delete("v1/tasks/:id/throttle") { _, context in
-            try await forgive(context.parameters.require("id"))
+            try await clearThrottle(context.parameters.require("id"))
         }
         router.get("v1/uses") { request, _ in try await uses(request) }
         router.post("v1/tasks/:id/uses") { _, context in
@@ -53,7 +53,7 @@ struct OperatorRoutes: Sendable {
         router.post("v1/backup") { request, _ in try await backUp(request) }
     }
 
-    // MARK: - What waits
+    // MARK: - Pending requests
 
     private func pending(_ request: Request) async throws -> Response {
         let query = Query(request)
@@ -83,7 +83,7 @@ struct OperatorRoutes: Sendable {
         }
     }
 
-    /// As many as one answer holds.
+    /// The first requests, as many as one response can contain.
     private static func head(of requests: [PendingRequest]) -> [PendingRequest] {
         var room = ControlLimits.parametersBytesMax
         return Array(
@@ -113,7 +113,7 @@ struct OperatorRoutes: Sendable {
         let limit = try query.number("limit", in: 1...ControlLimits.deadLettersMax) ?? 100
         let task = query.text("task")
         let letters = await host.deadLetters(task: task, limit: limit)
-        // A task that the manifest has no more may have some.
+        // A task that is no longer in the manifest may have dead letters.
         if letters.isEmpty, let task { try await TaskLookup(host: host).check(task) }
         return Answer.json(Schema.dead) { writer in
             writer.member("deadLetters") { writer in
@@ -136,7 +136,7 @@ struct OperatorRoutes: Sendable {
         return Answer.json(schema) { $0.members(answer) }
     }
 
-    /// Exactly one of `request`, `task` and `all`, since to guess would touch more than was meant.
+    /// Exactly one of `request`, `task` and `all` is required; a default could change too many requests.
     private func choice(_ query: Query) throws(ControlFault) -> DeadLetterChoice {
         switch (query.text("request"), query.text("task"), try query.flag("all")) {
         case (let prefix?, nil, false): .request(prefix: prefix)
@@ -146,7 +146,7 @@ struct OperatorRoutes: Sendable {
         }
     }
 
-    // MARK: - Debts
+    // MARK: - Throttling
 
     private func throttles(_ request: Request) async throws -> Response {
         let task = Query(request).text("task")
@@ -159,12 +159,12 @@ struct OperatorRoutes: Sendable {
         }
     }
 
-    private func forgive(_ task: String) async throws -> Response {
+    private func clearThrottle(_ task: String) async throws -> Response {
         try await TaskLookup(host: host).check(task)
         let owed = try await ask { () throws(OperatorRefusal) in
-            try await host.forgive(task: task)
+            try await host.clearThrottle(task: task)
         }
-        return Answer.json(Schema.forgive) { writer in
+        return Answer.json(Schema.throttleClear) { writer in
             writer.member("task", owed.task)
             writer.member("points", owed.points)
         }

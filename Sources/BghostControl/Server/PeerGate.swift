@@ -5,11 +5,11 @@ internal import Glibc
 internal import NIOCore
 internal import Synchronization
 
-/// Closes a connection before anything is read from it unless its owner may speak to the daemon, and
-/// knows what he may do.
+/// Closes a connection before anything is read from it, unless its client has a role.
 ///
-/// The modes of the socket and of its folder say the same, but a mode can be loosened by hand. The
-/// kernel fixes the credentials when the peer connects, so passing the descriptor on changes nothing.
+/// The modes of the socket and of its folder have the same effect, but an operator can change them. The
+/// kernel fixes the credentials when the client connects, so passing the descriptor to another process does
+/// not change them.
 final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -28,7 +28,7 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
         guard let socket = context.channel as? any SocketOptionProvider else {
             return context.close(promise: nil)
         }
-        // Both are completed already, since this is the channel's own loop: nothing is read in between.
+        // Both futures are completed already, because this code runs on the channel's event loop.
         let pidfd: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
             level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET),
             name: NIOBSDSocket.Option(rawValue: Self.peerPIDFD)
@@ -39,7 +39,7 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
         )
         pidfd.assumeIsolated().whenComplete { pidfd in
             credentials.assumeIsolated().whenComplete { credentials in
-                // Kernels before 6.5 have none.
+                // Kernels before 6.5 do not support it; then the client is identified by its pid.
                 let descriptor = (try? pidfd.get()) ?? -1
                 defer { if descriptor >= 0 { close(descriptor) } }
                 guard case .success(let peer) = credentials,
@@ -53,7 +53,7 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     private func lets(_ peer: PeerCredentials, pidfd: Int32) -> Bool {
         guard let role = access.role(of: peer, pidfd: pidfd) else { return false }
         isGuest = peer.uid != 0 && peer.uid != geteuid()
-        // Whoever may only look must not keep the operator out.
+        // Clients with read access must not use up the connections of the operator.
         if isGuest, !guests.enter() {
             isGuest = false
             return false
@@ -68,11 +68,11 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// `SO_PEERPIDFD`, which glibc does not have yet.
+    /// `SO_PEERPIDFD`, which glibc does not define yet.
     private static let peerPIDFD: CInt = 77
 }
 
-/// How many connections members of the control group have.
+/// Counts the connections of members of the control group.
 final class GuestCount: Sendable {
     private let count = Mutex(0)
     private let most: Int

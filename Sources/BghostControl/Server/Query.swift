@@ -3,9 +3,9 @@
 internal import BghostRecords
 internal import Hummingbird
 
-/// The query of a request.
+/// The query parameters of a request.
 ///
-/// A key with an empty value is as good as absent.
+/// A parameter with an empty value counts as absent.
 struct Query {
     private let request: Request
 

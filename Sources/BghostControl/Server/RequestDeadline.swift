@@ -4,13 +4,12 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes a connection whose next request does not arrive whole in time, or whose client does not take
-/// its answer.
+/// Closes a connection if its next request does not arrive completely in time, or if its client does not read
+/// the response.
 ///
-/// A timeout between two reads would not do: one byte a second would hold the connection, and there
-/// are only so many. While an answer is being made no deadline runs; a wait may take as long as its
-/// run. An answer without an end, as when somebody follows the log, may wait for its reader: it holds
-/// no more than a few lines.
+/// A timeout between two reads would not suffice: a client that sends one byte per second could occupy one of
+/// the few connections. No deadline applies while a response is being prepared, because a client may wait for
+/// a run. No deadline applies to an endless response, such as a followed log; it buffers only a few lines.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -26,9 +25,9 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReceiving = false
 
     /// - Parameters:
-    ///   - receiveTime: for a first request, and for a body from its head on.
-    ///   - idleTime: between two requests, the head of the second included.
-    ///   - stallTime: for a client to make room for more of its answer.
+    ///   - receiveTime: for a first request, and for a body after its head.
+    ///   - idleTime: between two requests, including the head of the second.
+    ///   - stallTime: for a client to read more of its response.
     init(receiveTime: TimeAmount, idleTime: TimeAmount, stallTime: TimeAmount) {
         self.receiveTime = receiveTime
         self.stallTime = stallTime
@@ -73,7 +72,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         if case .head(let head) = unwrapOutboundIn(data) {
             isEndless = head.headerFields[.contentLength] == nil
         }
-        // An answer that came before the end of its request does not extend the request's time.
+        // A response before the end of its request does not extend the request's time.
         if case .end = unwrapOutboundIn(data), !isReceiving { arm(idleTime, context) }
         context.write(data, promise: promise)
     }

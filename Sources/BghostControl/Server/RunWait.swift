@@ -3,18 +3,18 @@
 internal import BghostCore
 internal import ServiceLifecycle
 
-/// Waits for the end of runs on behalf of clients that may go away first.
+/// Waits for the end of runs on behalf of clients that may disconnect earlier.
 struct RunWait: Sendable {
     let host: any HostControl
 
-    /// The ended run of a request; `nil` if it ended without one.
+    /// The ended run of a request; `nil` if the request ended without a run.
     ///
-    /// - Throws: `CancellationError` as soon as the client is gone or the daemon stops.
+    /// - Throws: `CancellationError` as soon as the client disconnects or the daemon stops.
     func run(ofRequest id: RunID) async throws -> RunRecord? {
         try await cancelWhenGracefulShutdown {
             let (ends, continuation) = AsyncStream<RunRecord?>.makeStream()
-            // The host need not answer before the run has ended, and a task group would wait for
-            // it; this task is left to end with the run.
+            // The host may not return before the run has ended, and a task group would wait for it; this task
+            // is not awaited and ends with the run.
             let waiting = Task {
                 continuation.yield(await host.waitForRun(ofRequest: id))
                 continuation.finish()

@@ -4,12 +4,12 @@ internal import BghostCore
 internal import BghostRecords
 internal import Hummingbird
 
-/// The paths that say why something does not run, and that let people see what happens if.
+/// The routes for explanations and simulations.
 struct SimulationRoutes: Sendable {
     let host: any HostControl
 
     func add(to router: Router<ControlRoutes.Context>) {
-        // In the query, which is decoded: a family's pattern ends in a star.
+        // The id is a query parameter, which is decoded: the pattern of a family ends with a star.
         router.get("v1/why") { request, _ in try await why(request) }
         router.post("v1/simulate/fact") { request, _ in try await fact(request) }
         router.post("v1/simulate/clock") { request, _ in try await clock(request) }

@@ -4,7 +4,7 @@ internal import BghostCore
 internal import BghostRecords
 internal import Hummingbird
 
-/// The paths by which transfers are looked at and steered.
+/// The routes for transfers.
 struct TransferRoutes: Sendable {
     let host: any HostControl
 

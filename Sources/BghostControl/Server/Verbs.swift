@@ -7,7 +7,7 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 
-/// Requests that change something: only operators may make them, and each is told of.
+/// Requests that change something: only operators may send them, and each is reported.
 enum Verbs {
     static func answer(
         _ request: Request,
@@ -34,7 +34,7 @@ enum Verbs {
                 ControlFault(
                     .readOnly,
                     "user \(peer.uid) may look at this daemon and not change anything",
-                    fix: "ask its operator, or whoever writes `host.controlRole` of its manifest"
+                    fix: "ask its operator, or set `host.controlRole` in its manifest"
                 )
             )
         verb.status = response.status.code

@@ -2,23 +2,23 @@
 
 internal import Glibc
 
-/// Where the daemon keeps its state and is spoken to, unless it was told otherwise.
+/// The default locations of the daemon's state and control socket.
 package enum ControlLocation {
     /// The name of the socket in the state directory.
     package static let socketName = "control.sock"
-    /// The environment variable that names the socket for clients.
+    /// The environment variable with the socket's path, for clients.
     package static let variable = "BGHOST_CONTROL"
 
-    /// The state directory: `/var/lib/bghost` for root, else `$XDG_STATE_HOME/bghost`, which is
-    /// `~/.local/state/bghost` as a rule.
+    /// The state directory: `/var/lib/bghost` for root, otherwise `$XDG_STATE_HOME/bghost`, with the default
+    /// `~/.local/state/bghost`.
     ///
-    /// - Returns: `nil` if there is neither `XDG_STATE_HOME` nor `HOME`.
+    /// - Returns: `nil` if neither `XDG_STATE_HOME` nor `HOME` is set.
     package static func stateDirectory(
         isRoot: Bool = geteuid() == 0,
         environment: (String) -> String? = variable(of:)
     ) -> String? {
         if isRoot { return "/var/lib/bghost" }
-        // The XDG specification has relative paths ignored.
+        // The XDG specification requires that relative paths are ignored.
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
             return state + "/bghost"
         }
@@ -26,18 +26,18 @@ package enum ControlLocation {
         return home + "/.local/state/bghost"
     }
 
-    /// The socket of a state directory.
+    /// The control socket in a state directory.
     package static func socket(inStateDirectory directory: String) -> String {
         directory.hasSuffix("/") ? directory + socketName : directory + "/" + socketName
     }
 
-    /// A variable of the environment; `nil` if it is unset or empty.
+    /// An environment variable; `nil` if it is unset or empty.
     package static func variable(of name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }
 
-    /// The path as the kernel wants it: without the scheme `unix:`, and absolute.
+    /// The path for the kernel: absolute, and without the scheme `unix:`.
     package static func normalized(_ path: String) -> String {
         let path = path.hasPrefix("unix:") ? String(path.dropFirst(5)) : path
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }

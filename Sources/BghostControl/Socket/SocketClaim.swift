@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import BghostLinux
 package import BghostRecords
 internal import Glibc
 
-/// The right to listen at a path, held for as long as the object lives.
+/// The exclusive right to listen at a path, held for the lifetime of the object.
 ///
-/// The lock file beside the socket decides between daemons that start at the same moment; a socket
-/// file alone cannot, since a stale one looks like a live one until it is tried.
+/// The lock file beside the socket decides between daemons that start at the same time. A socket file alone
+/// cannot: a stale socket is recognized only by an attempt to connect.
 package final class SocketClaim: Sendable {
     let path: String
-    /// Where to bind: in a folder that nobody else can enter, so that the socket is never open to
-    /// others, not even between `bind` and `chmod`.
+    /// The path to bind, in a folder that other users cannot enter: the socket is never open to others, not
+    /// even between `bind` and `chmod`.
     let bindingPath: String
     private let bindingFolder: String
     private let lock: Int32
 
-    /// Checks the folder, takes the lock, and makes sure that nothing but a stale socket lies there.
+    /// Checks the folder, takes the lock, and verifies that the path is free or has a stale socket.
     package init(path: String) throws(ControlFault) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        // Ten bytes: what is bound first has a name that can be longer than the final one.
-        let bytesMax = UnixAddress.pathBytesMax
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0),
-            path.utf8.count <= bytesMax, folder.utf8.count + 10 <= bytesMax
+            SocketPath.fits(path)
         else {
             throw ControlFault(
                 .socketPath,
                 "the control socket cannot be \(TerminalText.escaped(path)): an absolute path of "
-                    + "at most \(bytesMax) bytes is needed, in a folder of at most \(bytesMax - 10)",
+                    + "at most \(SocketPath.bytesMax) bytes is needed, in a folder of at most "
+                    + "\(SocketPath.folderBytesMax)",
                 fix: "choose another --control"
             )
         }
@@ -36,7 +36,7 @@ package final class SocketClaim: Sendable {
         lock = try Self.takeLock(path + ".lock", of: path)
         do throws(ControlFault) {
             try Self.checkOccupant(path)
-            // As short as can be: it shares the limit of the path.
+            // Use a short name, because the limit of the path applies to it too.
             var template = Array((folder == "/" ? "/.XXXXXX" : folder + "/.XXXXXX").utf8CString)
             guard mkdtemp(&template) != nil else {
                 throw Self.folderFault(folder, "cannot be written: \(Self.reason(errno))")
@@ -58,9 +58,9 @@ package final class SocketClaim: Sendable {
         close(lock)
     }
 
-    /// Puts the bound socket into its place, in one step and with its mode.
+    /// Moves the bound socket to its path, atomically and with its mode.
     ///
-    /// - Parameter group: that of the socket; `nil` leaves it as it is.
+    /// - Parameter group: the group of the socket; `nil` does not change it.
     func publish(mode: mode_t = 0o600, group: gid_t? = nil) throws(ControlFault) {
         if let group, chown(bindingPath, uid_t.max, group) != 0 {
             throw ControlFault(
@@ -86,8 +86,9 @@ package final class SocketClaim: Sendable {
 
     /// Removes the published socket.
     ///
-    /// The lock is still held, so it is ours and not a successor's.
+    /// The lock is still held, so the socket is not that of another daemon.
     func withdraw() {
+        // If the status cannot be read, the removal would fail too; the next daemon removes the socket.
         guard let facts = try? FileFacts(of: path, followsLinks: false), facts.kind == .socket
         else {
             return
@@ -126,7 +127,7 @@ package final class SocketClaim: Sendable {
     }
 
     private static func takeLock(_ name: String, of path: String) throws(ControlFault) -> Int32 {
-        // Without O_NOFOLLOW a link planted here would have a file of ours overwritten.
+        // Without O_NOFOLLOW, a planted symbolic link could make the daemon overwrite one of its files.
         let fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
             throw ControlFault(
@@ -147,7 +148,7 @@ package final class SocketClaim: Sendable {
             )
             throw taken(path, by: pid)
         }
-        // Only for people and for the message above; the lock itself is the kernel's.
+        // The pid is only for people and for the message above; the kernel holds the lock.
         let line = Array("\(getpid())\n".utf8)
         guard ftruncate(fd, 0) == 0, pwrite(fd, line, line.count, 0) == line.count else {
             let code = errno
@@ -158,6 +159,7 @@ package final class SocketClaim: Sendable {
     }
 
     private static func checkOccupant(_ path: String) throws(ControlFault) {
+        // Usually the path is free; other errors occur again when the socket is moved there.
         guard let facts = try? FileFacts(of: path, followsLinks: false) else { return }
         guard facts.kind == .socket else {
             throw ControlFault(
@@ -166,7 +168,7 @@ package final class SocketClaim: Sendable {
                 fix: "move it away, or choose another --control"
             )
         }
-        // The lock is ours, so whoever answers is some other program.
+        // This process holds the lock, so another program listens there.
         switch UnixAddress.probe(path) {
         case .answered(let pid): throw taken(path, by: pid)
         case .failed(ECONNREFUSED), .failed(ENOENT): return
@@ -174,7 +176,7 @@ package final class SocketClaim: Sendable {
             throw ControlFault(
                 .socketForbidden,
                 "cannot tell who serves \(path): \(reason(code))",
-                fix: "remove it if nobody does, or choose another --control"
+                fix: "remove it if no process does, or choose another --control"
             )
         }
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import Glibc
 
-/// Who connected, as the kernel has it from the moment of the connection.
+/// The credentials of a client, as recorded by the kernel when it connected.
 ///
-/// It is laid out as the kernel's `struct ucred`, which glibc declares only for `_GNU_SOURCE`.
+/// The layout is that of the kernel's `struct ucred`, which glibc declares only for `_GNU_SOURCE`.
 package struct PeerCredentials: Equatable, Sendable {
     package var pid: Int32 = 0
     package var uid: UInt32 = 0
@@ -17,23 +18,21 @@ package struct PeerCredentials: Equatable, Sendable {
     }
 }
 
-/// The address of a Unix socket, and blocking calls that take one.
+/// Addresses of Unix sockets, and blocking calls with them.
 enum UnixAddress {
-    /// The most bytes that a path may have.
-    ///
-    /// Linux has 107, but NIO takes what every system has.
-    static let pathBytesMax = 103
+    /// The maximum length of a path, bytes.
+    static let pathBytesMax = SocketPath.bytesMax
 
-    /// What a connection to a path comes to.
+    /// The result of a connection to a path.
     enum Probe: Equatable {
-        /// Somebody listens; the process, if the kernel tells.
+        /// A process listens; its pid, if the kernel reports it.
         case answered(pid: Int32?)
         case failed(errno: Int32)
     }
 
-    /// Connects and hangs up at once.
+    /// Connects and disconnects at once.
     ///
-    /// A listener's backlog that is full counts as an answer.
+    /// A full backlog counts as an answer.
     static func probe(_ path: String) -> Probe {
         guard var address = address(path) else { return .failed(errno: ENAMETOOLONG) }
         let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | flags), 0)
@@ -48,7 +47,7 @@ enum UnixAddress {
         return .answered(pid: result == 0 ? peer(of: fd)?.pid : nil)
     }
 
-    /// Who is at the other end: for a client, the process that called `listen`.
+    /// The peer of a connection; for a client, the process that called `listen`.
     private static func peer(of fd: Int32) -> PeerCredentials? {
         var credentials = PeerCredentials()
         var size = socklen_t(MemoryLayout<PeerCredentials>.size)

@@ -50,6 +50,7 @@ extension JSONWriter {
     /// Writes a fault as the whole of an answer.
     package mutating func value(_ fault: ControlFault) {
         object { writer in
+            writer.member("schema", Schema.error)
             writer.member("error") { writer in
                 writer.object { writer in
                     writer.member("code", fault.code.rawValue)

@@ -12,12 +12,7 @@ extension MemoryHost {
 
     func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
         if let explanation = explanations[id] { return explanation }
-        guard tasks.contains(id) else {
-            throw OperatorRefusal(
-                .notPermitted,
-                "`\(id)` is not permitted; did you mean `com.acme.storm`?"
-            )
-        }
+        try requireTask(id)
         return TaskExplanation(task: id, at: 1_700_000_000_000_000_000)
     }
 

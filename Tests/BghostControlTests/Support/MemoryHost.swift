@@ -26,11 +26,12 @@ actor MemoryHost: HostControl {
     private var followerSerial = 0
     private var endsAtOnce: Outcome?
     var dead: [DeadLetter] = []
-    var debts: [String: ThrottleStatus] = [:]
+    var throttled: [String: ThrottleStatus] = [:]
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?
     private var quarantine: Quarantine?
+    private var idleEnds: IdleWorkerEnds?
     /// What is answered to a backup; by default its file exists.
     var backup: (path: String, bytes: UInt64)?
     /// What is answered to why, by id.
@@ -140,6 +141,8 @@ actor MemoryHost: HostControl {
 
     func set(_ quarantine: Quarantine) { self.quarantine = quarantine }
 
+    func set(_ ends: IdleWorkerEnds) { idleEnds = ends }
+
     func status() -> HostStatus {
         HostStatus(
             version: BghostVersion.text,
@@ -165,11 +168,17 @@ actor MemoryHost: HostControl {
                     isolation: .worker,
                     workers: [4711],
                     switchedOff: switchedOff,
-                    quarantine: quarantine
+                    quarantine: quarantine,
+                    idleEnds: idleEnds
                 )
             ],
             simulation: simulation
         )
+    }
+
+    func requireTask(_ task: String) throws(OperatorRefusal) {
+        guard !tasks.contains(task) else { return }
+        throw .noSuchTask(task, nearest: Spelling.nearest(to: task, among: tasks))
     }
 
     func submit(_ submission: Submission) throws(SubmitError) -> PendingRequest {
@@ -244,6 +253,10 @@ actor MemoryHost: HostControl {
         Array(records.reversed().filter { $0.id.description.hasPrefix(idPrefix) }.prefix(limit))
     }
 
+    func output(ofRun id: RunID) -> String {
+        records.first { $0.id == id }?.details?.output ?? ""
+    }
+
     func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
         log.filter(filter.matches).suffix(limit)
     }
@@ -268,7 +281,7 @@ extension MemoryHost {
 
     func die(_ letter: DeadLetter) { dead.append(letter) }
 
-    func owe(_ status: ThrottleStatus) { debts[status.task] = status }
+    func throttle(_ status: ThrottleStatus) { throttled[status.task] = status }
 
     func allowBackup(to path: String, bytes: UInt64) { backup = (path, bytes) }
 
@@ -333,11 +346,11 @@ extension MemoryHost {
     }
 
     func throttles(task: String?) -> [ThrottleStatus] {
-        debts.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
+        throttled.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
     }
 
-    func forgive(task: String) -> ThrottleStatus {
-        debts.removeValue(forKey: task) ?? ThrottleStatus(task: task, points: 0, level: 0)
+    func clearThrottle(task: String) -> ThrottleStatus {
+        throttled.removeValue(forKey: task) ?? ThrottleStatus(task: task)
     }
 
     func uses(task: String?) -> [UseStatus] {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCommand
+import BghostControl
+import BghostCore
+import BghostRecords
+import BghostTestSupport
+import Testing
+
+/// How commands fail: one answer for one fault, the same for people and for scripts.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct FailureTests {
+    @Test func `A name that is no task's gets one answer from every command`() async throws {
+        try await Serving.with { serving in
+            for command in [
+                ["status"], ["logs"], ["why"], ["runs"], ["pending"], ["dead"], ["throttle"],
+                ["uses"], ["throttle", "clear"], ["cancel"],
+            ] {
+                let result = try await Bghost.run(
+                    command + ["nosuch", "--control", serving.socketPath]
+                )
+                #expect(result.exitCode == 4, "\(command)")
+                #expect(
+                    result.error == """
+                        error[BG4013]: there is no task `nosuch`
+                          fix: `bghost status` lists them
+
+                        """,
+                    "\(command)"
+                )
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["status", "com.acme.strom"], "BG4013", "did you mean `com.acme.storm`?", Int32(4)),
+        (["why", "com.acme.strom"], "BG4013", "did you mean `com.acme.storm`?", 4),
+        (["logs", "com.acme.strom"], "BG4013", "did you mean `com.acme.storm`?", 4),
+        (["show", "7Z"], "BG4010", "bghost runs lists them", 4),
+        (["trigger", "com.acme.draining"], "BG4001", "", 75),
+    ])
+    func `With --json a failure is JSON on stdout`(
+        arguments: [String],
+        code: String,
+        fix: String,
+        status: Int32
+    ) async throws {
+        try await Serving.with { serving in
+            let result = try await Bghost.run(
+                arguments + ["--json", "--control", serving.socketPath]
+            )
+            #expect(result.exitCode == status)
+            let json = try JSONReader.parse(result.output)
+            #expect(json["schema"]?.string == "bghost.error/1")
+            #expect(json["error"]?["code"]?.string == code)
+            #expect(json["error"]?["fix"]?.string == fix)
+            #expect(json["error"]?["exit"]?.int64 == Int64(status))
+            // The text form says the same.
+            let message = try #require(json["error"]?["message"]?.string)
+            #expect(result.error.contains("error[\(code)]: \(message)\n"))
+            #expect(result.error.contains(fix))
+        }
+    }
+
+    @Test func `Without a daemon too, and for a command line that cannot be read`() async throws {
+        let absent = try await Bghost.run(["status", "--json", "--control", "/nonexistent/c"])
+        #expect(absent.exitCode == 3)
+        let fault = try JSONReader.parse(absent.output)["error"]
+        #expect(fault?["code"]?.string == "BG2101")
+        #expect(fault?["fix"]?.string == "start it with: bghost --config tasks.json")
+
+        let wrong = try await Bghost.run(["runs", "--json", "--limit", "0"])
+        #expect(wrong.exitCode == 64)
+        let usage = try JSONReader.parse(wrong.output)["error"]
+        #expect(usage?["message"]?.string?.contains("--limit must be from 1") == true)
+        #expect(usage?["fix"]?.string?.contains("Usage: bghost runs") == true)
+    }
+
+    @Test func `The API's failures have a schema`() async throws {
+        var writer = JSONWriter()
+        writer.value(ControlFault(.noSuchTask, "m", fix: "f"))
+        let json = try JSONReader.parse(writer.text)
+        #expect(json["schema"]?.string == Schema.error)
+        #expect(ControlFault(json: json) == ControlFault(.noSuchTask, "m", fix: "f"))
+    }
+
+    @Test func `The texts of codes about sockets name the limit that holds`() {
+        let limit = "\(SocketPath.bytesMax) bytes"
+        for code in ["BG1040", "BG2106"] {
+            #expect(ErrorCatalog.explanation(of: code)?.contains(limit) == true, "\(code)")
+        }
+    }
+
+    @Test func `BGHOST_CONTROL is found with a manifest too`() async throws {
+        let folder = try TemporaryDirectory()
+        let manifest = try folder.write(#"{"version": 1}"#, to: "tasks.json")
+        let named = try folder.write(
+            #"{"version": 1, "host": {"control": "unix:/nonexistent/named"}}"#,
+            to: "named.json"
+        )
+        try await Serving.with { serving in
+            let environment = ["BGHOST_CONTROL=\(serving.socketPath)"]
+            for file in [manifest, named] {
+                let result = try await Bghost.run(
+                    ["pending", "-c", file],
+                    environment: environment
+                )
+                #expect(result.exitCode == 0, "\(result.error)")
+            }
+            let other = try await Bghost.run(
+                ["pending", "-c", manifest, "--control", "/nonexistent/c"],
+                environment: environment
+            )
+            #expect(other.exitCode == 3)
+        }
+    }
+
+    @Test func `A missing manifest is missing input`() async throws {
+        for command in [["status"], ["check"], ["plan"], ["doctor"], []] {
+            let result = try await Bghost.run(command + ["-c", "/nonexistent/tasks.json"])
+            #expect(result.exitCode == 66, "\(command) \(result.error)")
+            #expect((result.error + result.output).contains("BG1001"), "\(command)")
+        }
+    }
+}
