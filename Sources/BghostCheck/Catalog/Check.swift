@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One question to a plugin.
+/// One check of a plugin.
 package struct Check: Sendable {
-    /// What it is asked of.
+    /// The subject of a check.
     package enum Scope: Equatable, Sendable {
-        /// The file: nothing of it is run.
+        /// The file, without running any of its code.
         case file
         case plugin
         /// Each handler.
         case handler
     }
 
-    /// A short name that never changes, for `--check`, scripts and JSON.
+    /// A short, stable name for `--check`, scripts and JSON.
     package let id: String
-    /// What holds if it passes.
+    /// The rule that holds if the check passes.
     package let title: String
-    /// The strictness from which on it is made, 1 to 10.
+    /// The lowest strictness that includes the check, 1 to 10.
     package let level: Int
     package let scope: Scope
-    /// Checks without which this one means nothing.
+    /// The checks that must have passed before this one.
     package let needs: [String]
-    /// How long it may take besides the runtimes and graces of `runs` runs one after the other.
+    /// The time limit, besides the runtimes and graces of `runs` consecutive runs.
     let seconds: Int
     let runs: Int
-    /// Whether two processes make it together, at the same time.
+    /// Whether two processes perform the check together.
     let isForTwo: Bool
+    /// How often a check that measures is repeated before its finding is believed: other processes
+    /// on the same core can double the processor time that a piece of work takes.
+    let attempts: Int
     let body: @Sendable (Stage) throws(Finding) -> Void
 
     init(
@@ -36,6 +39,7 @@ package struct Check: Sendable {
         seconds: Int = 10,
         runs: Int = 2,
         isForTwo: Bool = false,
+        attempts: Int = 1,
         body: @escaping @Sendable (Stage) throws(Finding) -> Void
     ) {
         self.id = id
@@ -46,14 +50,15 @@ package struct Check: Sendable {
         self.seconds = seconds
         self.runs = runs
         self.isForTwo = isForTwo
+        self.attempts = attempts
         self.body = body
     }
 }
 
-/// All checks, each behind those that it needs.
+/// All checks, each after those that it needs.
 package enum CheckCatalog {
     package static let strictnessMax = 10
-    /// What a plugin must hold to run inside the daemon.
+    /// The strictness that a plugin must satisfy to run inside the daemon.
     package static let strictnessUsual = 5
 
     package static let checks: [Check] =
@@ -61,6 +66,6 @@ package enum CheckCatalog {
         + StopChecks.all + ProcessChecks.all + ClosingChecks.all + HostChecks.all
         + InputChecks.all + MemoryChecks.all + LeakChecks.all
 
-    /// The check of a name.
+    /// The check with a name.
     package static func check(_ id: String) -> Check? { checks.first { $0.id == id } }
 }

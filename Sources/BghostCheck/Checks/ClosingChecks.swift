@@ -4,7 +4,7 @@ internal import BghostPlugin
 internal import CBghost
 internal import Glibc
 
-/// The end of the plugin, which is not the end of the process.
+/// The end of the plugin in a process that continues.
 enum ClosingChecks {
     static let all = [
         Check(
@@ -18,7 +18,7 @@ enum ClosingChecks {
         ),
         Check(
             "after-close",
-            "it calls nobody after close()",
+            "it calls no host function after close()",
             level: 6,
             .plugin,
             needs: ["open", "run"],
@@ -27,7 +27,7 @@ enum ClosingChecks {
             let subject = try stage.subject()
             try subject.carryEach()
             guard subject.close() else { throw Finding.skipped("close() did not come back") }
-            // A thread that was left running needs a moment to call.
+            // A thread that was left running needs a moment before it calls the host.
             guard settles(within: 400, { !HostWatch.seen.afterClose.isEmpty }) else { return }
             let name = HostWatch.seen.afterClose.sorted().first ?? ""
             throw Finding.failed(
@@ -37,7 +37,7 @@ enum ClosingChecks {
         },
         Check(
             "thread-exit",
-            "it calls nobody when a thread ends after close()",
+            "it calls no host function when a thread ends after close()",
             level: 6,
             .plugin,
             needs: ["after-close"],
@@ -46,7 +46,7 @@ enum ClosingChecks {
         ),
         Check(
             "at-exit",
-            "its exit handlers call nobody, and return within 2 s",
+            "its exit handlers call no host function, and return within 2 s",
             level: 6,
             .plugin,
             needs: ["close"],
@@ -66,7 +66,7 @@ enum ClosingChecks {
 
     private static func close(_ stage: Stage) throws(Finding) {
         let runtime = try stage.image().note?.runtime
-        // The first opening may bring up what stays: pools of a language, caches of libc.
+        // The first opening may create lasting state: a language's thread pool, caches of libc.
         let warm = try stage.subject()
         try warm.carryEach()
         _ = warm.close()
@@ -79,7 +79,7 @@ enum ClosingChecks {
                 fix: "no run is left by then: tell your threads to end, and join them"
             )
         }
-        // Swift's pool of threads belongs to no plugin, and has one for each processor.
+        // Swift's thread pool belongs to no plugin, and has one thread per processor.
         let tolerated = runtime == "swift" ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 2 : 0
         guard settles(within: 1000, { ProcessPicture.foreignThreads().count <= tolerated }) else {
             let threads = ProcessPicture.foreignThreads()
@@ -93,9 +93,13 @@ enum ClosingChecks {
         var left = ProcessPicture.descriptors().filter {
             !descriptors.contains($0.key) && $0.value != "anon_inode:[eventfd]"
         }
-        // Of that pool too: one for each clock, made with the first sleep that waits on it.
+        // Swift's pool also keeps one timer descriptor per clock, created by the first sleep on
+        // that clock.
         let timers = left.filter { $0.value == "anon_inode:[timerfd]" }
         if runtime == "swift", timers.count <= 3 { for timer in timers { left[timer.key] = nil } }
+        // Its manager waits on one epoll descriptor, created when a clock is first slept on.
+        let polls = left.filter { $0.value == "anon_inode:[eventpoll]" }
+        if runtime == "swift", polls.count == 1 { for poll in polls { left[poll.key] = nil } }
         guard let first = left.sorted(by: { $0.key < $1.key }).first else { return }
         throw Finding.failed(
             "\(left.count) descriptors stay open after close(), among them \(first.value)",
@@ -105,10 +109,10 @@ enum ClosingChecks {
 
     private static func threadExit(_ stage: Stage) throws(Finding) {
         // A worker's threads end with it, those of other hosts before.
-        let line = Line()
-        var manners = Subject.Manners()
-        manners.starter = line
-        let subject = try stage.subject(manners)
+        let line = try Line.begun()
+        var behavior = Subject.Behavior()
+        behavior.starter = line
+        let subject = try stage.subject(behavior)
         try subject.carryEach()
         guard subject.close() else { throw Finding.skipped("close() did not come back") }
         stage.phase("the end of a thread that had called start(), after close()")
@@ -140,10 +144,10 @@ enum ClosingChecks {
         stage.phase("what it does at exit")
         let calls = HostWatch.seen.afterClose
         let address = UInt(bitPattern: symbol)
-        let time = Line().time(milliseconds: 2000) {
+        let time = try Line.begun().time(milliseconds: 2000) {
             typealias Finalize = @convention(c) (UnsafeMutableRawPointer?) -> Void
             guard let symbol = UnsafeRawPointer(bitPattern: address) else { return }
-            // All that exit() would have run; what comes after it here needs none of that.
+            // This is all that exit() would have run; what remains of the process does not need it.
             unsafeBitCast(symbol, to: Finalize.self)(nil)
         }
         guard time != nil else {
@@ -160,14 +164,14 @@ enum ClosingChecks {
     }
 
     private static func drain(_ stage: Stage) throws(Finding) {
-        var manners = Subject.Manners()
-        manners.mood = .silent
-        let subject = try stage.subject(manners)
+        var behavior = Subject.Behavior()
+        behavior.mood = .silent
+        let subject = try stage.subject(behavior)
         let begun = try subject.begin(0)
         _ = subject.book.end(of: begun.run, milliseconds: 20)
         subject.cancelSoon(begun, why: UInt32(BG_WHY_DRAIN))
         stage.phase("drain()")
-        let line = Line()
+        let line = try Line.begun()
         let runtime = subject.runtime
         guard line.time(milliseconds: 2000, { runtime.drain() }) != nil else {
             throw Finding.failed(

@@ -6,7 +6,7 @@ internal import BghostTrust
 internal import CBghostSystem
 internal import Glibc
 
-/// What can be known without running anything of the plugin.
+/// Checks that run no code of the plugin.
 enum FileChecks {
     static let all = [
         Check("file", "the file is a shared object for this machine", level: 1, .file) {
@@ -14,7 +14,7 @@ enum FileChecks {
             do throws(ImageError) {
                 _ = try PluginImage.inspect(path: stage.order.file)
             } catch {
-                // A damaged note is the next check's matter.
+                // The next check reports a damaged note.
                 guard case .tornNote = error.problem else { throw Finding(error) }
             }
         },
@@ -46,7 +46,7 @@ enum FileChecks {
         },
         Check(
             "libraries",
-            "nobody else can change where it takes its libraries from",
+            "no other user can change where it takes its libraries from",
             level: 3,
             .file,
             needs: ["file", "note"],
@@ -90,11 +90,11 @@ enum FileChecks {
 
     private static func libraries(_ stage: Stage) throws(Finding) {
         for folder in try stage.image().folders {
-            // What is not there could be made by whoever may write beside it.
+            // A missing folder could be created by any user who may write to its parent.
             guard access(folder, F_OK) == 0 else {
                 throw Finding.failed(
-                    "it looks for libraries in \(folder), which is not there: whoever can make that"
-                        + " folder decides what is loaded",
+                    "it looks for libraries in \(folder), which is not there: a user who can create"
+                        + " that folder decides what is loaded",
                     fix: "link it without this -rpath, or with -Wl,-rpath,$ORIGIN"
                 )
             }
@@ -109,8 +109,9 @@ enum FileChecks {
         }
     }
 
-    /// The library of this process that has a name; what the program itself exports differs from build
-    /// to build, and is not looked at.
+    /// The library of this process that defines a name.
+    ///
+    /// The program's own exports differ from build to build, so they are ignored.
     private static func library(of name: String) -> String? {
         guard let address = dlsym(nil, name), let file = bgs_library_of(address) else { return nil }
         let path = String(cString: file)
@@ -124,7 +125,8 @@ enum FileChecks {
         } catch {
             throw Finding(error)
         }
-        // The loader binds to what the process has already, also the plugin's own calls.
+        // The loader binds every reference, including the plugin's own calls, to definitions that
+        // the process already has.
         let clashes = names.filter { name in
             guard !name.hasPrefix("$s"), !name.hasPrefix("_"), !name.hasPrefix("swift_") else {
                 return false

@@ -3,7 +3,7 @@
 internal import BghostLinux
 internal import CBghost
 
-/// Other hosts than today's: poorer, newer, busier, stricter, slower.
+/// Hosts that differ from today's: with fewer functions, newer, busier, stricter, slower.
 enum HostChecks {
     static let all = [
         check(
@@ -63,13 +63,14 @@ enum HostChecks {
             .handler,
             needs: ["run"]
         ) { (stage) throws(Finding) in
-            // Before anything of the plugin is there: threads run where those run that start them.
+            // Do this before the plugin is loaded: a new thread inherits the processors of its
+            // creator.
             guard let processor = ProcessorSet.current, processor.take(thread: 0) else {
                 throw Finding.skipped("this machine does not bind a process to one processor")
             }
             try play(
                 stage,
-                Subject.Manners(),
+                Subject.Behavior(),
                 on: "one processor",
                 fix:
                     "wait with a condition variable or a descriptor and not in a loop, and see that"
@@ -100,28 +101,28 @@ enum HostChecks {
         level: Int,
         _ host: String,
         fix: String,
-        _ change: @escaping @Sendable (inout Subject.Manners) -> Void
+        _ change: @escaping @Sendable (inout Subject.Behavior) -> Void
     ) -> Check {
         Check(id, title, level: level, .handler, needs: ["run"]) { (stage) throws(Finding) in
-            var manners = Subject.Manners()
-            change(&manners)
-            try play(stage, manners, on: host, fix: fix)
+            var behavior = Subject.Behavior()
+            change(&behavior)
+            try play(stage, behavior, on: host, fix: fix)
         }
     }
 
     private static func play(
         _ stage: Stage,
-        _ manners: Subject.Manners,
+        _ behavior: Subject.Behavior,
         on host: String,
         fix: String
     ) throws(Finding) {
         stage.setting = "on " + host
         let subject: Subject
         do throws(Finding) {
-            subject = try stage.subject(manners)
+            subject = try stage.subject(behavior)
         } catch {
-            // To refuse is an answer, of a plugin that cannot do without; not to a newer host.
-            guard manners.isNewer || !error.message.contains("open() answered") else { return }
+            // A plugin may refuse a host without functions that it needs, but not a newer host.
+            guard behavior.isNewer || !error.message.contains("open() answered") else { return }
             throw Finding.failed("on \(host): \(error.message)", fix: fix)
         }
         guard try subject.carry().end == nil else { return }

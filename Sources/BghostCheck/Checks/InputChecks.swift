@@ -3,7 +3,7 @@
 internal import BghostLinux
 internal import CBghost
 
-/// Texts that an operator may write, and that nobody expects.
+/// Unusual texts that an operator may write.
 enum InputChecks {
     static let all = [
         Check(
@@ -15,10 +15,10 @@ enum InputChecks {
         ) { (stage) throws(Finding) in
             var texts = OddText(seed: stage.order.seed, known: stage.order.config)
             for config in texts.texts(12) {
-                var manners = Subject.Manners()
-                manners.config = config
-                // It may refuse: what counts is that it comes back.
-                guard let subject = try? stage.subject(manners) else { continue }
+                var behavior = Subject.Behavior()
+                behavior.config = config
+                // open() may refuse the config; it only has to return.
+                guard let subject = try? stage.subject(behavior) else { continue }
                 guard subject.close() else {
                     throw Finding.skipped("close() did not come back")
                 }
@@ -39,7 +39,7 @@ enum InputChecks {
     private static func parameters(_ stage: Stage) throws(Finding) {
         let subject = try stage.subject()
         var texts = OddText(seed: stage.order.seed, known: stage.order.parameters)
-        // Runs take as long as they take; what is looked at first is the same each time.
+        // Runs may be slow. The first texts are the same each time.
         let limit = Monotonic.now + 10_000_000_000
         for text in texts.texts(28) where Monotonic.now < limit {
             let begun = try subject.begin(parameters: text)

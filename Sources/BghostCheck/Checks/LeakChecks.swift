@@ -5,7 +5,7 @@ internal import BghostPlugin
 internal import CBghostSystem
 internal import Glibc
 
-/// What grows from run to run.
+/// Resources that grow from run to run.
 enum LeakChecks {
     static let all = [
         check(
@@ -55,28 +55,27 @@ enum LeakChecks {
         }
     }
 
-    /// How much more there is for each run of the last batches; `nil` if that is less than so much.
+    /// The growth per run over the last batches; `nil` if it is below `perRun`.
     private static func growth(
         _ stage: Stage,
         _ perRun: Double,
         _ batchesMax: Int,
         _ measure: @Sendable () -> Int
     ) throws(Finding) -> Double? {
-        var manners = Subject.Manners()
-        manners.lanes = 8
-        let subject = try stage.subject(manners)
+        var behavior = Subject.Behavior()
+        behavior.lanes = 8
+        let subject = try stage.subject(behavior)
         let isSerial = try subject.handler().it.flags.contains(.serial)
-        let lanes = isSerial ? 1 : manners.lanes
-        // The first batch brings up what stays.
+        let lanes = isSerial ? 1 : behavior.lanes
+        // The first batch creates lasting state.
         _ = try batch(subject, lanes)
         grantTime(milliseconds: 30)
         var measured = [measure()]
-        // Caches grow in steps, for as long as each thread still fills its own, and then stop; what
-        // leaks goes on growing. A stretch that does not ends the matter, so only a plugin that leaks
-        // takes the time of all.
+        // Caches grow in steps while each thread fills its own, and then stop; a leak continues.
+        // One window without growth ends the check, so only a leaking plugin needs the full time.
         while measured.count <= batchesMax {
             let runs = try batch(subject, lanes)
-            // Threads that are ending do not count.
+            // Give ending threads time to disappear.
             grantTime(milliseconds: 30)
             measured.append(measure())
             guard measured.count > stretch else { continue }
@@ -88,11 +87,12 @@ enum LeakChecks {
         return nil
     }
 
-    /// How many batches are looked at together.
+    /// The number of batches in a window.
     private static let stretch = 5
     private static let runsOfBatch = 64
 
-    /// Makes so many runs that what one leaves is told from what all share; returns how many.
+    /// Performs enough runs to distinguish the growth per run from shared state; returns their
+    /// number.
     private static func batch(_ subject: Subject, _ lanes: Int) throws(Finding) -> Int {
         let end = Monotonic.now + 3_000_000_000
         var count = 0

@@ -5,7 +5,7 @@ internal import CBghost
 internal import CBghostSystem
 internal import Glibc
 
-/// What it does when it is loaded, before anybody asked for anything.
+/// The plugin's behavior while it is loaded, before the first call.
 enum LoadChecks {
     private static let staticFiles = ["entry", "file", "note"]
 
@@ -66,23 +66,25 @@ enum LoadChecks {
             level: 4,
             .plugin,
             needs: ["table"],
+            attempts: 3,
             body: cost
         ),
     ]
 
-    /// Constructors and the entry function, and nothing else.
+    /// Runs the constructors and the entry function, and nothing else.
     private static func loadAndEnter(_ stage: Stage) throws(Finding) {
         let host = table()
         let mapped = try stage.map()
         stage.phase("bghost_plugin_v1()")
         _ = mapped.entry(host)
-        // A thread that was started shows at once; what a constructor's thread does may take a moment.
+        // A new thread is visible at once, but the effects of a constructor's thread may need a
+        // moment.
         grantTime(milliseconds: 20)
     }
 
-    /// The table of a runtime that carries nothing.
+    /// A host table of a runtime without a plugin.
     private static func table() -> UnsafePointer<bg_host> {
-        let options = PluginRuntime.Options(
+        var options = PluginRuntime.Options(
             lanes: 1,
             threadsForBlocking: false,
             isWorker: true,
@@ -90,7 +92,8 @@ enum LoadChecks {
             config: "{}",
             hostVersion: "check"
         )
-        let runtime = PluginRuntime(options: options, voice: RunBook(.prompt, answers: Line()))
+        options.servesMain = true
+        let runtime = PluginRuntime(options: options, events: RunBook(.prompt, answers: Line()))
         return UnsafePointer(runtime.table)
     }
 
@@ -121,8 +124,8 @@ enum LoadChecks {
 
     private static func cost(_ stage: Stage) throws(Finding) {
         let host = table()
-        // Processor time and not the clock's: a busy machine is not the plugin's fault. Nor is the look
-        // at the file, which comes before its loading.
+        // Measure processor time, since a busy machine is not the plugin's fault. Subtract the
+        // inspection of the file, which precedes loading.
         let before = processorTime()
         _ = try stage.image()
         let start = processorTime()
@@ -151,7 +154,7 @@ enum LoadChecks {
     }
 }
 
-/// A text of a plugin's in a message.
+/// A plugin's text, quoted for a message.
 func quoted(_ text: String) -> String {
     "\"" + text.prefix(80).replacing("\n", with: "\\n") + "\""
 }

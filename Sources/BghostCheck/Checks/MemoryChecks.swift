@@ -4,9 +4,10 @@ internal import BghostPlugin
 internal import CBghost
 internal import Glibc
 
-/// Memory of the host's that it may only read, and only for a time; and its own, which must not change.
+/// Memory of the host that the plugin may only read, and only for a limited time; and the plugin's
+/// own tables, which must not change.
 ///
-/// The first two end in a fault, which says where it was.
+/// A violation of the first two causes a fault, which reports its place.
 enum MemoryChecks {
     static let all = [
         Check(
@@ -16,10 +17,10 @@ enum MemoryChecks {
             .handler,
             needs: ["run"]
         ) { (stage) throws(Finding) in
-            var manners = Subject.Manners()
-            manners.guardsTable = true
-            manners.runGuard = .writers
-            _ = try stage.subject(manners).carry()
+            var behavior = Subject.Behavior()
+            behavior.guardsTable = true
+            behavior.runGuard = .writers
+            _ = try stage.subject(behavior).carry()
         },
         Check(
             "late-reads",
@@ -29,12 +30,12 @@ enum MemoryChecks {
             needs: ["run"],
             runs: 4
         ) { (stage) throws(Finding) in
-            var manners = Subject.Manners()
-            manners.runGuard = .lateReaders
-            manners.lanes = 4
-            let subject = try stage.subject(manners)
-            for lane in 0..<manners.lanes { _ = try subject.carryToEnd(lane: lane) }
-            // Threads of its own may still be on their way to it.
+            var behavior = Subject.Behavior()
+            behavior.runGuard = .lateReaders
+            behavior.lanes = 4
+            let subject = try stage.subject(behavior)
+            for lane in 0..<behavior.lanes { _ = try subject.carryToEnd(lane: lane) }
+            // Threads of the plugin may still be about to access it.
             grantTime(milliseconds: 100)
         },
         Check(
@@ -62,7 +63,7 @@ enum MemoryChecks {
         )
     }
 
-    /// The tables have been read in whole before, so they can be read again.
+    /// The reader has read these tables completely before, so they can be read directly.
     private static func bytes(
         _ table: UnsafePointer<bg_plugin>,
         _ handlers: [PluginDescriptor.Handler]

@@ -81,7 +81,7 @@ enum OpeningChecks {
             throw Finding.failed("with another worker of it beside: \(error.message)", fix: fix)
         }
         guard meeting.meet() else { return }
-        // What is serial never has two runs, in whatever processes.
+        // Across all processes, a serial handler has only one run at a time.
         for turn in 0...1 {
             for (index, handler) in (subject.plugin?.handlers ?? []).enumerated()
             where turn == (handler.flags.contains(.serial) ? meeting.place : 0) {

@@ -3,7 +3,7 @@
 internal import CBghost
 internal import Glibc
 
-/// What its runs leave behind in the process, which is not theirs alone.
+/// Changes that runs leave in the process, which other runs share.
 enum ProcessChecks {
     static let all = [
         Check(
@@ -52,7 +52,7 @@ enum ProcessChecks {
         ) { (stage) throws(Finding) in
             let subject = try stage.subject()
             _ = try subject.carryToEnd()
-            // One that is about to end may still be seen.
+            // A process that is about to end may still be visible.
             guard !settles(within: 200, { ProcessPicture.children().isEmpty }) else { return }
             let names = ProcessPicture.children().map { child in
                 SmallFile.text("/proc/\(child)/comm") ?? "?"
@@ -84,7 +84,7 @@ enum ProcessChecks {
         },
     ]
 
-    /// Taken on the thread that calls start().
+    /// Takes a picture on the thread that calls start().
     private static func picture(
         _ subject: Subject,
         _ take: @escaping @Sendable () -> ProcessPicture

@@ -43,8 +43,8 @@ enum RunChecks {
                 throw Finding.failed(end.message, fix: fix)
             }
             let known: [Int32] = [
-                BG_OK, BG_E_FAILED, BG_E_RETRY, BG_E_CANCELLED, BG_E_STALE, BG_E_CLOSED, BG_E_ARG,
-                BG_E_PERM, BG_E_LIMIT, BG_E_SMALL, BG_E_ABSENT,
+                BG_OK, BG_E_FAILED, BG_E_RETRY, BG_E_CANCELLED, BG_E_FINAL, BG_E_STALE,
+                BG_E_CLOSED, BG_E_ARG, BG_E_PERM, BG_E_LIMIT, BG_E_SMALL, BG_E_ABSENT, BG_E_KIND,
             ]
             guard known.contains(end.status) || end.status <= -1000 else {
                 throw Finding.failed(
@@ -133,9 +133,10 @@ enum RunChecks {
         let subject = try stage.subject()
         for _ in 0..<3 {
             let story = try subject.carry()
-            // Who is asked to stop may complete a run from two sides.
+            // After a cancellation, two threads of the plugin may complete the run; that is
+            // permitted.
             guard !story.wasStopped else { continue }
-            // Another thread may still be about to.
+            // Another thread may still be about to do it.
             let isLate = settles(within: 100) { HostWatch.seen.lateCompletions[story.run] != nil }
             guard isLate, let late = HostWatch.seen.lateCompletions[story.run] else { continue }
             throw Finding.failed(
@@ -156,7 +157,7 @@ enum RunChecks {
             throw Finding.skipped("it says that start() may block (BG_TASK_MAY_BLOCK)")
         }
         var best = UInt64.max
-        // The best of three: a busy machine may hold up any one of them.
+        // Take the best of three: a busy machine may delay each of them.
         for _ in 0..<3 {
             let begun = try subject.begin()
             let story = subject.finish(begun)
@@ -173,15 +174,15 @@ enum RunChecks {
     }
 
     private static func overlap(_ stage: Stage) throws(Finding) {
-        var manners = Subject.Manners()
-        manners.lanes = 16
-        let subject = try stage.subject(manners)
+        var behavior = Subject.Behavior()
+        behavior.lanes = 16
+        let subject = try stage.subject(behavior)
         guard try !subject.handler().it.flags.contains(.serial) else {
             throw Finding.skipped("its runs never overlap (BG_TASK_SERIAL)")
         }
         for _ in 0..<2 {
             var begun: [Subject.Begun] = []
-            for lane in 0..<manners.lanes { begun.append(try subject.begin(lane: lane)) }
+            for lane in 0..<behavior.lanes { begun.append(try subject.begin(lane: lane)) }
             let deadline = Monotonic.now + UInt64(stage.order.runtimeMilliseconds) * 1_000_000
             while Monotonic.now < deadline,
                 !begun.allSatisfy({ subject.book.isComplete($0.run) })

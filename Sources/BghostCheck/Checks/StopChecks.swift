@@ -5,7 +5,7 @@ internal import BghostPlugin
 internal import CBghost
 internal import Glibc
 
-/// What it does when it is asked to stop.
+/// The plugin's behavior when a run is cancelled.
 enum StopChecks {
     static let all = [
         Check(
@@ -73,10 +73,10 @@ enum StopChecks {
         ),
     ]
 
-    private static var silent: Subject.Manners {
-        var manners = Subject.Manners()
-        manners.mood = .silent
-        return manners
+    private static var silent: Subject.Behavior {
+        var behavior = Subject.Behavior()
+        behavior.mood = .silent
+        return behavior
     }
 
     private static let tooShort = Finding.skipped(
@@ -84,7 +84,7 @@ enum StopChecks {
         fix: "give it --parameters with which a run takes at least a tenth of a second"
     )
 
-    /// Asks a run to stop so many milliseconds after its beginning; `nil` if it had ended by then.
+    /// Cancels a run so many milliseconds after its start; `nil` if it had already ended.
     private static func stopOnce(
         _ subject: Subject,
         after milliseconds: Int,
@@ -149,8 +149,8 @@ enum StopChecks {
     private static func descriptor(_ stage: Stage) throws(Finding) {
         let subject = try stage.subject(silent)
         let fix = "poll() it, and do nothing else with it"
-        // A run may end by itself just before it is asked to stop, and is then not told: so what is
-        // read counts only if it is read each time.
+        // A run may end by itself just before it is cancelled, and then gets no cancellation. So
+        // the plugin counts as reading the descriptor only if it does so each time.
         for _ in 0..<3 {
             let begun = try subject.begin()
             let isOver = subject.book.end(of: begun.run, milliseconds: 20) != nil
@@ -160,7 +160,8 @@ enum StopChecks {
                 throw Finding.failed("it closes cancel_fd, which is the host's", fix: fix)
             }
             guard !isOver else { return }
-            // A copy shows what is read from the original, also once that is closed.
+            // The copy shows what the plugin reads from the original, even after the original is
+            // closed.
             let copy = fcntl(fd, F_DUPFD_CLOEXEC, 3)
             defer { close(copy) }
             _ = subject.stop(begun, why: UInt32(BG_WHY_USER))

@@ -4,7 +4,7 @@ internal import BghostCore
 internal import BghostPlugin
 internal import CBghost
 
-/// What it hands out.
+/// The table that the plugin returns.
 enum TableChecks {
     static let all = [
         Check("table", "its table is complete and right", level: 1, .plugin, needs: ["load"]) {
@@ -30,12 +30,12 @@ enum TableChecks {
             .plugin,
             needs: ["table"]
         ) { (stage) throws(Finding) in
-            let subject = Subject(stage, Subject.Manners())
+            let subject = Subject(stage, Subject.Behavior())
             let mapped = try stage.map()
             stage.phase("bghost_plugin_v1()")
             let first = mapped.entry(subject.table)
             let second = mapped.entry(subject.table)
-            let other = mapped.entry(Subject(stage, Subject.Manners()).table)
+            let other = mapped.entry(Subject(stage, Subject.Behavior()).table)
             guard first == second, first == other else {
                 throw Finding.failed(
                     "bghost_plugin_v1() answers another table when it is called again",
@@ -70,11 +70,11 @@ enum TableChecks {
         },
     ]
 
-    /// The table as the host reads it, and where it lies.
+    /// The checked table, and the subject that supplied the host table.
     static func descriptor(_ stage: Stage) throws(Finding) -> (
         it: PluginDescriptor, subject: Subject
     ) {
-        let subject = Subject(stage, Subject.Manners())
+        let subject = Subject(stage, Subject.Behavior())
         let mapped = try stage.map()
         stage.phase("bghost_plugin_v1()")
         do throws(PluginRefusal) {

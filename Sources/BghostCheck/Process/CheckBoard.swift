@@ -3,16 +3,16 @@
 internal import BghostLinux
 internal import Glibc
 
-/// Which checks have been made, are being made, and can be made next.
+/// The state of all checks: which are done, in progress, or ready.
 ///
 /// Any thread may use it.
 final class CheckBoard: @unchecked Sendable {
-    // @unchecked: all that changes is guarded by `lock`.
+    // @unchecked: `lock` protects all mutable state.
 
-    /// One check of the plugin or of one handler.
+    /// One check, of the plugin or of one handler.
     struct Unit {
         let check: Check
-        /// `nil` for the plugin as a whole, and for a check of handlers as long as they are not known.
+        /// `nil` for a check of the whole plugin, and for a check of handlers until they are known.
         let handler: String?
         fileprivate var isTaken = false
         fileprivate var result: CheckResult?
@@ -56,7 +56,7 @@ final class CheckBoard: @unchecked Sendable {
     var plugin: CheckedPlugin? { locked { known } }
     var error: SystemError? { locked { failure } }
 
-    /// A check to be made now; waits for one, and answers `nil` once there will be none.
+    /// Waits for a check that is ready and returns it; `nil` once no checks remain.
     func next() -> Unit? {
         locked {
             while failure == nil {
@@ -73,7 +73,7 @@ final class CheckBoard: @unchecked Sendable {
         }
     }
 
-    /// Takes down what came of a check.
+    /// Records the outcome of a check.
     func finish(_ unit: Unit, _ outcome: Result<(CheckResult, CheckedPlugin?), SystemError>) {
         locked {
             switch outcome {
@@ -90,8 +90,9 @@ final class CheckBoard: @unchecked Sendable {
         }
     }
 
-    /// The results behind the first so many, as far as all before them are there; waits for some, and
-    /// answers `nil` once there will be none.
+    /// The results after the first `count`, as far as all results before them exist.
+    ///
+    /// Waits for some; returns `nil` once there are no more.
     func results(after count: Int) -> [CheckResult]? {
         locked {
             while failure == nil {
@@ -104,9 +105,9 @@ final class CheckBoard: @unchecked Sendable {
         }
     }
 
-    // MARK: Under the lock
+    // MARK: With the lock held
 
-    /// Checks of handlers stand for each of them from now on.
+    /// Replaces each check of handlers by one check per handler.
     private func take(_ plugin: CheckedPlugin) {
         known = plugin
         let names = plugin.handlers.map(\.name).filter { onlyHandler == nil || onlyHandler == $0 }
@@ -128,7 +129,7 @@ final class CheckBoard: @unchecked Sendable {
             && needed(by: unit).allSatisfy { $0.result != nil }
     }
 
-    /// Gives up what can come to nothing, and what needs that in turn, wherever it stands.
+    /// Skips every check that cannot be performed, and then the checks that need a skipped one.
     private func skip() {
         var isChanged = true
         while isChanged {
@@ -144,7 +145,7 @@ final class CheckBoard: @unchecked Sendable {
                 result.isForWantOfOthers = true
                 units[index].result = result
                 isChanged = true
-                // Whoever waits for results must learn of those that nobody makes.
+                // Threads that wait for results must also receive those of skipped checks.
                 pthread_cond_broadcast(changed)
             }
         }

@@ -4,11 +4,11 @@ internal import BghostLinux
 internal import Glibc
 internal import Synchronization
 
-/// A process that makes one check, from its start until nothing of it is left.
+/// A process that performs one check, from its start until it and all its descendants are gone.
 struct CheckChild {
-    /// What was learnt of it.
+    /// What the parent process observed.
     struct Account {
-        /// The verdict that it gave; `nil` if it gave none.
+        /// The verdict of the process; `nil` if it reported none.
         var verdict: Finding??
         var plugin: CheckedPlugin?
         var phase = ""
@@ -16,21 +16,21 @@ struct CheckChild {
         var exit: ProcessExit?
         var isOverdue = false
         var isTooLarge = false
-        /// The beginning of what was written to stdout and stderr.
+        /// The beginning of its output on stdout and stderr.
         var output = ""
         var milliseconds: UInt64 = 0
     }
 
-    /// The children that are being waited for.
+    /// The children that a thread waits for.
     ///
-    /// Others are orphans of theirs.
+    /// Any other child is an orphan of one of them.
     private static let known = Mutex<Set<Int32>>([])
 
-    /// Runs it.
+    /// Runs the process.
     ///
     /// - Parameters:
     ///   - program: the path of this program.
-    ///   - meeting: its end of the way to the other of two processes, which is taken over.
+    ///   - meeting: this process's end of the socket between two processes; it is closed here.
     static func run(
         _ order: CheckOrder,
         program: String,
@@ -38,7 +38,8 @@ struct CheckChild {
         within milliseconds: UInt64,
         memoryBytes: UInt64
     ) throws(SystemError) -> Account {
-        // Only the child holds it open then: its end is the end of the meeting.
+        // Close the meeting's descriptor here: only the child then holds it open, and its end
+        // closes the meeting.
         var given = [meeting].compactMap { $0 }
         defer { for fd in given { close(fd) } }
         let report = try Pipe.make()
@@ -92,13 +93,13 @@ struct CheckChild {
         _ program: String,
         _ descriptors: [Int32]
     ) throws(SystemError) -> Spawner.Spawned {
-        // Under the lock: who looks for orphans meanwhile must not find this one among them.
+        // Hold the lock, so that a concurrent search for orphans does not find this child.
         try known.withLock { (known) throws(SystemError) in
             let spawned = try Spawner.spawnHere(
                 Spawner.Order(
                     path: program,
                     arguments: ["bghost", CheckProcess.word, String(getpid()), order.text],
-                    // As a worker's.
+                    // The environment of a worker.
                     environment: [
                         "LANG=C.UTF-8", "MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no",
                     ],
@@ -110,9 +111,9 @@ struct CheckChild {
         }
     }
 
-    /// Kills what left its check's process group and came to this process.
+    /// Kills processes that left their check's process group and became children of this process.
     ///
-    /// The dead take a moment to die, and their children come then.
+    /// Killed processes take a moment to end, and their own children then follow.
     private static func endOrphans() {
         for _ in 0..<200 {
             let isClean = known.withLock { known in
@@ -129,17 +130,18 @@ struct CheckChild {
     }
 }
 
-/// Reads what a checking process says.
+/// Reads the output of a checking process.
 private struct Reader {
     var report: ChildOutput
     var output: ChildOutput
 
-    /// Why reading stops.
+    /// Why reading ended.
     enum Halt { case ended, overdue, tooLarge }
 
-    /// Reads until it has ended, or its time is over, or it has taken too much memory.
+    /// Reads until the process has ended, has exceeded its time, or uses too much memory.
     ///
-    /// That is resident memory: of address space, sanitizers take more than there is.
+    /// The limit applies to resident memory: sanitizers reserve more address space than the machine
+    /// has.
     mutating func wait(
         for child: ChildProcess,
         until deadline: UInt64,
@@ -162,6 +164,7 @@ private struct Reader {
                     revents: 0
                 ),
             ]
+            // If it was interrupted or timed out, the loop checks everything again.
             _ = poll(&wanted, 3, Int32(clamping: min(50, (deadline - now) / 1_000_000 + 1)))
             if wanted[1].revents != 0 { report.read() }
             if wanted[2].revents != 0 { output.read() }
@@ -169,7 +172,8 @@ private struct Reader {
         }
     }
 
-    /// What is in the pipes when it has ended; what its own children still write is not waited for.
+    /// Reads the rest of the pipes after the process has ended, without waiting for its own
+    /// children.
     mutating func readRest() {
         report.read()
         output.read()

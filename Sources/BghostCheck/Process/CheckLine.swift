@@ -3,16 +3,16 @@
 internal import BghostCore
 internal import Glibc
 
-/// A line that a checking process sends to whoever started it: a letter and a text.
+/// A line that a checking process sends to its parent: a letter and a text.
 ///
-/// The plugin lives in that process, so whoever reads believes nothing of it but its verdict.
+/// The plugin runs in that process, so the parent trusts none of these lines except the verdict.
 enum CheckLine: Equatable {
-    /// Where it is: the last one before its death is where it died.
+    /// The current phase: the last one before the process dies shows where it died.
     case phase(String)
-    /// A signal came from an access to memory, in a region of this name or "".
+    /// A signal from a memory access, in the named region or "".
     case fault(signal: Int32, region: String)
     case plugin(CheckedPlugin)
-    /// The end.
+    /// The final result.
     case verdict(Finding?)
 
     static let bytesMax = 256 << 10
@@ -59,7 +59,7 @@ enum CheckLine: Equatable {
         return writer.text
     }
 
-    /// Reads a line; `nil` for what is none.
+    /// Parses a line; `nil` if it is invalid.
     init?(_ line: ArraySlice<UInt8>) {
         guard let letter = line.first else { return nil }
         let rest = Array(line.dropFirst())
@@ -69,6 +69,7 @@ enum CheckLine: Equatable {
             self = .fault(signal: signal, region: words.count > 1 ? String(words[1]) : "")
             return
         }
+        // The plugin may have written the line; an invalid line is not a finding.
         guard let node = try? JSONReader.parse(rest, dialect: .strict) else { return nil }
         switch letter {
         case UInt8(ascii: "P"):

@@ -2,12 +2,12 @@
 
 internal import BghostCore
 
-/// What a process that makes one check is told, as the text of its one argument.
+/// The instructions for a process that performs one check, passed as the text of its only argument.
 struct CheckOrder: Equatable, Sendable {
-    /// Absolute.
+    /// Absolute path.
     var file: String
     var check: String
-    /// `nil` for a check of the plugin as a whole.
+    /// `nil` for a check of the whole plugin.
     var handler: String?
     /// A JSON object for each run.
     var parameters: String
@@ -16,9 +16,9 @@ struct CheckOrder: Equatable, Sendable {
     var seed: UInt64
     var runtimeMilliseconds: UInt32
     var graceMilliseconds: UInt32
-    /// Absolute, and empty but for what the other of two processes puts there.
+    /// Absolute path; the folder is empty except for files of the other of two processes.
     var dataDirectory: String
-    /// Which of two processes that make the check together this is for; `nil` if it is made by one.
+    /// Which of two processes this is for; `nil` if one process performs the check.
     var place: Int?
 
     var text: String {
@@ -60,8 +60,9 @@ struct CheckOrder: Equatable, Sendable {
         self.dataDirectory = dataDirectory
     }
 
-    /// Reads what `text` has written; `nil` for anything else.
+    /// Parses the result of `text`; `nil` for any other text.
     init?(text: String) {
+        // The caller ends the process with a status that reports the error.
         guard let node = try? JSONReader.parse(Array(text.utf8), dialect: .strict),
             let file = node["file"]?.string, let check = node["check"]?.string,
             let parameters = node["parameters"]?.string, let config = node["config"]?.string,

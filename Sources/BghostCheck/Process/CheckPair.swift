@@ -3,13 +3,14 @@
 internal import BghostLinux
 internal import Glibc
 
-/// Two processes that make one check together, with one data directory.
+/// Two processes that perform one check together, with one data directory.
 enum CheckPair {
     typealias Account = Result<CheckChild.Account, SystemError>
-    /// Runs one, for its order and its end of the meeting, whose descriptor it takes over.
+    /// Runs one process with its order and its end of the meeting's socket, whose descriptor it
+    /// closes.
     typealias Child = @Sendable (CheckOrder, Int32?) -> Account
 
-    /// Runs both.
+    /// Runs both processes.
     static func run(
         _ order: CheckOrder,
         _ child: @escaping Child
@@ -22,7 +23,7 @@ enum CheckPair {
         return [try first.get(), try end(second)]
     }
 
-    /// Makes one end of the check in this process, and the other one in a child.
+    /// Performs one part of the check in this process, and the other in a child.
     static func runHere(
         _ order: CheckOrder,
         _ child: @escaping Child,
@@ -43,8 +44,13 @@ enum CheckPair {
         var order = order
         order.place = 1
         let later = Later<Account>()
-        // A child dies with the thread that started it, which this one outlives.
+        // A child dies with the thread that started it; this thread lives longer than the child.
         let line = Line()
+        guard line.begin() else {
+            close(descriptor)
+            later.bring(.failure(SystemError("start a thread for a check", code: EAGAIN)))
+            return later
+        }
         line.perform { [order] in
             later.bring(child(order, descriptor))
             line.end()
@@ -53,7 +59,7 @@ enum CheckPair {
     }
 
     private static func end(_ later: Later<Account>) throws(SystemError) -> CheckChild.Account {
-        // A child has its own time, which is far less.
+        // A child has its own, far shorter time limit.
         guard let result = later.wait(milliseconds: .max) else {
             throw SystemError("wait for a process", code: ETIMEDOUT)
         }

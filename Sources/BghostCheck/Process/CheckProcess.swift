@@ -3,20 +3,20 @@
 internal import BghostLinux
 internal import Glibc
 
-/// The process that makes one check.
+/// The process that performs one check.
 ///
-/// It is the program itself, started again, and ends with the check whatever the plugin does to it.
+/// It runs the same program again, and ends with the check whatever the plugin does to it.
 package enum CheckProcess {
-    /// The first argument of such a process; the second is the starter's pid, the third the order.
+    /// The first argument of such a process; the second is the parent's pid, the third the order.
     static let word = "plugin-check-process"
     static let reportDescriptor: Int32 = 3
-    /// Of one of two processes.
+    /// The descriptor of the meeting's socket, if two processes perform the check.
     private static let meetingDescriptor: Int32 = 4
 
-    /// Makes the check that the command line orders, and ends the process; returns at once if it
-    /// orders none.
+    /// If the command line orders a check, performs it and ends the process; otherwise returns at
+    /// once.
     ///
-    /// Call it on the main thread, before anything else has started threads.
+    /// Call it on the main thread before other threads are started.
     package static func runIfOrdered() {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, arguments[1] == word else { return }
@@ -25,7 +25,8 @@ package enum CheckProcess {
         else { _exit(64) }
         let last = order.place == nil ? reportDescriptor : meetingDescriptor
         WorkerTether.attach(parent: parent, descriptors: last + 1)
-        // What the plugin starts must not hold these open.
+        // The plugin's child processes must not keep these open. fcntl cannot fail for open
+        // descriptors, and the tether has just kept these open.
         for fd in reportDescriptor...last { _ = fcntl(fd, F_SETFD, FD_CLOEXEC) }
         WorkerLimitSetting.apply(
             addressSpaceBytes: 0,
@@ -36,41 +37,43 @@ package enum CheckProcess {
         var unlimited = rlimit(rlim_cur: fileBytesMax, rlim_max: fileBytesMax)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &unlimited)
         setenv("HOME", order.dataDirectory, 1)
+        setenv("BGHOST_DATA_DIRECTORY", order.dataDirectory, 1)
         setenv("TMPDIR", order.dataDirectory, 1)
-        let report = CheckVoice(descriptor: reportDescriptor)
+        let reporter = CheckReporter(descriptor: reportDescriptor)
         let meeting = order.place.map { place in
-            // Who waits gives up before its own time is over: the other one is to be found.
+            // A waiting process stops before its own time limit, so that the other process is
+            // blamed.
             Meeting(
                 place: place,
                 descriptor: meetingDescriptor,
                 until: Monotonic.now + (allowance(of: check, order) - 3000) * 1_000_000
             )
         }
-        report.say(.verdict(make(check, order, report, meeting)))
-        // No atexit handler and no destructor of the plugin's, as in a worker.
+        reporter.report(.verdict(make(check, order, reporter, meeting)))
+        // Run no atexit handler and no destructor of the plugin, as in a worker.
         _exit(0)
     }
 
     private static let fileBytesMax: rlim_t = 256 << 20
 
-    /// Makes a check in this process.
+    /// Performs a check in this process.
     ///
-    /// - Returns: what was found; `nil` if it passed.
+    /// - Returns: the finding; `nil` if the check passed.
     static func make(
         _ check: Check,
         _ order: CheckOrder,
-        _ voice: CheckVoice,
+        _ reporter: CheckReporter,
         _ meeting: Meeting? = nil
     ) -> Finding? {
         do throws(Finding) {
-            try check.body(Stage(order, voice, meeting))
+            try check.body(Stage(order, reporter, meeting))
             return nil
         } catch {
             return error
         }
     }
 
-    /// The most milliseconds that a check may take.
+    /// The time limit of a check, milliseconds.
     static func allowance(of check: Check, _ order: CheckOrder) -> UInt64 {
         UInt64(check.seconds) * 1000
             + UInt64(check.runs)
@@ -78,13 +81,15 @@ package enum CheckProcess {
     }
 }
 
-/// The way from a check to whoever ordered it.
-struct CheckVoice: Sendable {
-    /// `nil` where nobody listens.
+/// The connection from a check to its parent process.
+struct CheckReporter: Sendable {
+    /// `nil` if the check runs without a parent.
     let descriptor: Int32?
 
-    /// Sends a line; what is told is lost if the plugin has closed the descriptor.
-    func say(_ line: CheckLine) {
+    /// Sends a line.
+    ///
+    /// The line is lost if the plugin has closed the descriptor.
+    func report(_ line: CheckLine) {
         guard let descriptor else { return }
         var bytes = Array((line.text + "\n").utf8)[...]
         while !bytes.isEmpty {

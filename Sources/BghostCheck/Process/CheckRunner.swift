@@ -3,16 +3,16 @@
 package import BghostLinux
 internal import Glibc
 
-/// Makes checks of one plugin, each in a process of its own.
+/// Performs the checks of one plugin, each in its own process.
 package struct CheckRunner: Sendable {
-    /// What is to be checked, and how.
+    /// The plugin to check, and the settings.
     package struct Options: Sendable {
-        /// Absolute.
+        /// Absolute path.
         package var file: String
         package var strictness = CheckCatalog.strictnessUsual
-        /// Only these and what they need; empty is all.
+        /// Perform only these checks and those that they need; empty means all.
         package var checks: [String] = []
-        /// Only this handler; `nil` is each.
+        /// Check only this handler; `nil` means all.
         package var handler: String?
         /// A JSON object for each run.
         package var parameters = "{}"
@@ -21,7 +21,7 @@ package struct CheckRunner: Sendable {
         package var seed: UInt64
         package var runtimeMilliseconds: UInt32 = 2000
         package var graceMilliseconds: UInt32 = 1000
-        /// The resident memory that a check may take.
+        /// The resident memory limit of a check.
         package var memoryMebibytes: UInt64 = 1024
 
         package init(file: String, seed: UInt64) {
@@ -36,7 +36,7 @@ package struct CheckRunner: Sendable {
     package init(_ options: Options) {
         self.options = options
         var names = Set(options.checks)
-        // Each stands behind what it needs.
+        // Reverse order, since each check comes after those that it needs.
         for check in CheckCatalog.checks.reversed() where names.contains(check.id) {
             names.formUnion(check.needs)
         }
@@ -45,23 +45,32 @@ package struct CheckRunner: Sendable {
         }
     }
 
-    /// Makes them, and tells each result as it comes.
+    /// Performs the checks, and passes on each result as it arrives.
     ///
-    /// The calling thread must live on until it returns; nothing of the plugin runs in this process.
+    /// The calling thread must not end before this returns. No plugin code runs in this process.
     package func run(_ told: (CheckResult) -> Void) throws(SystemError) -> CheckReport {
-        // What a plugin starts comes to this process when its own parent has ended.
+        // Processes that a plugin started become children of this process when their own parent has
+        // ended.
         Orphan.adopt()
         let program = try programPath()
         let board = CheckBoard(wanted, handler: options.handler)
-        // They wait more than they compute.
-        for _ in 0..<4 {
+        // They wait more than they compute. Fewer do too, where the machine has no more threads.
+        let lines = (0..<4).map { _ in Line() }.filter { $0.begin() }
+        guard !lines.isEmpty else {
+            throw SystemError("start a thread for the checks", code: EAGAIN)
+        }
+        for line in lines {
             // A thread that lives until all is done: a child dies with the thread that started it.
-            Line().perform {
+            line.perform {
                 while let unit = board.next() {
                     board.finish(
                         unit,
                         Result { () throws(SystemError) in
-                            try make(unit.check, unit.handler, program)
+                            var made = try make(unit.check, unit.handler, program)
+                            for _ in 1..<unit.check.attempts where made.0.verdict == .warned {
+                                made = try make(unit.check, unit.handler, program)
+                            }
+                            return made
                         }
                     )
                 }
@@ -82,7 +91,7 @@ package struct CheckRunner: Sendable {
         )
     }
 
-    /// The path by which this program can be started again.
+    /// The path of this program, to start it again.
     private func programPath() throws(SystemError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -103,7 +112,7 @@ package struct CheckRunner: Sendable {
             check.isForTwo
             ? try CheckPair.run(order, child) : [try child(order, nil).get()]
         let told = accounts.map { ($0, $0.finding(of: check, options.memoryMebibytes)) }
-        // Of two, the one that has something to say.
+        // Of two processes, report the one with a finding.
         let (account, finding) = told.first { $0.1 != nil } ?? told[0]
         var result = CheckResult(of: check, handler: handler, finding)
         result.milliseconds = account.milliseconds
@@ -111,7 +120,7 @@ package struct CheckRunner: Sendable {
         return (result, account.plugin)
     }
 
-    /// Runs a process for an order and its end of a meeting, if there is one.
+    /// Runs a process with an order and, if there is one, its end of a meeting.
     private func child(
         _ check: Check,
         _ program: String
@@ -144,19 +153,19 @@ package struct CheckRunner: Sendable {
         )
     }
 
-    /// Makes one check in this process, for a debugger.
+    /// Performs one check in this process, for a debugger.
     ///
-    /// - Returns: what was found; `nil` if it passed.
+    /// - Returns: the finding; `nil` if the check passed.
     package func runHere(_ check: Check) throws(SystemError) -> Finding? {
         let folder = try DataFolder()
         defer { folder.remove() }
         let order = order(check, options.handler, folder.path)
-        let voice = CheckVoice(descriptor: nil)
-        guard check.isForTwo else { return CheckProcess.make(check, order, voice) }
+        let reporter = CheckReporter(descriptor: nil)
+        guard check.isForTwo else { return CheckProcess.make(check, order, reporter) }
         let (here, account) = try CheckPair.runHere(
             order,
             child(check, try programPath())
-        ) { CheckProcess.make(check, order, voice, $0) }
+        ) { CheckProcess.make(check, order, reporter, $0) }
         return here ?? account.finding(of: check, options.memoryMebibytes)
     }
 }

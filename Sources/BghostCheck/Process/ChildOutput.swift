@@ -2,20 +2,21 @@
 
 internal import Glibc
 
-/// What comes out of a pipe, of which only the beginning is kept.
+/// The output of a pipe, of which only the beginning is kept.
 struct ChildOutput {
     let descriptor: Int32
     private let bytesMax: Int
     private(set) var bytes: [UInt8] = []
     private(set) var isAtEnd = false
 
-    /// Takes the descriptor over, which must not wait.
+    /// Takes ownership of a non-blocking descriptor.
     init(_ descriptor: Int32, bytesMax: Int) {
         self.descriptor = descriptor
         self.bytesMax = bytesMax
     }
 
-    /// Reads what is there, a megabyte at most: whoever floods must not keep the reader from its clock.
+    /// Reads the available output, at most one megabyte, so that a flood does not keep the reader
+    /// from checking the time.
     mutating func read() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         for _ in 0..<16 {

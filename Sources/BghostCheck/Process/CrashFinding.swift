@@ -5,16 +5,16 @@ internal import CBghostSystem
 internal import Glibc
 
 extension CheckChild.Account {
-    /// What the process found, or what became of it.
+    /// The finding of the process, or a finding about how it ended.
     func finding(of check: Check, _ mebibytes: UInt64) -> Finding? {
-        // A verdict counts only from a process that came to its own end.
+        // A verdict counts only if the process ended by itself with status 0.
         guard let verdict, exit?.exited == true, exit?.code == 0 else {
             return ending(of: check, mebibytes)
         }
         return verdict
     }
 
-    /// What is to be told of a process that gave no verdict.
+    /// The finding about a process without a verdict.
     private func ending(of check: Check, _ mebibytes: UInt64) -> Finding {
         let place = phase.isEmpty ? "" : " in \(phase)"
         if isOverdue {
@@ -69,7 +69,7 @@ extension CheckChild.Account {
         return "run it under a debugger with --in-process, or built with -fsanitize=address"
     }
 
-    /// The last thing that was written, which is often the runtime's reason.
+    /// The last line of the output, which often contains the reason of a crash.
     private var lastLine: String? {
         output.split(separator: "\n").last { !$0.allSatisfy(\.isWhitespace) }.map {
             String($0.prefix(160))

@@ -3,7 +3,7 @@
 internal import BghostLinux
 internal import Glibc
 
-/// A data directory for one check.
+/// A temporary data directory for one check.
 struct DataFolder {
     let path: String
 
@@ -17,7 +17,7 @@ struct DataFolder {
 
     func remove() { Self.removeTree(path, depth: 0) }
 
-    /// Follows no link: a plugin may have put some there.
+    /// Removes a folder without following links, which the plugin may have created.
     private static func removeTree(_ path: String, depth: Int) {
         if depth < 64, let folder = opendir(path) {
             while let entry = readdir(folder) {

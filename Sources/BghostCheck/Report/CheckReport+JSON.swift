@@ -5,7 +5,7 @@ internal import BghostCore
 extension CheckReport {
     /// The report as one object of the schema `bghost.check/1`.
     ///
-    /// - Parameter shows: which results stand in it; the counts are of all.
+    /// - Parameter shows: selects the results to include; the counts cover all of them.
     package func json(showing shows: (CheckResult) -> Bool) -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -22,7 +22,7 @@ extension CheckReport {
                 }
             }
             writer.member("strictness", strictness)
-            // As text: a reader that takes numbers for doubles would reproduce another one.
+            // A string: a reader that parses numbers as doubles would get another seed.
             writer.member("seed", String(seed))
             writer.member("passed", hasPassed)
             writer.member("counts") { writer in

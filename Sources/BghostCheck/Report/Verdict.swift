@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of a check.
+/// The verdict of a check.
 package enum Verdict: String, Equatable, Sendable, CaseIterable {
     case passed
-    /// The plugin breaks a rule.
+    /// The plugin violates a rule.
     case failed
-    /// The plugin ended the process that it was checked in.
+    /// The plugin ended the process in which it was checked.
     case crashed
-    /// It was not made; the message says why.
+    /// The check was not performed; the message contains the reason.
     case skipped
-    /// No rule is broken, but something speaks against it.
+    /// The plugin violates no rule, but the message names a disadvantage.
     case warned
 }
 
-/// What a check found, if it did not pass.
+/// The finding of a check that did not pass.
 package struct Finding: Error, Equatable, Sendable {
     package var verdict: Verdict
     /// What is wrong, and where.
     package var message: String
-    /// What its author can do about it; "" if the message says so.
+    /// What the author can do; "" if the message contains that.
     package var fix: String
 
     static func failed(_ message: String, fix: String = "") -> Finding {
@@ -34,22 +34,23 @@ package struct Finding: Error, Equatable, Sendable {
     }
 }
 
-/// One check of a plugin, or of one of its handlers, and what came of it.
+/// The result of one check, of a plugin or of one of its handlers.
 package struct CheckResult: Equatable, Sendable {
     package var check: String
-    /// `nil` if the check is of the plugin as a whole.
+    /// `nil` if the check concerns the whole plugin.
     package var handler: String?
     package var level: Int
     package var verdict: Verdict
     package var message = ""
     package var fix = ""
     package var milliseconds: UInt64 = 0
-    /// The beginning of what the plugin wrote to its streams, repaired; only if it did not pass.
+    /// The beginning of the plugin's output on its streams, with invalid UTF-8 replaced; only if
+    /// the check did not pass.
     package var output = ""
     /// Whether it was skipped because a check that it needs did not pass.
     var isForWantOfOthers = false
 
-    /// Whether checks that build upon this one can be made.
+    /// Whether checks that need this one can be performed.
     var carriesOthers: Bool {
         verdict != .failed && verdict != .crashed && !isForWantOfOthers
     }
@@ -65,7 +66,7 @@ package struct CheckResult: Equatable, Sendable {
     }
 }
 
-/// What a plugin says of itself, as far as that is known.
+/// The plugin's description of itself, as far as it is known.
 package struct CheckedPlugin: Equatable, Sendable {
     package struct Handler: Equatable, Sendable {
         package var name: String
@@ -77,7 +78,7 @@ package struct CheckedPlugin: Equatable, Sendable {
     package var handlers: [Handler]
 }
 
-/// All that came of checking one plugin.
+/// All results for one plugin.
 package struct CheckReport: Equatable, Sendable {
     package var file: String
     package var plugin: CheckedPlugin?
@@ -87,7 +88,7 @@ package struct CheckReport: Equatable, Sendable {
 
     package func count(_ verdict: Verdict) -> Int { results.count { $0.verdict == verdict } }
 
-    /// Whether the plugin holds what its strictness asks for; at 10, warnings count too.
+    /// Whether the plugin passes at its strictness; at 10, warnings count too.
     package var hasPassed: Bool {
         count(.failed) + count(.crashed) == 0
             && (strictness < CheckCatalog.strictnessMax || count(.warned) == 0)

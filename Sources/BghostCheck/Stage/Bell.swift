@@ -4,11 +4,11 @@ internal import BghostLinux
 internal import CBghostSystem
 internal import Glibc
 
-/// Something to wait for, which keeps what was rung before the wait.
+/// An event that one thread waits for; an event before the wait is kept.
 ///
-/// It opens no descriptor: those of the process are counted.
+/// It uses no descriptor, since checks count those of the process.
 final class Bell: @unchecked Sendable {
-    // @unchecked: `value` is guarded by `lock`.
+    // @unchecked: `lock` protects `value`.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let rung: UnsafeMutablePointer<pthread_cond_t>
     private var value: UInt64?
@@ -36,12 +36,26 @@ final class Bell: @unchecked Sendable {
         self.value = value
         pthread_cond_signal(rung)
         pthread_mutex_unlock(lock)
+        LentThread.look()
     }
 
-    /// What was rung with, and takes it; `nil` if nothing was in time.
+    /// What was rung with, and takes it.
+    private func take() -> UInt64? {
+        pthread_mutex_lock(lock)
+        defer {
+            value = nil
+            pthread_mutex_unlock(lock)
+        }
+        return value
+    }
+
+    /// Waits for an event and returns its value; `nil` after the timeout.
     func wait(milliseconds: Int) -> UInt64? {
         let wait = UInt64(min(milliseconds, 1 << 30)) * 1_000_000
         let end = Monotonic.now + wait
+        repeat {
+            if let value = take() { return value }
+        } while Monotonic.now < end && LentThread.serve(until: end)
         var limit = timespec(
             tv_sec: Int(end / 1_000_000_000),
             tv_nsec: Int(end % 1_000_000_000)

@@ -3,17 +3,17 @@
 internal import CBghost
 internal import Synchronization
 
-/// Looks at the calls of extensions, as `HostWatch` does at those of the host's own table.
+/// Observes calls of extension tables, as `HostWatch` observes those of the host table.
 enum ExtensionWatch {
     private struct Tables: @unchecked Sendable {
-        // @unchecked: written before anybody has them, and never again.
+        // @unchecked: written before it is shared, and not changed afterwards.
         let original: UnsafeRawPointer
         let watched: UnsafeRawPointer
     }
 
     private static let known = Mutex<[String: Tables]>([:])
 
-    /// The table that the plugin gets in place of an extension's.
+    /// The table that the plugin gets instead of an extension's own.
     static func table(_ name: String, _ original: UnsafeRawPointer) -> UnsafeRawPointer {
         let tables = known.withLock { known in
             let tables =
@@ -31,11 +31,14 @@ enum ExtensionWatch {
         case BG_EXT_FETCH: copy(original, watchFetches)
         case BG_EXT_TRANSFER: copy(original, watchTransfers)
         case BG_EXT_NOTIFY: copy(original, watchNotifier)
+        case BG_EXT_RUN: copy(original, watchRuns)
+        case BG_EXT_MAIN: copy(original, watchMain)
+        case BG_EXT_WAKE: copy(original, watchWakes)
         default: original
         }
     }
 
-    /// A copy that is changed once and never freed.
+    /// A copy of a table with changes; it is never freed.
     private static func copy<T>(
         _ original: UnsafeRawPointer,
         _ change: (inout T) -> Void
@@ -48,7 +51,7 @@ enum ExtensionWatch {
 
     /// The runtime's own table of an extension.
     ///
-    /// Asked for only by functions of the copy, so it is there.
+    /// Only functions of the copy call this, so the table exists.
     private static func original<T>(_ name: String) -> UnsafePointer<T>? {
         known.withLock { $0[name] }?.original.assumingMemoryBound(to: T.self)
     }
@@ -64,6 +67,27 @@ enum ExtensionWatch {
     }
 
     // MARK: The tables
+
+    private static func watchRuns(_ table: inout bg_runs) {
+        table.identity = { host, run, out in
+            ExtensionWatch.pass(BG_EXT_RUN, "identity", host) { (its: bg_runs) in
+                its.identity(host, run, out)
+            }
+        }
+        table.submit = { host, run, request in
+            ExtensionWatch.pass(BG_EXT_RUN, "submit", host) { (its: bg_runs) in
+                its.submit(host, run, request)
+            }
+        }
+    }
+
+    private static func watchMain(_ table: inout bg_main) {
+        table.serve = { host, descriptor, call, context in
+            ExtensionWatch.pass(BG_EXT_MAIN, "serve", host) { (its: bg_main) in
+                its.serve(host, descriptor, call, context)
+            }
+        }
+    }
 
     private static func watchSchedule(_ table: inout bg_schedule) {
         table.submit = { host, request in
@@ -138,6 +162,19 @@ enum ExtensionWatch {
         table.acknowledge = { host, transfer in
             ExtensionWatch.pass(BG_EXT_TRANSFER, "acknowledge", host) { (its: bg_transfers) in
                 its.acknowledge(host, transfer)
+            }
+        }
+    }
+
+    private static func watchWakes(_ table: inout bg_wakes) {
+        table.keep = { host, run, transfers, count in
+            ExtensionWatch.pass(BG_EXT_WAKE, "keep", host) { (its: bg_wakes) in
+                its.keep(host, run, transfers, count)
+            }
+        }
+        table.claim = { host, run, session, buffer, capacity, need in
+            ExtensionWatch.pass(BG_EXT_WAKE, "claim", host) { (its: bg_wakes) in
+                its.claim(host, run, session, buffer, capacity, need)
             }
         }
     }

@@ -2,11 +2,11 @@
 
 internal import CBghostSystem
 
-/// Has the process say where it faulted.
+/// Makes the process report the place of a memory fault.
 enum FaultWatch {
-    /// Names a region; at most 8 of them.
+    /// Names a region; there are at most 8.
     ///
-    /// - Parameter report: where to say it; `nil` is nowhere.
+    /// - Parameter report: the descriptor for the report; `nil` for no report.
     static func add(
         _ region: (start: UnsafeRawPointer, count: Int, name: StaticString),
         report: Int32?

@@ -6,14 +6,15 @@ internal import BghostWire
 internal import CBghost
 
 extension HostMood {
-    /// How many entries there are, each time that a list is asked for.
+    /// The number of entries each time that a list is requested.
     ///
-    /// They come and go between two calls, as other runs and other workers have it; then that ends.
+    /// The number changes between two calls, as if other runs and workers added and removed
+    /// entries; later it stays the same.
     private static let counts = [1, 3, 70, 200, 256, 0, 2]
 
-    /// What is answered to a call.
+    /// The answer to a call.
     ///
-    /// - Parameter time: how many lists of the same kind have been asked for before.
+    /// - Parameter time: how many lists of the same kind were requested before.
     func answer(to operation: Call.Operation, time: Int) -> HostAnswer {
         switch self {
         case .refusing: HostAnswer(status: BG_E_LIMIT)
@@ -25,7 +26,7 @@ extension HostMood {
 }
 
 extension Call.Operation {
-    /// Whether a run may wait for it as long as the host likes.
+    /// Whether the host may take as long as it likes to answer this call.
     var isLong: Bool {
         switch self {
         case .fetch, .transfer(.wait): true
@@ -33,17 +34,18 @@ extension Call.Operation {
         }
     }
 
-    /// The kind of list that is asked for; `nil` for all else.
+    /// The kind of the requested list; `nil` for other calls.
     var list: String? {
         switch self {
         case .pending: "requests"
         case .notifications: "notifications"
         case .transfer(.list): "transfers"
+        case .transfer(.claim): "ends"
         default: nil
         }
     }
 
-    /// What a host answers whose manifest grants nothing; `nil` if it answers that as others do.
+    /// The answer of a host whose manifest permits nothing; `nil` if it answers as other hosts do.
     fileprivate var denial: HostAnswer? {
         switch self {
         case .submit, .cancelPending, .post, .transfer(.begin), .transfer(.list):
@@ -63,13 +65,15 @@ extension Call.Operation {
         }
     }
 
-    /// The least that the call can be answered with if it succeeds.
+    /// The smallest successful answer to the call.
     ///
-    /// - Parameter entries: how many there are of what is listed.
+    /// - Parameter entries: the number of entries in a list.
     fileprivate func answer(entries: Int) -> HostAnswer {
         switch self {
         case .transfer(.list(let session, let after, let bytesMax)):
             Self.transfers(session, after: after, entries, bytesMax: Int(bytesMax))
+        case .transfer(.claim(let session, let bytesMax)):
+            Self.transfers(session, after: "", entries, bytesMax: Int(bytesMax))
         default: HostAnswer(status: BG_OK, body: body(entries: entries))
         }
     }
@@ -78,7 +82,14 @@ extension Call.Operation {
         switch self {
         case .pending:
             .pending(
-                (0..<entries).map { ("org.example.check.\($0)", UInt32(BG_KIND_REFRESH), 0) }
+                (0..<entries).map {
+                    PendingEntry(
+                        task: "org.example.check.\($0)",
+                        kind: UInt32(BG_KIND_REFRESH),
+                        earliestUnixMilliseconds: 0
+                    )
+                },
+                next: 0
             )
         case .fetch: .fetched(httpStatus: 200, headers: "", message: "", body: [])
         case .notifications:
@@ -119,7 +130,7 @@ extension Call.Operation {
         return writer.text
     }
 
-    /// As many as fit, or what the first of them takes.
+    /// As many transfers as fit, or the size of the first one.
     private static func transfers(
         _ session: String,
         after: String,
@@ -131,7 +142,7 @@ extension Call.Operation {
         for id in (0..<count).map(transferID) where id > after {
             let entry = (json.utf8.count > 1 ? "," : "") + transfer(id, session)
             let length = json.utf8.count + entry.utf8.count + 1
-            // 0 asks for the length of all.
+            // With 0, the call requests the length of all.
             guard bytesMax == 0 || length <= bytesMax else {
                 if json.utf8.count == 1 { need = length }
                 break

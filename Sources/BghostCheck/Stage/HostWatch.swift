@@ -5,33 +5,34 @@ internal import CBghost
 internal import Glibc
 internal import Synchronization
 
-/// Looks at each call of the host's own table, between the plugin and the runtime.
+/// Observes each call of the host table, between the plugin and the runtime.
 ///
-/// C functions carry nothing with them, so there is one for the process.
+/// C functions have no context, so there is one observer per process.
 enum HostWatch {
-    struct Manners: Sendable {
-        /// Whether there are extensions.
+    struct Behavior: Sendable {
+        /// Whether the host has extensions.
         var hasExtensions = true
-        /// Whether what may be refused is.
+        /// Whether the host refuses every call that it may refuse.
         var refuses = false
-        /// How long each of the first calls takes.
+        /// The duration of each of the first calls.
         var callMilliseconds: UInt32 = 0
     }
 
-    /// A completion that came too late.
+    /// A completion after the run was already over.
     struct Late: Equatable, Sendable {
-        /// Whether complete() had been accepted for the run before; else start() had returned a status.
+        /// Whether complete() had been accepted for the run before; otherwise start() had returned
+        /// a status.
         var isSecond: Bool
     }
 
     struct Record: Sendable {
         var completed: Set<UInt64> = []
         var lateCompletions: [UInt64: Late] = [:]
-        /// The answers that were not BG_OK, by function.
+        /// The statuses other than BG_OK, by function.
         var refusals: [String: Set<Int32>] = [:]
-        /// Calls after close().
+        /// Functions that were called after close().
         var afterClose: Set<String> = []
-        /// Calls with another table than the one that was given.
+        /// Functions that were called with a different host table.
         var wrongHost: Set<String> = []
     }
 
@@ -42,17 +43,17 @@ enum HostWatch {
 
     private static let originals = Mutex<Originals?>(nil)
     private static let given = Mutex<Set<UInt>>([])
-    private static let manners = Mutex(Manners())
+    private static let behavior = Mutex(Behavior())
     private static let record = Mutex(Record())
     private static let slowCalls = Atomic(0)
 
-    /// How many calls take their time: with more, a check would take too much of it.
+    /// The most slowed calls; with more, a check would take too long.
     static let slowCallsMax = 40
 
-    /// What has been seen so far.
+    /// What was observed so far.
     static var seen: Record { record.withLock { $0 } }
 
-    /// Forgets what is known of completed runs, so that it does not grow.
+    /// Removes the records of completed runs, so that they do not grow.
     static func forgetRuns() {
         record.withLock { record in
             record.completed = []
@@ -60,10 +61,10 @@ enum HostWatch {
         }
     }
 
-    /// Puts itself between a filled table, which is not protected yet, and its functions.
-    static func install(in table: UnsafeMutablePointer<bg_host>, _ manners: Manners) {
-        Self.manners.withLock { $0 = manners }
-        // The functions of all runtimes are the same: they tell them apart by the table.
+    /// Replaces the functions of a filled table, which is not yet write-protected.
+    static func install(in table: UnsafeMutablePointer<bg_host>, _ behavior: Behavior) {
+        Self.behavior.withLock { $0 = behavior }
+        // All runtimes have the same functions; the functions find their runtime by the table.
         let original = Originals(table: table.pointee)
         originals.withLock { $0 = $0 ?? original }
         let address = UInt(bitPattern: table)
@@ -89,7 +90,8 @@ enum HostWatch {
             }
         }
         table.pointee.extension = { host, name in
-            guard HostWatch.manners.withLock(\.hasExtensions), HostWatch.isGiven(host, "extension"),
+            guard HostWatch.behavior.withLock(\.hasExtensions),
+                HostWatch.isGiven(host, "extension"),
                 let name, let originals = HostWatch.originals.withLock({ $0 })
             else { return nil }
             HostWatch.takeTime()
@@ -106,16 +108,16 @@ enum HostWatch {
         return false
     }
 
-    /// What a slow host takes for a call.
+    /// Waits as a slow host would.
     private static func takeTime() {
-        let milliseconds = manners.withLock(\.callMilliseconds)
+        let milliseconds = behavior.withLock(\.callMilliseconds)
         guard milliseconds > 0,
             slowCalls.add(1, ordering: .relaxed).newValue <= slowCallsMax
         else { return }
         usleep(milliseconds * 1000)
     }
 
-    /// Makes a call for the plugin, and writes down what came of it.
+    /// Makes a call for the plugin, and records its status.
     static func pass(
         _ name: String,
         _ host: UnsafePointer<bg_host>?,
@@ -124,7 +126,7 @@ enum HostWatch {
     ) -> bg_status {
         guard isGiven(host, name) else { return BG_E_ARG }
         takeTime()
-        if mayRefuse, manners.withLock(\.refuses) { return BG_E_LIMIT }
+        if mayRefuse, behavior.withLock(\.refuses) { return BG_E_LIMIT }
         guard let originals = originals.withLock({ $0 }) else { return BG_E_ARG }
         let answer = call(originals.table)
         guard answer < 0 else { return answer }

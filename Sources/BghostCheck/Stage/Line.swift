@@ -5,8 +5,8 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the checker's own that does one thing after the other: a plugin that does not return
-/// holds this one up, and not the check.
+/// A thread of the checker that performs tasks in order: a plugin function that does not return
+/// blocks this thread and not the check.
 final class Line: Sendable {
     private struct State {
         var queue: [@Sendable () -> Void] = []
@@ -16,13 +16,43 @@ final class Line: Sendable {
     private let state = Mutex(State())
     private let bell = Bell()
     private let number = Mutex<Int32>(0)
+    private let hasThread = Mutex(false)
     private static let numbers = Mutex<Set<Int32>>([])
 
-    /// All threads of this kind, by their numbers.
+    /// The ids of all threads of this kind.
     static var threads: Set<Int32> { numbers.withLock { $0 } }
 
     /// Starts the thread, which goes on until it is told to end.
-    init() {
+    init() { begin() }
+
+    /// One that has a thread.
+    static func begun() throws(Finding) -> Line {
+        let line = Line()
+        try line.requireThread()
+        return line
+    }
+
+    /// A check that the machine has no thread for must not be taken for a fault of the plugin.
+    func requireThread() throws(Finding) {
+        guard !begin() else { return }
+        throw Finding.failed(
+            "the check was not made: this machine has no thread for it",
+            fix: "raise the limit of processes (`ulimit -u`, TasksMax= of a unit), then check again"
+        )
+    }
+
+    /// Starts the thread if it has not been started: at first the machine may have had none.
+    ///
+    /// - Returns: whether there is one.
+    @discardableResult
+    func begin() -> Bool {
+        hasThread.withLock { hasThread in
+            if !hasThread { hasThread = start() }
+            return hasThread
+        }
+    }
+
+    private func start() -> Bool {
         var thread = pthread_t()
         let started = Bell()
         let body = Unmanaged.passRetained(
@@ -34,7 +64,7 @@ final class Line: Sendable {
                 work()
             }
         )
-        pthread_create(
+        let error = pthread_create(
             &thread,
             nil,
             { argument in
@@ -43,9 +73,15 @@ final class Line: Sendable {
             },
             body.toOpaque()
         )
+        guard error == 0 else {
+            body.release()
+            return false
+        }
         pthread_detach(thread)
-        // Its number must be known before anybody looks for the plugin's threads.
+        // The thread's id must be known before the plugin's threads are counted. On a machine that
+        // does not schedule the thread within 5 s, every other check fails too.
         _ = started.wait(milliseconds: 5000)
+        return true
     }
 
     private final class Body: Sendable {
@@ -64,26 +100,27 @@ final class Line: Sendable {
         }
     }
 
-    /// Has the thread end once it has done what it has to do.
+    /// Ends the thread after its queued work.
     func end() {
         state.withLock { $0.isEnding = true }
         bell.ring(with: 0)
     }
 
-    /// Whether the thread has ended, with all that is done at the end of one.
+    /// Whether the thread has ended, including its destructors of thread-local data.
     var isGone: Bool {
         access("/proc/self/task/\(number.withLock { $0 })", F_OK) != 0
     }
 
-    /// Does something in its turn.
+    /// Queues work.
     func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.queue.append(work) }
+        begin()
         bell.ring(with: 0)
     }
 
-    /// Does something in its turn and waits for that.
+    /// Queues work and waits for it.
     ///
-    /// - Returns: how many nanoseconds it took; `nil` if it did not come back in time.
+    /// - Returns: its duration in nanoseconds; `nil` if it did not return in time.
     func time(milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> UInt64? {
         let done = Bell()
         perform {
@@ -95,7 +132,7 @@ final class Line: Sendable {
     }
 }
 
-/// What comes of work on another thread.
+/// The result of work on another thread.
 final class Later<T: Sendable>: Sendable {
     private let value = Mutex<T?>(nil)
     private let bell = Bell()
@@ -105,7 +142,7 @@ final class Later<T: Sendable>: Sendable {
         bell.ring(with: 0)
     }
 
-    /// For one waiting thread; `nil` if it was not in time.
+    /// Waits for the result, on one thread only; `nil` after the timeout.
     func wait(milliseconds: Int) -> T? {
         guard bell.wait(milliseconds: milliseconds) != nil else { return nil }
         return value.withLock { $0 }

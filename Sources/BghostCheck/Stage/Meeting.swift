@@ -3,18 +3,19 @@
 internal import BghostLinux
 internal import Glibc
 
-/// What two processes that make one check wait for one another with.
+/// Synchronizes two processes that perform one check.
 struct Meeting: Sendable {
     /// Which of the two this is, 0 or 1.
     let place: Int
-    /// One end of a packet socket; the other process has the other.
+    /// One end of a packet socket; the other process has the other end.
     let descriptor: Int32
-    /// Until when it is waited for; `nil` is for ever.
+    /// The time limit, monotonic nanoseconds; `nil` for none.
     let until: UInt64?
 
-    /// Waits until the other process has come as far.
+    /// Waits until the other process reaches the same point.
     ///
-    /// - Returns: `false` if it has ended or does not come, which is for it to answer.
+    /// - Returns: `false` if the other process has ended or does not arrive; it reports that
+    ///   itself.
     func meet() -> Bool {
         var word: UInt8 = 0
         let isSent = withUnsafeBytes(of: &word) { PacketSocket.send(descriptor, $0, wait: true) }

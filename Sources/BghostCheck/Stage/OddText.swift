@@ -2,7 +2,7 @@
 
 internal import BghostCore
 
-/// JSON objects that nobody expects, from a seed.
+/// Generates unusual JSON objects from a seed.
 struct OddText {
     private static let names = ["name", "id", "path", "url", "count", "items", "a/b~c", ""]
     private static let strings = [
@@ -16,15 +16,17 @@ struct OddText {
     ]
 
     var chance: SplitMix64
-    /// Parameters that mean something to the plugin; others are made from them too.
+    /// Parameters that are valid for the plugin; some objects are variations of them.
     let known: JSONNode?
 
     init(seed: UInt64, known: String) {
         chance = SplitMix64(seed: seed)
+        // The command line has rejected invalid JSON; without valid parameters the objects are only
+        // less varied.
         self.known = try? JSONReader.parse(Array(known.utf8), dialect: .strict)
     }
 
-    /// The odd objects that every plugin meets, and then so many others.
+    /// The fixed unusual objects, followed by `count` random ones.
     mutating func texts(_ count: Int) -> [String] {
         let nested = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
         let long = String(repeating: "x", count: 60 << 10)
@@ -33,7 +35,7 @@ struct OddText {
             + (0..<count).map { _ in object() }
     }
 
-    /// As much of a text as a message has room for.
+    /// A text, shortened for a message.
     static func brief(_ text: String) -> String {
         let bytes = text.utf8.count
         return bytes <= 120 ? text : String(text.prefix(100)) + "… (\(bytes) bytes)"

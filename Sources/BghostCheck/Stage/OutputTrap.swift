@@ -3,7 +3,7 @@
 internal import CBghostSystem
 internal import Glibc
 
-/// Takes what the process writes to stdout and stderr from now on.
+/// Captures the process's output on stdout and stderr.
 struct OutputTrap {
     private let file: Int32
     private let streams: [Int32]
@@ -16,7 +16,7 @@ struct OutputTrap {
         dup2(file, 2)
     }
 
-    /// The beginning of what has been written, and how many bytes it was; puts the streams back.
+    /// Restores the streams and returns the beginning of the output, with its length in bytes.
     func text() -> (beginning: String, count: Int) {
         fflush(nil)
         for (index, stream) in streams.enumerated() {

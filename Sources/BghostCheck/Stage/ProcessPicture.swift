@@ -5,12 +5,12 @@ internal import BghostPlugin
 internal import CBghostSystem
 internal import Glibc
 
-/// What code may change of the process that it runs in, at one moment.
+/// The state of this process that plugin code may change, at one moment.
 struct ProcessPicture: Sendable {
-    /// Names of things and how they are.
+    /// Values by their names.
     var facts: [String: String] = [:]
 
-    /// What differs, in words.
+    /// The differences, in words.
     func changes(to later: ProcessPicture) -> [String] {
         Set(facts.keys).union(later.facts.keys).sorted().compactMap { key in
             let (before, after) = (facts[key], later.facts[key])
@@ -19,7 +19,7 @@ struct ProcessPicture: Sendable {
         }
     }
 
-    /// What is done on signals, and for the calling thread which it blocks.
+    /// The signal handlers of the process, and the blocked signals of the calling thread.
     static func signals() -> ProcessPicture {
         var facts: [String: String] = [:]
         for number in Int32(1)...64 {
@@ -42,7 +42,7 @@ struct ProcessPicture: Sendable {
         bgs_signal_name(signal).map { "SIG" + String(cString: $0) } ?? "signal \(signal)"
     }
 
-    /// What belongs to the process as a whole.
+    /// State of the whole process.
     static func state() -> ProcessPicture {
         var facts: [String: String] = [:]
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -75,7 +75,7 @@ struct ProcessPicture: Sendable {
         return ProcessPicture(facts: facts)
     }
 
-    /// The open descriptors and where they lead.
+    /// The open descriptors, with the files that they refer to.
     static func descriptors() -> [Int32: String] {
         var found: [Int32: String] = [:]
         guard let folder = opendir("/proc/self/fd") else { return found }
@@ -88,7 +88,8 @@ struct ProcessPicture: Sendable {
         return found
     }
 
-    /// The names of the threads that are neither the checker's nor the runtime's, by their numbers.
+    /// The names of the threads that belong neither to the checker nor to the runtime, by their
+    /// ids.
     static func foreignThreads() -> [Int32: String] {
         var found: [Int32: String] = [:]
         guard let folder = opendir("/proc/self/task") else { return found }
@@ -103,7 +104,7 @@ struct ProcessPicture: Sendable {
         return found
     }
 
-    /// The processes that this one has started.
+    /// The child processes of this process.
     static func children() -> [Int32] { childPIDs(of: getpid()) }
 
     private static func nextName(_ folder: OpaquePointer) -> String? {
@@ -123,9 +124,9 @@ struct ProcessPicture: Sendable {
     }
 }
 
-/// Small files of /proc.
+/// Reads small files of /proc.
 enum SmallFile {
-    /// The text of a file without the newline at its end; `nil` if it cannot be read.
+    /// The text of a file without its final newline; `nil` if it cannot be read.
     static func text(_ path: String) -> String? {
         let fd = open(path, O_RDONLY | O_CLOEXEC)
         guard fd >= 0 else { return nil }

@@ -14,28 +14,28 @@ struct RunEnd: Equatable, Sendable {
     var at: UInt64
 }
 
-/// What a plugin's host answers while it is checked.
+/// How the host answers during a check.
 enum HostMood: Sendable {
-    /// All that is asked for, at once.
+    /// It answers every call at once.
     case prompt
-    /// Nothing: each call is too many.
+    /// It refuses every call with `BG_E_LIMIT`.
     case refusing
-    /// What a run waits for does not come until it gives up.
+    /// It does not answer calls that a run may wait for.
     case silent
-    /// That nothing is permitted, and nothing is there.
+    /// It permits nothing and has nothing.
     case denying
-    /// Lists that are longer or shorter each time.
+    /// It returns lists of a different length each time.
     case changing
 }
 
-/// The host's end of a plugin that is being checked: it writes down how runs end, and answers calls.
-final class RunBook: RuntimeVoice {
+/// The host's side of a plugin under check: it records how runs end, and answers calls.
+final class RunBook: RuntimeEventSink {
     private struct State {
         var ends: [UInt64: RunEnd] = [:]
         var released: Set<UInt64> = []
-        /// Fetches and waits that are not answered, by the number of the call.
+        /// The numbers of unanswered calls for fetches and waits.
         var open: Set<UInt64> = []
-        /// How many lists of a kind have been asked for.
+        /// How many lists of each kind were requested.
         var lists: [String: Int] = [:]
     }
 
@@ -50,12 +50,13 @@ final class RunBook: RuntimeVoice {
         self.answers = answers
     }
 
-    /// Says whose calls are to be answered.
+    /// Sets the runtime whose calls it answers.
     func serve(_ runtime: PluginRuntime) { self.runtime.withLock { $0 = runtime } }
 
-    /// How the run ended, once it has and its lane is free; `nil` if that was not in time.
+    /// Waits until the run has ended and its lane is free, and returns how it ended; `nil` after
+    /// the timeout.
     ///
-    /// For one waiting thread at a time.
+    /// Only one thread at a time may wait.
     func end(of run: UInt64, milliseconds: Int) -> RunEnd? {
         let limit = Monotonic.now + UInt64(milliseconds) * 1_000_000
         while true {
@@ -67,10 +68,10 @@ final class RunBook: RuntimeVoice {
         }
     }
 
-    /// Whether the run is complete, though it may not have been released.
+    /// Whether the run is complete; it may not be released yet.
     func isComplete(_ run: UInt64) -> Bool { state.withLock { $0.ends[run] != nil } }
 
-    /// Forgets a run, so that what is written down does not grow.
+    /// Removes the record of a run, so that the records do not grow.
     func forget(_ run: UInt64) {
         state.withLock { state in
             state.ends[run] = nil
@@ -78,7 +79,7 @@ final class RunBook: RuntimeVoice {
         }
     }
 
-    // MARK: RuntimeVoice
+    // MARK: RuntimeEventSink
 
     func completed(_ completion: RunCompletion, mayWait: Bool) {
         let end = RunEnd(
@@ -104,7 +105,7 @@ final class RunBook: RuntimeVoice {
     func log(run: UInt64, level: UInt8, dropped: UInt32, text: UnsafeRawBufferPointer) {}
 
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
-        // Never on the stack of the call: it is the plugin's.
+        // Another thread answers, since this stack is the plugin's.
         answers.perform { [self] in answer(number, operation) }
         return true
     }

@@ -5,40 +5,40 @@ internal import BghostPlugin
 internal import CBghost
 internal import Glibc
 
-/// Where a check is made: what was ordered, and the ways to the plugin.
+/// The context of a check: its order and its access to the plugin.
 ///
-/// Used by the check's own thread only.
+/// Only the check's own thread uses it.
 final class Stage {
     let order: CheckOrder
-    /// With the other of two processes that make the check together.
+    /// The meeting with the other of two processes that perform the check together.
     let meeting: Meeting?
-    private let voice: CheckVoice
+    private let reporter: CheckReporter
     var chance: SplitMix64
-    /// Under which circumstances all of it is, for the case that something does not come back.
+    /// The circumstances of the check, for the message if a call does not return.
     var setting: String?
     private var mapped: PluginLoader.Mapped?
 
-    init(_ order: CheckOrder, _ voice: CheckVoice, _ meeting: Meeting? = nil) {
+    init(_ order: CheckOrder, _ reporter: CheckReporter, _ meeting: Meeting? = nil) {
         self.order = order
         self.meeting = meeting
-        self.voice = voice
+        self.reporter = reporter
         chance = SplitMix64(seed: order.seed)
     }
 
-    /// Says what comes next, for the case that it does not come back.
+    /// Reports the next phase, for the message if it does not return.
     func phase(_ text: String) {
-        voice.say(.phase(text + (setting.map { ", " + $0 } ?? "")))
+        reporter.report(.phase(text + (setting.map { ", " + $0 } ?? "")))
     }
 
-    /// Tells what the plugin has to offer.
-    func tell(_ plugin: CheckedPlugin) { voice.say(.plugin(plugin)) }
+    /// Reports the plugin's description.
+    func tell(_ plugin: CheckedPlugin) { reporter.report(.plugin(plugin)) }
 
-    /// Has faults say in which region they were.
+    /// Makes memory faults report this region.
     func watchFaults(_ region: (start: UnsafeRawPointer, count: Int, name: StaticString)) {
-        FaultWatch.add(region, report: voice.descriptor)
+        FaultWatch.add(region, report: reporter.descriptor)
     }
 
-    /// The file as it describes itself.
+    /// Inspects the file.
     func image() throws(Finding) -> PluginImage {
         do throws(ImageError) {
             return try PluginImage.inspect(path: order.file)
@@ -47,7 +47,7 @@ final class Stage {
         }
     }
 
-    /// Maps the plugin: its constructors run, the first time.
+    /// Maps the plugin; the first time, its constructors run.
     func map() throws(Finding) -> PluginLoader.Mapped {
         if let mapped { return mapped }
         phase("its constructors, while it is loaded")
@@ -60,16 +60,16 @@ final class Stage {
         }
     }
 
-    /// A plugin that is loaded and open.
-    func subject(_ manners: Subject.Manners = Subject.Manners()) throws(Finding) -> Subject {
-        var manners = manners
-        if manners.config == nil { manners.config = order.config }
-        let subject = Subject(self, manners)
+    /// Creates a plugin that is loaded and open.
+    func subject(_ behavior: Subject.Behavior = Subject.Behavior()) throws(Finding) -> Subject {
+        var behavior = behavior
+        if behavior.config == nil { behavior.config = order.config }
+        let subject = Subject(self, behavior)
         try subject.load()
         return subject
     }
 
-    /// The message without the path, which stands above all of them.
+    /// The message without the path, which the report prints once above all messages.
     func without(_ message: String) -> String {
         let prefix = order.file + ": "
         return message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message

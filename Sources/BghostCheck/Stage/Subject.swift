@@ -6,42 +6,44 @@ internal import BghostWire
 internal import CBghost
 internal import Glibc
 
-/// A plugin in the hands of a check, carried by the same runtime as in a worker.
+/// A plugin under check, in the same runtime as in a worker.
 ///
-/// Used by the check's own thread only; what may not come back is done on other ones.
+/// Only the check's own thread uses it; calls that may not return run on other threads.
 final class Subject {
-    /// How its host is to be.
-    struct Manners {
+    /// The behavior of its host.
+    struct Behavior {
         var mood = HostMood.prompt
         var hasExtensions = true
-        /// Of another minor, with more than the header of this one has.
+        /// Whether the host has a later minor version, with more fields than this header.
         var isNewer = false
         var lanes = 1
         var runGuard = RunGuard.none
         var guardsTable = false
-        /// How long each call of the host takes, for the first `HostWatch.slowCallsMax`.
+        /// The duration of each host call, for the first `HostWatch.slowCallsMax` calls.
         var callMilliseconds: UInt32 = 0
-        /// The thread that calls every start(), also those that may block; `nil` is one that never ends.
+        /// The thread that calls every start(), including those that may block; `nil` for one that
+        /// never ends.
         var starter: Line?
-        /// A JSON object for open(); `nil` is what was ordered.
+        /// A JSON object for open(); `nil` for the one in the order.
         var config: String?
     }
 
-    /// A run as far as it has got.
+    /// A run in progress.
     struct Begun {
         var run: UInt64
         var lane: Int
         var at: UInt64
-        /// Rings with the nanoseconds that start() took on the thread that calls it.
+        /// Gets the duration of start() in nanoseconds, on the thread that calls it.
         var returned: Bell
     }
 
-    /// What became of a run.
+    /// The course of a run.
     struct Story {
         var run: UInt64
-        /// `nil`: it did not end, though it was asked to stop.
+        /// `nil` if the run did not end although it was cancelled.
         var end: RunEnd?
-        /// Since it was asked to stop; `nil` if it was not.
+        /// The time between the cancellation and the end, nanoseconds; `nil` if it was not
+        /// cancelled.
         var stoppedAfter: UInt64?
         var wasStopped = false
     }
@@ -50,42 +52,43 @@ final class Subject {
     let book: RunBook
     let runtime: PluginRuntime
     let table: UnsafeMutablePointer<bg_host>
-    private let manners: Manners
-    /// Shared by all subjects of the process, for they come one after the other.
+    private let behavior: Behavior
+    /// Shared by all subjects of the process, which exist one after the other.
     private static let lines = (starter: Line(), control: Line(), answers: Line())
-    private var starter: Line { manners.starter ?? Self.lines.starter }
+    private var starter: Line { behavior.starter ?? Self.lines.starter }
     private var control: Line { Self.lines.control }
     private var serial: UInt64 = 0
 
-    init(_ stage: Stage, _ manners: Manners) {
+    init(_ stage: Stage, _ behavior: Behavior) {
         self.stage = stage
-        self.manners = manners
-        book = RunBook(manners.mood, answers: Self.lines.answers)
+        self.behavior = behavior
+        book = RunBook(behavior.mood, answers: Self.lines.answers)
         table = Self.page()
         var options = PluginRuntime.Options(
-            lanes: manners.lanes,
-            threadsForBlocking: manners.starter == nil,
+            lanes: behavior.lanes,
+            threadsForBlocking: behavior.starter == nil,
             isWorker: true,
             dataDirectory: stage.order.dataDirectory,
-            config: manners.config ?? "{}",
+            config: behavior.config ?? "{}",
             hostVersion: "check"
         )
-        options.runGuard = manners.runGuard
-        runtime = PluginRuntime(options: options, voice: book, table: table)
+        options.servesMain = true
+        options.runGuard = behavior.runGuard
+        runtime = PluginRuntime(options: options, events: book, table: table)
         book.serve(runtime)
         HostWatch.install(
             in: table,
-            HostWatch.Manners(
-                hasExtensions: manners.hasExtensions,
-                refuses: manners.isRefusing,
-                callMilliseconds: manners.callMilliseconds
+            HostWatch.Behavior(
+                hasExtensions: behavior.hasExtensions,
+                refuses: behavior.isRefusing,
+                callMilliseconds: behavior.callMilliseconds
             )
         )
-        if manners.isNewer {
+        if behavior.isNewer {
             table.pointee.abi_minor = 9
             table.pointee.size += 256
         }
-        guard manners.guardsTable else { return }
+        guard behavior.guardsTable else { return }
         stage.watchFaults((UnsafeRawPointer(table), Self.pageBytes, "bg_host, the host's table"))
         mprotect(table, Self.pageBytes, PROT_READ)
     }
@@ -103,8 +106,9 @@ final class Subject {
     // MARK: Opening
 
     func load() throws(Finding) {
+        for line in [starter, control, Self.lines.answers] { try line.requireThread() }
         let mapped = try stage.map()
-        let config = manners.config ?? "{}"
+        let config = behavior.config ?? "{}"
         stage.phase(
             config == stage.order.config
                 ? "bghost_plugin_v1() and open()"
@@ -115,9 +119,10 @@ final class Subject {
         } catch {
             throw Finding.failed(stage.without(error.message))
         }
-        if manners.runGuard != .none {
-            for lane in 0..<manners.lanes {
-                // Whole pages: its texts lie behind it.
+        LentThread.lend(to: runtime)
+        if behavior.runGuard != .none {
+            for lane in 0..<behavior.lanes {
+                // The whole pages: the texts follow the table.
                 let start = UnsafeRawPointer(runtime.runInfo(lane: lane))
                 stage.watchFaults((start, 160 << 10, "what a run is told"))
             }
@@ -126,7 +131,7 @@ final class Subject {
 
     var plugin: PluginDescriptor? { runtime.plugin }
 
-    /// The handler that the check is about.
+    /// The handler under check.
     func handler() throws(Finding) -> (index: Int, it: PluginDescriptor.Handler) {
         let handlers = plugin?.handlers ?? []
         let name = stage.order.handler ?? handlers.first?.name
@@ -138,7 +143,7 @@ final class Subject {
 
     // MARK: Runs
 
-    /// Begins a run and returns at once, whatever start() does.
+    /// Starts a run and returns at once, however long start() takes.
     func begin(
         _ handler: Int? = nil,
         lane: Int = 0,
@@ -179,7 +184,7 @@ final class Subject {
         return serial << LaneNumber.bits | UInt64(lane)
     }
 
-    /// Waits for a run's end as long as its runtime, then asks it to stop and waits for its grace.
+    /// Waits until a run ends, at most its runtime; then cancels it and waits for its grace.
     func finish(_ begun: Begun) -> Story {
         let order = stage.order
         let elapsed = Int((Monotonic.now - begun.at) / 1_000_000)
@@ -191,12 +196,12 @@ final class Subject {
         return stop(begun, why: UInt32(BG_WHY_EXPIRED))
     }
 
-    /// Asks a run to stop and waits for its grace.
+    /// Cancels a run and waits for its grace.
     func stop(_ begun: Begun, why: UInt32) -> Story {
         let asked = Monotonic.now
         control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
-        // What the host takes for its calls is not the plugin's.
-        let patience = Int(manners.callMilliseconds) * HostWatch.slowCallsMax
+        // Time that the host spends in its own calls does not count against the plugin.
+        let patience = Int(behavior.callMilliseconds) * HostWatch.slowCallsMax
         let grace = Int(stage.order.graceMilliseconds) + patience
         let end = book.end(of: begun.run, milliseconds: grace)
         book.forget(begun.run)
@@ -208,14 +213,15 @@ final class Subject {
         )
     }
 
-    /// Asks a run to stop, and waits for nothing.
+    /// Cancels a run without waiting.
     func cancelSoon(_ begun: Begun, why: UInt32) {
         control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
     }
 
-    /// Asks a run to stop.
+    /// Cancels a run.
     ///
-    /// - Returns: the nanoseconds until its cancel() had returned; `nil` if that was not within 2 s.
+    /// - Returns: the nanoseconds until its cancel() had returned; `nil` if that took more than 2
+    ///   s.
     func timeCancel(_ begun: Begun, why: UInt32) -> UInt64? {
         let done = Bell()
         let asked = Monotonic.now
@@ -224,7 +230,7 @@ final class Subject {
         return done.wait(milliseconds: 2000).map { $0 > asked ? $0 - asked : 0 }
     }
 
-    /// One run from its beginning to its end.
+    /// Performs one run from start to end.
     func carry(
         lane: Int = 0,
         parameters: String? = nil,
@@ -235,7 +241,7 @@ final class Subject {
         )
     }
 
-    /// The same, for checks that mean nothing without an end.
+    /// Performs one run, for checks that require its end.
     func carryToEnd(
         lane: Int = 0,
         parameters: String? = nil
@@ -249,7 +255,7 @@ final class Subject {
         return story
     }
 
-    /// Begins and ends one run of each handler.
+    /// Performs one run of each handler.
     func carryEach() throws(Finding) {
         for index in 0..<(plugin?.handlers.count ?? 0) { _ = finish(try begin(index)) }
     }
@@ -258,13 +264,15 @@ final class Subject {
 
     /// Closes the plugin.
     ///
-    /// - Returns: whether that came back within two seconds.
+    /// - Returns: whether close() returned within two seconds.
     func close() -> Bool {
         stage.phase("close()")
-        return control.time(milliseconds: 2000) { [runtime] in runtime.close() } != nil
+        let isClosed = control.time(milliseconds: 2000) { [runtime] in runtime.close() } != nil
+        LentThread.takeBack()
+        return isClosed
     }
 
-    /// Does something on the thread that calls start().
+    /// Runs work on the thread that calls start().
     func onStarter<T: Sendable>(_ work: @escaping @Sendable () -> T) -> T? {
         let later = Later<T>()
         starter.perform { later.bring(work()) }
@@ -272,6 +280,6 @@ final class Subject {
     }
 }
 
-extension Subject.Manners {
+extension Subject.Behavior {
     fileprivate var isRefusing: Bool { if case .refusing = mood { true } else { false } }
 }

@@ -3,17 +3,24 @@
 internal import BghostLinux
 internal import Glibc
 
-/// Looks again and again until something holds.
+/// Polls until a condition is true.
 ///
-/// For what the kernel or the plugin does in its own time and tells nobody.
+/// For changes by the kernel or the plugin that cannot be waited for.
 func settles(within milliseconds: UInt64, _ holds: () -> Bool) -> Bool {
     let end = Monotonic.now + milliseconds * 1_000_000
     while !holds() {
         guard Monotonic.now < end else { return false }
-        usleep(5000)
+        grantTime(milliseconds: 5)
     }
     return true
 }
 
-/// Gives threads of the plugin that nobody knows of the time to do what they must not.
-func grantTime(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+/// Gives unknown threads of the plugin time for forbidden acts.
+///
+/// The plugin is served meanwhile if the calling thread is lent to it.
+func grantTime(milliseconds: UInt32) {
+    let end = Monotonic.now + UInt64(milliseconds) * 1_000_000
+    while Monotonic.now < end, LentThread.serve(until: end) {}
+    let now = Monotonic.now
+    if now < end { usleep(UInt32(clamping: (end - now) / 1000)) }
+}
