@@ -47,7 +47,7 @@ struct NewsTests {
     }
 
     @Test func `It stops when it is asked to`() async throws {
-        let run = try await host.launchAndExpire("org.example.news")  // nobody answers its fetch
+        let run = try await host.launchAndExpire("org.example.news")  // its fetch gets no answer
         #expect(run.outcome == .cancelled)
     }
 }

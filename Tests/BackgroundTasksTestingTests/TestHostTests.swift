@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Requests, dates and the manifest.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TestHostTests {
     struct Greeting: Codable { var name: String }
 
@@ -45,6 +45,39 @@ struct TestHostTests {
         #expect(host.runs.count == 1)
         #expect(host.logs.map(\.message) == ["somebody is at the door"])
         #expect(host.logs.first?.identifier == "hello")
+    }
+
+    @Test func `A run knows its names, as under the daemon`() async throws {
+        let seen = Mutex<[RunIdentity?]>([])
+        let kept = Mutex<TaskContext?>(nil)
+        let plugin = Plugin(id: "org.example.identity", version: "1") {
+            Handler("a") { context in
+                seen.withLock { $0.append(context.identity) }
+                kept.withLock { $0 = context }
+                if context.attempt == 1 { throw RetryLater("once more") }
+            }
+        }
+        let tasks = """
+            {"version": 1, "plugins": {"p": {"library": "p.so"}},
+             "tasks": {"t": {"plugin": "p", "handler": "a",
+                             "retry": {"policy": "exponential", "base": "1s", "max": 2}}}}
+            """
+        let host = try TestHost(plugin, tasks: tasks)
+        try await host.submit("t")
+        try await host.advance(by: .seconds(60))
+        try await host.submit("t")
+        let names = seen.withLock { $0 }.compactMap { $0 }
+        try #require(names.count >= 3 && names.count == host.runs.count)
+        for name in names {
+            #expect(name.runID.utf8.count == 26 && name.idempotencyKey.utf8.count == 26)
+        }
+        // Each attempt is a run of its own, at one request.
+        #expect(Set(names.map(\.runID)).count == names.count)
+        #expect(names[0].idempotencyKey == names[1].idempotencyKey)
+        #expect(names[0].idempotencyKey != names.last?.idempotencyKey)
+        #expect(names.map(\.epoch) == names.map(\.epoch).sorted())
+        #expect(Set(names.map(\.epoch)).count == names.count)
+        #expect(kept.withLock { $0 }?.identity == nil, "the run is over")
     }
 
     @Test func `A handler that throws has failed`() async throws {
@@ -214,7 +247,7 @@ struct TestHostTests {
         try await host.launch("a")
         let error = await #expect(throws: TestHostError.self) { try await host.launch("a") }
         #expect(error?.code == .notBegun)
-        #expect(error?.description.contains("a run of its handler") == true)
+        #expect(error?.description.contains("the current run of its handler") == true)
         try await host.advance(by: .seconds(2))
         #expect(host.runs.map(\.outcome) == [.succeeded, .succeeded])
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import WeatherCheck
 
 /// The sample plugin that looks for storms.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WeatherCheckTests {
     private static let noon = "com.example.stormy.noon"
     private static let storm = #"{"hourly":{"time":[100,200,300],"weather_code":[3,null,96]}}"#

@@ -2,17 +2,18 @@
 
 import BackgroundTasks
 import BackgroundTasksTesting
+import BghostTestSupport
 import CBghost
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
     @Test func `Cancel ends a sleep and the run is cancelled`() async throws {
         let begun = Signal<Void>()
         let plugin = try TestPlugin {
             Handler("a") { _ in
                 begun.send()
-                try await Task.sleep(for: .seconds(3600))
+                try await untilCancelled()
             }
         }
         let run = try plugin.run()
@@ -79,7 +80,7 @@ struct CancellationTests {
         let plugin = try TestPlugin {
             Handler("a") { _ in
                 if suspends { await Task.yield() }
-                try await Task.sleep(for: .seconds(3600))
+                try await untilCancelled()
             }
         }
         for _ in 0..<200 {
@@ -127,7 +128,7 @@ struct CancellationTests {
         let plugin = try TestPlugin {
             Handler("a") { _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 { group.addTask { try await Task.sleep(for: .seconds(3600)) } }
+                    for _ in 0..<4 { group.addTask { try await untilCancelled() } }
                     begun.send()
                     try await group.waitForAll()
                 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClockTests {
     private static let extensions: Set = [BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_CLOCK]
 

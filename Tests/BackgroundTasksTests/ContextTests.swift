@@ -7,7 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ContextTests {
     struct Settings: Decodable {
         var codes: [Int]

@@ -6,7 +6,7 @@ import CBghost
 import Testing
 
 // One after the other: the compiler holds up a thread of the pool, and there may be two.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(10)))
 struct ExampleTests {
     /// Builds the example of the README, and the SDK for it, with the shared runtime and with the
     /// runtime inside.
@@ -29,17 +29,19 @@ struct ExampleTests {
         }
 
         let folder = try TemporaryDirectory()
-        let header = PackageRoot.path + "/Sources/CBghost/include/bghost.h"
+        let header = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
         let map = try folder.write(
             "module CBghost { header \"\(header)\" }",
             to: "module.modulemap"
         )
-        let swiftc = ["swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map] + flags
+        let plain = ["swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map]
+        let swiftc = plain + flags
 
-        let find = ["find", PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift"]
+        let find = ["find", PackageRoot.path + "/SDK/Sources/BackgroundTasks", "-name", "*.swift"]
         let sources = try Command.run(find).output.split(separator: "\n").map(String.init)
         try await build(
-            swiftc + ["-wmo", "-parse-as-library", "-module-name", "BackgroundTasks"]
+            // Not optimized, which takes the compiler a minute: `OutsidePackageTests` builds it so.
+            plain + ["-Onone", "-wmo", "-parse-as-library", "-module-name", "BackgroundTasks"]
                 + ["-emit-module-path", folder.file("BackgroundTasks.swiftmodule")]
                 + ["-c", "-o", folder.file("BackgroundTasks.o")] + sources
         )
@@ -55,7 +57,7 @@ struct ExampleTests {
         #expect(text(plugin.table.id) == "org.example.hello")
         let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))
         #expect(ending == Ending(status: BG_OK, payload: #"{"greeting":"Hello, Ada!"}"#))
-        #expect(plugin.host.logs.map(\.message) == ["somebody is at the door"])
+        #expect(plugin.host.logs.map(\.message) == ["a visitor is at the door"])
     }
 
     /// Builds the example of docs/IOS.md, an app, against the SDK that lies in the folder.
@@ -92,7 +94,7 @@ struct ExampleTests {
     @Test func `The SDK imports the header and the standard library, and no full Foundation`()
         throws
     {
-        let find = ["find", PackageRoot.path + "/Sources/BackgroundTasks", "-name", "*.swift"]
+        let find = ["find", PackageRoot.path + "/SDK/Sources/BackgroundTasks", "-name", "*.swift"]
         var imported: Set<Substring> = []
         for path in try Command.run(find).output.split(separator: "\n") {
             let text = String(decoding: try File.read(String(path)), as: UTF8.self)
@@ -101,7 +103,10 @@ struct ExampleTests {
                 if words.first == "import" { imported.insert(words.last ?? "") }
             }
         }
-        let allowed: Set<Substring> = ["CBghost", "FoundationEssentials", "Synchronization"]
+        let allowed: Set<Substring> = [
+            // Dispatch is a part of Swift's concurrency on Linux, so it adds no library.
+            "CBghost", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization",
+        ]
         #expect(imported.contains("CBghost"))
         #expect(imported.subtracting(allowed) == [])
     }

@@ -2,12 +2,13 @@
 
 import BackgroundTasks
 import BackgroundTasksTesting
+import BghostTestSupport
 import CBghost
 import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FetchTests {
     private let url: URL
 
@@ -100,7 +101,7 @@ struct FetchTests {
         let plugin = try TestPlugin {
             Handler("a") { [url] context in
                 begun.send()
-                try? await Task.sleep(for: .seconds(3600))
+                try? await untilCancelled()
                 _ = try await context.fetch(FetchRequest(url))
             }
         }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The sample plugin that uploads photos, as the build made it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PhotoUploadTests {
     private let spool: TemporaryDirectory
     private let data: TemporaryDirectory

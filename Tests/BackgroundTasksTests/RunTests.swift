@@ -2,13 +2,14 @@
 
 import BackgroundTasks
 import BackgroundTasksTesting
+import BghostTestSupport
 import CBghost
 import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RunTests {
     struct Greeting: Codable {
         var name: String
@@ -88,6 +89,11 @@ struct RunTests {
         #expect(try await plugin.end() == expected)
     }
 
+    @Test func `PermanentFailure asks for no other try`() async throws {
+        let plugin = try TestPlugin { Handler("a") { _ in throw PermanentFailure("gone") } }
+        #expect(try await plugin.end() == Ending(status: BG_E_FINAL, message: "gone"))
+    }
+
     @Test func `A result that is too large fails the run and says so`() async throws {
         let plugin = try TestPlugin { Handler("a") { _ in String(repeating: "x", count: 100) } }
         let ending = try await plugin.end(.init(resultBytesMax: 99))
@@ -118,7 +124,7 @@ struct RunTests {
                 switch way {
                 case .returns: break
                 case .fetches, .isRefusedAFetch: _ = try await own.fetch(FetchRequest(url))
-                case .isCancelled: try await Task.sleep(for: .seconds(3600))
+                case .isCancelled: try await untilCancelled()
                 }
             }
         }

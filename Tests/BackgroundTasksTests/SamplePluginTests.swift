@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// The sample plugins, as the build made them, against a host that answers for the station.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SamplePluginTests {
     private static let stormy = "com.example.stormy"
 

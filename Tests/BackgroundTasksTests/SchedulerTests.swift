@@ -7,7 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SchedulerTests {
     struct Note: Codable { var title: String }
 
@@ -151,6 +151,40 @@ struct SchedulerTests {
         #expect(found.first == "BGTaskRequest com.example.0 -")
         #expect(found[1] == "BGAppRefreshTaskRequest com.example.1 1")
         #expect(found[149] == "BGProcessingTaskRequest com.example.149 149")
+    }
+
+    @Test func `A pending processing request comes back with what it requires`() async throws {
+        let host = ScriptedHost()
+        host.state.withLock { state in
+            var both = pending("p", kind: 2, earliest: 0)
+            both.needs = 3
+            var network = pending("q", kind: 2, earliest: 0)
+            network.needs = 1
+            state.pending = [both, network]
+        }
+        let plugin = try TestPlugin(on: host) {
+            Handler("a") { _ in
+                await BGTaskScheduler.shared.pendingTaskRequests().map { request in
+                    let request = request as? BGProcessingTaskRequest
+                    return [
+                        request?.requiresNetworkConnectivity, request?.requiresExternalPower,
+                    ]
+                }
+            }
+        }
+        #expect(try await plugin.end().payload == "[[true,true],[true,false]]")
+    }
+
+    @Test func `A request of another kind than its task's says so`() async throws {
+        let host = ScriptedHost()
+        host.state.withLock { $0.answer = BG_E_KIND }
+        let plugin = try TestPlugin(on: host) {
+            Handler("a") { _ in
+                try BGTaskScheduler.shared.submit(BGProcessingTaskRequest(identifier: "r"))
+            }
+        }
+        let message = try await plugin.end().message
+        #expect(message.contains("the task has another kind in tasks.json"))
     }
 
     @Test func `Cancelling asks the host, and what is wrong is logged`() async throws {

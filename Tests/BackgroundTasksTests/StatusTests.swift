@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What handlers are told of how things stand.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StatusTests {
     private func status(
         _ status: UInt32,

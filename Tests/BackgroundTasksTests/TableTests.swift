@@ -6,7 +6,7 @@ import CBghost
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TableTests {
     @Test func `The table says what the plugin is`() throws {
         let plugin = Plugin(id: "org.example.é", version: "1.2.3", vendor: "V") {

@@ -2,20 +2,20 @@
 
 internal import Synchronization
 
-/// Tells one waiter that something has happened.
+/// Notifies one waiting task of events.
 final class Bell: Sendable {
     private enum Ring { case rung, timedOut, cancelled }
 
     private struct State {
         var count: UInt64 = 0
         var waiter: CheckedContinuation<Ring, Never>?
-        /// Which wait it is, so that a timer of an earlier one does not end it.
+        /// The number of the current wait, so that the timer of an earlier wait does not end it.
         var wait: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// How often it has been rung.
+    /// How many events there were.
     var count: UInt64 { state.withLock { $0.count } }
 
     func ring() {
@@ -27,17 +27,17 @@ final class Bell: Sendable {
         waiter?.resume(returning: .rung)
     }
 
-    /// Waits until it is rung more often than it was.
+    /// Waits for an event after the first `count` ones.
     ///
-    /// - Parameter deadline: real time, after which it waits no longer.
-    /// - Returns: `false` if it was not rung by then.
+    /// - Parameter deadline: the timeout, in real time.
+    /// - Returns: `false` if there was no event before the deadline.
     /// - Throws: `CancellationError` once the task is cancelled.
     func wait(after count: UInt64, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let wait = state.withLock { state in
             state.wait += 1
             return state.wait
         }
-        // The bound in real time: nothing is awaited by it.
+        // The timer is a real-time limit; no event depends on it.
         let timer = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
             end(wait, .timedOut)
@@ -48,7 +48,7 @@ final class Bell: Sendable {
                 let now: Ring? = state.withLock { state in
                     if Task.isCancelled { return .cancelled }
                     if state.count > count { return .rung }
-                    // The timer may have been first.
+                    // The timer may already have fired.
                     if ContinuousClock.now >= deadline { return .timedOut }
                     state.waiter = continuation
                     return nil
@@ -72,7 +72,7 @@ final class Bell: Sendable {
     }
 }
 
-/// Lets one task after the other do something that must not overlap.
+/// A lock that one task at a time holds, across suspensions.
 final class Turn: Sendable {
     private struct State {
         var isTaken = false

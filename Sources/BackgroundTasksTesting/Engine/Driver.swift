@@ -7,18 +7,20 @@ internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Carries out what the engine decides: calls the plugin, waits until its runs wait, moves time.
+/// Carries out the engine's actions: calls the plugin, waits until its runs wait, and advances
+/// time.
 final class Driver: Sendable {
     typealias Responder = @Sendable (FetchRequest) throws -> FetchResponse?
 
     let core: HostCore
-    /// The longest that a run is waited for, in real time.
+    /// How long to wait for a run, in real time.
     let patience: Duration
     private let responder = Mutex<Responder?>(nil)
     private let host: CHost
     private let plugin: OpenPlugin
     private let directory: String
-    /// Requests to stop come from here, so that they arrive while a handler has its thread.
+    /// The thread that cancels runs, so that a cancellation arrives while a handler blocks its own
+    /// thread.
     private let control = WorkThread()
     private let turn = Turn()
 
@@ -36,7 +38,7 @@ final class Driver: Sendable {
         self.patience = patience
     }
 
-    /// Lets nobody else drive meanwhile.
+    /// Runs the body while no other task drives the host.
     func exclusively<Answer: Sendable>(
         _ body: () async throws -> Answer
     ) async throws -> Answer {
@@ -45,19 +47,20 @@ final class Driver: Sendable {
         return try await body()
     }
 
-    /// Has each fetch answered, those that wait included.
+    /// Answers every fetch by a function, including those that already wait.
     func answerAll(_ answer: @escaping Responder) {
         responder.withLock { $0 = answer }
         core.change { $0.askAgain() }
     }
 
-    // MARK: Until all wait
+    // MARK: Settling
 
-    /// Does all there is to do, until every run waits for the clock or an answer, or has ended.
+    /// Carries out all actions, until every run waits for the clock or an answer, or has ended.
     ///
     /// - Parameters:
-    ///   - lenient: a run that is given up once it has been waited for, instead of failing.
-    ///   - isQuietEnough: whether that run may also wait for something real.
+    ///   - lenient: a run that does not cause an error when it exceeds the patience.
+    ///   - isQuietEnough: whether that run may also wait for something other than the clock or an
+    ///     answer.
     func settle(lenient: UInt64? = nil, isQuietEnough: Bool = false) async throws {
         var deadline = ContinuousClock.now + patience
         var begun = 0
@@ -89,7 +92,7 @@ final class Driver: Sendable {
     }
 
     private func ranOutOfPatience(with run: UInt64, isLenient: Bool) throws {
-        // What it waits for may be to be asked to stop.
+        // The run may be waiting for its cancellation.
         if let cancel = core.look({ $0.takeCancel(of: run) }) { return perform(cancel) }
         let (handler, task) = core.look { engine in
             if isLenient { engine.runs[run]?.isGivenUp = true }
@@ -107,7 +110,7 @@ final class Driver: Sendable {
         )
     }
 
-    /// A task that submits itself at once, again and again, would never let time pass.
+    /// Stops a task that submits itself again and again at once, so that time could never advance.
     private func checkProgress(_ begun: Int) throws {
         guard begun > Self.runsAtOnceMax else { return }
         let task = core.look { $0.history.last?.record.task ?? "" }
@@ -189,14 +192,14 @@ final class Driver: Sendable {
         }
     }
 
-    /// Ends a transfer as the test says.
+    /// Ends a transfer with the test's answer.
     ///
-    /// - Returns: `false` if it is over.
+    /// - Returns: `false` if the transfer has already ended.
     func end(_ id: String, _ end: FetchEnd) -> Bool { core.end(id, end, directory: directory) }
 
     // MARK: Time
 
-    /// Lets time pass, through all that happens meanwhile.
+    /// Advances time, and carries out all events on the way.
     func advance(by nanoseconds: UInt64) async throws {
         try await settle()
         let end = core.look { $0.now.monotonic.addingClamped(nanoseconds) }
@@ -204,11 +207,11 @@ final class Driver: Sendable {
         core.look { $0.move(to: end) }
     }
 
-    /// Expires a run, and lets time pass until it has ended: its grace at the most.
+    /// Expires a run, and advances time until it has ended, at most by its grace.
     func expire(_ number: UInt64) async throws {
         try await settle(lenient: number, isQuietEnough: true)
         core.look { $0.expire(number) }
-        // At once, also if it computes: that is what it may wait for.
+        // Cancel at once, even if the run computes: it may be waiting for that.
         if let cancel = core.look({ $0.takeCancel(of: number) }) { perform(cancel) }
         try await settle(lenient: number)
         while let limit = core.look({ $0.runs[number]?.limit }) {
@@ -219,10 +222,10 @@ final class Driver: Sendable {
 
     // MARK: The end
 
-    /// Asks what is under way to stop, and lets go of the plugin.
+    /// Cancels the runs in progress, and closes the plugin.
     func close() {
         let (live, ends) = core.look { engine in
-            // What they know of the core, which knows them, goes with them.
+            // This breaks the cycle of references between the runs and the core.
             defer { engine.runs = [:] }
             return (Array(engine.runs.values), engine.takeEnds())
         }
@@ -233,10 +236,10 @@ final class Driver: Sendable {
                 let state = UnsafeMutableRawPointer(bitPattern: run.state)
                 plugin.cancel(memory, state: state, why: UInt32(BG_WHY_DRAIN))
             }
-            // What they wait for comes no more.
+            // End their calls, since the host will not answer them.
             for end in ends { perform(end) }
             host.close()
-            // A handler that goes on may still use it.
+            // Close the plugin only if no handler still uses it.
             if isLeft { plugin.close() }
         }
         control.end()

@@ -11,7 +11,7 @@ enum FetchEnd: Sendable {
     case cancelled
 }
 
-/// Fetches, which the test answers.
+/// Fetches, which the test answers instead of a network.
 extension Engine {
     mutating func begin(_ fetch: FetchCall, host: String?, port: UInt16) -> bg_status {
         guard runs[fetch.run] != nil else { return BG_E_STALE }
@@ -37,16 +37,16 @@ extension Engine {
         return BG_OK
     }
 
-    /// Takes what the test answers.
+    /// Ends a fetch with the test's answer.
     ///
-    /// - Returns: `false` if the fetch is over.
+    /// - Returns: `false` if the fetch has already ended.
     mutating func answer(_ number: UInt64, _ end: FetchEnd) -> Bool {
         guard let fetch = fetches.removeValue(forKey: number) else { return false }
         actions.append(.endFetch(fetch.call, Self.bounded(end, fetch.call)))
         return true
     }
 
-    /// An answer that is larger than the handler wants is none.
+    /// Turns an answer that exceeds the handler's limit into a failure.
     private static func bounded(_ end: FetchEnd, _ call: FetchCall) -> FetchEnd {
         guard case .answered(_, _, let body) = end else { return end }
         let most = call.bytesMax == 0 ? 1 << 20 : Int(min(call.bytesMax, 64 << 20))
@@ -54,13 +54,13 @@ extension Engine {
         return .failed(BG_E_LIMIT, "the answer has \(body.count) bytes; at most \(most) are taken")
     }
 
-    /// Has the test asked about every fetch that waits.
+    /// Asks the test again about every fetch and transfer that waits.
     mutating func askAgain() {
         for number in fetches.keys { fetches[number]?.isAsked = false }
         for id in transfers.keys { transfers[id]?.isAsked = false }
     }
 
-    /// The first fetch that the test has not been asked about.
+    /// Returns the first fetch that the test was not asked about, and marks it.
     mutating func nextToAsk() -> FetchCall? {
         let number = fetches.keys.filter { fetches[$0]?.isAsked == false }.min()
         guard let number else { return nil }
@@ -70,7 +70,7 @@ extension Engine {
 }
 
 extension FetchCall {
-    /// Ends it as the daemon would.
+    /// Ends the fetch as the daemon would.
     func end(_ end: FetchEnd) {
         switch end {
         case .answered(let status, let headers, let body):

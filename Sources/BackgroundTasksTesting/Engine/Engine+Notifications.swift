@@ -15,7 +15,9 @@ struct PostedNotification: Sendable {
     }
 }
 
-/// Notifications, which nobody delivers: the test looks at them.
+/// Notifications.
+///
+/// The host shows none; the test inspects them.
 extension Engine {
     mutating func post(_ call: NotificationCall) -> bg_status {
         let texts = call.title.utf8.count + call.subtitle.utf8.count + call.body.utf8.count
@@ -35,7 +37,7 @@ extension Engine {
         return BG_OK
     }
 
-    /// Whether it is still to be delivered, for the first time or once more.
+    /// Whether it still has a delivery ahead.
     func isWaiting(_ posted: PostedNotification) -> Bool {
         posted.due > now.unix || posted.call.every > 0 || !posted.call.calendar.isEmpty
     }

@@ -3,7 +3,7 @@
 internal import BghostCore
 internal import CBghost
 
-/// What handlers ask of the scheduler.
+/// The scheduler calls of handlers.
 extension Engine {
     mutating func submit(_ call: SubmitCall) -> bg_status {
         guard subject.maySubmit(call.identifier, scheduler.catalog) else { return BG_E_PERM }
@@ -14,6 +14,7 @@ extension Engine {
             try submit(
                 Submission(
                     task: call.identifier,
+                    kind: call.kind == 0 ? nil : call.kind == 1 ? .refresh : .processing,
                     parameters: call.parameters.isEmpty ? "{}" : call.parameters,
                     earliestBegin: call.earliest == 0 ? nil : call.earliest * 1_000_000,
                     requirements: requirements
@@ -22,12 +23,24 @@ extension Engine {
             return BG_OK
         } catch {
             switch error.code {
+            case .wrongKind: return BG_E_KIND
             case .notPermitted: return BG_E_PERM
             case .tooManyPendingTaskRequests, .payloadTooLarge: return BG_E_LIMIT
             case .badParameters, .pastLatestBegin: return BG_E_ARG
             case .unavailable, .immediateRunIneligible, .storeFailed: return BG_E_FAILED
             }
         }
+    }
+
+    /// The names of a run outside of the process, as the daemon gives them.
+    func identity(of run: UInt64) -> (status: bg_status, identity: bg_run_identity) {
+        var answer = bg_run_identity()
+        guard let run = runs[run] else { return (BG_E_STALE, answer) }
+        let record = history[run.place].record
+        answer.epoch = record.epoch
+        CText.copy(record.id.description, to: &answer.run_id)
+        CText.copy(record.request.description, to: &answer.idempotency_key)
+        return (BG_OK, answer)
     }
 
     mutating func cancelPending(_ identifier: String) -> bg_status {
@@ -64,11 +77,10 @@ extension Engine {
             var pending = bg_pending()
             pending.size = UInt32(MemoryLayout<bg_pending>.stride)
             pending.kind = UInt32(kind == .refresh ? BG_KIND_REFRESH : BG_KIND_PROCESSING)
+            pending.needs = request.requirements.needs
             pending.earliest_unix_ms = (request.earliestBegin ?? 0) / 1_000_000
-            withUnsafeMutableBytes(of: &pending.task_id) { name in
-                // An identifier has at most 128 bytes, and the field 136.
-                name.copyBytes(from: request.task.utf8.prefix(name.count - 1))
-            }
+            // An identifier has at most 128 bytes, and the field has 136.
+            CText.copy(request.task, to: &pending.task_id)
             return pending
         }
     }

@@ -3,7 +3,7 @@
 internal import BghostCore
 internal import CBghost
 
-/// Runs: from the beginning to the outcome.
+/// Runs, from start to outcome.
 extension Engine {
     mutating func begin(_ start: RunStart) {
         lastRun += 1
@@ -26,7 +26,7 @@ extension Engine {
         actions.append(.start(lastRun))
     }
 
-    /// What a handler is told of its run.
+    /// The data of a run for its handler.
     func setting(of run: LiveRun, directory: String) -> RunMemory.Setting {
         let past = history[run.place]
         return RunMemory.Setting(
@@ -54,7 +54,8 @@ extension Engine {
                 actions.append(.cancel(number, reason))
                 detach(number)
             case .kill:
-                // No process is here to be killed: it is left to itself, and as good as gone.
+                // There is no process to kill: the handler is left running, and its run counts as
+                // killed.
                 abandoned[number] = run.place
                 handle(.exited(.signalled(9)), of: number)
             case .end(let outcome): end(run, outcome)
@@ -62,7 +63,7 @@ extension Engine {
         }
     }
 
-    /// Expires a run before its time.
+    /// Expires a run before its deadline.
     mutating func expire(_ number: UInt64) {
         runs[number]?.isExpirySimulated = true
         runs[number]?.isGivenUp = false
@@ -85,13 +86,16 @@ extension Engine {
             record: record,
             outcome: outcome,
             retryAfter: run.retryAfter,
+            isFinal: run.machine.isFinal,
+            stoppedAfter: run.machine.stoppingFor(now: now.monotonic),
             isExpirySimulated: run.isExpirySimulated
         )
         decide { $0.ended(run.ticket, finish, now: $1, &$2) }
-        if let session = run.wake { wakeEnded(session, run.told, outcome) }
+        if let session = run.wake { wakeEnded(session, run.told, run.untaken, outcome) }
+        giveBackClaimed(by: run.number)
     }
 
-    /// What a run still has under way ends with it.
+    /// Ends the sleeps, fetches and waits of a run.
     private mutating func endCalls(of number: UInt64) {
         for sleep in sleeps.values.sorted(by: { $0.call.number < $1.call.number })
         where sleep.call.run == number {
@@ -106,7 +110,7 @@ extension Engine {
         detach(number)
     }
 
-    // MARK: What a handler says
+    // MARK: Calls of a handler
 
     mutating func complete(_ number: UInt64, _ end: RunEndCall) -> bg_status {
         guard let run = runs[number] else {
@@ -126,7 +130,7 @@ extension Engine {
         return BG_OK
     }
 
-    /// What `start` of a run has answered.
+    /// Handles the return value of a run's `start`.
     mutating func started(_ number: UInt64, _ status: bg_status) {
         guard status != BG_PENDING else { return }
         guard status <= 0, runs[number] != nil else {
@@ -136,7 +140,7 @@ extension Engine {
         handle(.completed(status: status), of: number)
     }
 
-    /// 30 days in milliseconds: the most that a handler can ask for, as in the daemon.
+    /// The longest delay that a handler can request, 30 days in milliseconds, as in the daemon.
     private static var retryAfterMax: Int64 { 30 * 86_400_000 }
 
     private static func isJSON(_ text: String) -> Bool {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the driver is to do next.
+/// The next step of the driver.
 extension Engine {
     enum Step: Sendable {
         case perform(Action)
         /// Ask the test for the answer to a fetch.
         case ask(FetchCall)
-        /// Ask the test what becomes of a transfer.
+        /// Ask the test for the end of a transfer.
         case askOfTransfer(OpenTransfer)
-        /// Wait until this run waits, or ends.
+        /// Wait until this run waits or ends.
         case wait(UInt64)
         /// Every run waits for the clock or an answer.
         case settled
     }
 
     /// - Parameters:
-    ///   - hasResponder: whether the test answers fetches by itself.
-    ///   - restless: a run that may wait for something real.
+    ///   - hasResponder: whether the test has set a function that answers fetches.
+    ///   - restless: a run that may wait for something other than the clock or an answer.
     mutating func nextStep(hasResponder: Bool, restless: UInt64?) -> Step {
-        // One after the other, so that a test sees the same order each time.
+        // One run at a time, so that a test always sees the same order.
         if let busy = first(where: { $0.busy > 0 }) { return .wait(busy) }
         if !actions.isEmpty { return .perform(actions.removeFirst()) }
         if hasResponder, let fetch = nextToAsk() { return .ask(fetch) }
         if hasResponder, let transfer = nextTransferToAsk() { return .askOfTransfer(transfer) }
-        // Only now: what it waits for may be another run.
+        // Only now, since the run may be waiting for another run.
         let patient = waitingRuns
         if let real = first(where: { !patient.contains($0.number) && $0.number != restless }) {
             return .wait(real)
@@ -35,13 +35,13 @@ extension Engine {
         runs.values.filter { !$0.isGivenUp && isWanted($0) }.map(\.number).min()
     }
 
-    /// Runs that wait for the clock or an answer.
+    /// The runs that wait for the clock or an answer.
     private var waitingRuns: Set<UInt64> {
         Set(sleeps.values.map(\.call.run)).union(fetches.values.map(\.call.run))
             .union(transfers.values.flatMap { $0.waiters.map(\.run) })
     }
 
-    /// Takes what asks a run to stop out of the order.
+    /// Removes and returns the pending cancellation of a run, ahead of other actions.
     mutating func takeCancel(of number: UInt64) -> Action? {
         let index = actions.firstIndex {
             if case .cancel(number, _) = $0 { true } else { false }
@@ -49,7 +49,8 @@ extension Engine {
         return index.map { actions.remove(at: $0) }
     }
 
-    /// Takes the ends of all that handlers wait for, whether or not they have come.
+    /// Removes all actions and open calls, and returns actions that end every call that a handler
+    /// waits for.
     mutating func takeEnds() -> [Action] {
         var ends = actions.filter { action in
             switch action {

@@ -3,20 +3,22 @@
 internal import BghostCore
 internal import CBghost
 
-/// Time, which jumps from one event to the next.
+/// Time, which advances from one event to the next.
 extension Engine {
-    /// What happens by itself, in the order in which it happens at one moment: a handler that wakes up
-    /// exactly at its deadline is in time.
+    /// An event that time causes.
+    ///
+    /// At the same instant, they happen in the order of their ranks: a handler that wakes exactly
+    /// at its deadline is in time.
     private enum Event {
         case sleep(UInt64)
         case fetch(UInt64)
         case limit(UInt64)
         case date
-        /// A transfer may begin.
+        /// A transfer may start.
         case transfer
-        /// A transfer has taken too long.
+        /// A transfer has timed out.
         case timeout(String)
-        /// A session is told.
+        /// A session gets its wake.
         case wake(String)
 
         var rank: (Int, UInt64) {
@@ -32,10 +34,10 @@ extension Engine {
         }
     }
 
-    /// Lets time pass to what happens next, and has it happen.
+    /// Advances to the next event, and handles it.
     ///
     /// - Parameter end: monotonic nanoseconds.
-    /// - Returns: `false` if nothing happens until then; time has not moved.
+    /// - Returns: `false` if there is no event until then; time has not advanced.
     mutating func step(until end: UInt64) -> Bool {
         guard let (at, event) = next, at <= end else { return false }
         move(to: at)
@@ -57,9 +59,9 @@ extension Engine {
         return true
     }
 
-    /// Lets time pass.
+    /// Advances time.
     ///
-    /// - Parameter monotonic: nanoseconds; what happens until then has happened.
+    /// - Parameter monotonic: nanoseconds; all events until then must have been handled.
     mutating func move(to monotonic: UInt64) {
         guard monotonic > now.monotonic else { return }
         now.unix = now.unix.addingClamped(Int64(clamping: monotonic - now.monotonic))
@@ -97,7 +99,7 @@ extension Engine {
         guard runs[sleep.run] != nil else { return BG_E_STALE }
         let deadline = UInt64(max(0, sleep.until))
         guard deadline > now.monotonic else {
-            // Not on the stack of its own call.
+            // The call must not end on its own stack, so end it as an action.
             actions.append(.endSleep(sleep, isOver: true))
             return BG_OK
         }

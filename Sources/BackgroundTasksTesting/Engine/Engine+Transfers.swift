@@ -3,15 +3,15 @@
 internal import BghostCore
 internal import CBghost
 
-/// A transfer, under way or ended and not yet dealt with.
+/// A transfer that is in progress, or has ended and is not acknowledged.
 struct OpenTransfer: Sendable {
-    /// What has become of it.
+    /// How it ended.
     struct End: Sendable {
         /// "done", "failed" or "cancelled".
         var state: String
         var status = 0
         var headers: [(name: String, value: String)] = []
-        /// What an upload was answered.
+        /// The body of the response to an upload.
         var body = ""
         var file = ""
         var bytes = 0
@@ -21,18 +21,25 @@ struct OpenTransfer: Sendable {
     let id: String
     let number: UInt64
     let call: TransferCall
-    /// The time of the wall clock before which it does not begin, nanoseconds.
+    /// The wall-clock time before which it does not start, Unix nanoseconds.
     let earliest: Int64
     /// Monotonic nanoseconds.
     let deadline: UInt64
     var isAsked = false
     var end: End?
     var waiters: [TransferWaitCall] = []
-    /// How often runs were told of it and failed.
+    /// How often a wake for it failed.
     var wakes = 0
+    /// Whether no run has taken its end, which waits for its session.
+    var isKept = false
+    /// The run that has claimed its end; `nil` if there is none.
+    var claimedBy: UInt64?
+
+    /// Whether a wake tells of its end.
+    var isTold: Bool { call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0 && !isKept }
 }
 
-/// Transfers, which the test answers and no run ends.
+/// Transfers, which the test answers and which outlive their runs.
 extension Engine {
     mutating func begin(
         _ call: TransferCall,
@@ -79,7 +86,7 @@ extension Engine {
     mutating func wait(_ wait: TransferWaitCall) -> bg_status {
         guard let run = runs[wait.run] else { return BG_E_STALE }
         guard let transfer = transfers[wait.id] else { return BG_E_ABSENT }
-        // Who is to stop is let go of at once.
+        // A run that is being cancelled does not wait.
         guard run.machine.stopReason == nil else {
             actions.append(.endWait(wait, nil))
             return BG_OK
@@ -88,6 +95,7 @@ extension Engine {
             transfers[wait.id]?.waiters.append(wait)
             return BG_OK
         }
+        guard transfer.claimedBy == nil else { return BG_E_ABSENT }
         transfers[wait.id] = nil
         actions.append(.endWait(wait, json(transfer)))
         return BG_OK
@@ -112,9 +120,9 @@ extension Engine {
 
     // MARK: Ends
 
-    /// Ends a transfer, and tells whoever waits, or else its session.
+    /// Ends a transfer, and tells the waiting runs, or if there are none its session.
     ///
-    /// - Returns: `false` if it is over or unknown.
+    /// - Returns: `false` if it has already ended or is unknown.
     @discardableResult
     mutating func end(_ id: String, _ end: OpenTransfer.End) -> Bool {
         guard var transfer = transfers[id], transfer.end == nil else { return false }
@@ -128,7 +136,7 @@ extension Engine {
         return true
     }
 
-    /// Lets go of all that a run waits for.
+    /// Ends all waits of a run without ending the transfers.
     mutating func detach(_ run: UInt64) {
         for transfer in ordered where transfer.waiters.contains(where: { $0.run == run }) {
             for waiter in transfer.waiters where waiter.run == run {
@@ -138,10 +146,10 @@ extension Engine {
         }
     }
 
-    /// Has a session told, once all of its transfers have ended.
+    /// Schedules the wake of a session once all its transfers have ended.
     mutating func wake(_ session: String) {
         let all = ordered.filter { $0.call.session == session }
-        let told = all.filter { $0.call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0 }
+        let told = all.filter(\.isTold)
         guard !told.isEmpty, all.allSatisfy({ $0.end != nil }), wakes[session] == nil else {
             return
         }
@@ -149,15 +157,14 @@ extension Engine {
         wakes[session] = now.monotonic.addingClamped(wait)
     }
 
-    /// A minute, after a wake that failed.
+    /// The delay after a failed wake: one minute.
     private static var wakeDelay: UInt64 { 60_000_000_000 }
 
-    /// Begins the run that a session is told by.
+    /// Starts the run that tells a session of its transfers.
     mutating func beginWake(_ session: String) {
         wakes[session] = nil
         let told = ordered.filter { transfer in
-            transfer.call.session == session && transfer.end != nil
-                && transfer.call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0
+            transfer.call.session == session && transfer.end != nil && transfer.isTold
         }
         guard let task = subject.wakeTask(of: session), !told.isEmpty,
             !runs.values.contains(where: { $0.wake == session })
@@ -183,9 +190,16 @@ extension Engine {
     }
 
     /// What follows the end of a run that told a session.
-    mutating func wakeEnded(_ session: String, _ told: [String], _ outcome: Outcome) {
+    mutating func wakeEnded(
+        _ session: String,
+        _ told: [String],
+        _ untaken: Set<String>,
+        _ outcome: Outcome
+    ) {
         for id in told {
-            if outcome == .succeeded {
+            if outcome == .succeeded, untaken.contains(id) {
+                transfers[id]?.isKept = true
+            } else if outcome == .succeeded {
                 transfers[id] = nil
             } else {
                 transfers[id]?.wakes += 1
@@ -194,9 +208,9 @@ extension Engine {
         wake(session)
     }
 
-    // MARK: What the test is asked
+    // MARK: Questions to the test
 
-    /// The first transfer that the test has not been asked about and that may be carried.
+    /// Returns the first startable transfer that the test was not asked about, and marks it.
     mutating func nextTransferToAsk() -> OpenTransfer? {
         guard let transfer = ordered.first(where: { !$0.isAsked && isCarried($0) }) else {
             return nil
@@ -205,7 +219,7 @@ extension Engine {
         return transfer
     }
 
-    /// Whether nothing keeps it from being carried now.
+    /// Whether the transfer can run now.
     func isCarried(_ transfer: OpenTransfer) -> Bool {
         guard transfer.end == nil, transfer.earliest <= now.unix else { return false }
         guard transfer.call.flags & UInt32(BG_TRANSFER_DISCRETIONARY) != 0 else { return true }
@@ -213,9 +227,9 @@ extension Engine {
         return wanted.allSatisfy { facts[$0].value == .holds }
     }
 
-    // MARK: In words
+    // MARK: JSON
 
-    /// The object of bghost.h.
+    /// The JSON object that bghost.h describes.
     func json(_ transfer: OpenTransfer) -> String {
         let end = transfer.end
         var writer = JSONWriter()
@@ -242,6 +256,7 @@ extension Engine {
             writer.member("file", transfer.call.isUpload ? transfer.call.file : end?.file ?? "")
             writer.member("bytes", end?.bytes ?? 0)
             writer.member("total", end?.bytes ?? -1)
+            if transfer.isKept { writer.member("kept", true) }
             if let fault = end?.fault {
                 writer.member("fault") { writer in
                     writer.object { writer in

@@ -4,18 +4,18 @@ internal import BghostCore
 
 /// The daemon's scheduler and run machines on a virtual clock, with real handlers.
 ///
-/// A value, under one lock: plugins call from any thread. What calls a plugin in turn is not done
-/// here but listed in `actions`, for the driver to do outside of the lock.
+/// A value, protected by one lock: plugins call from any thread. It makes no calls into a plugin;
+/// it lists them in `actions`, and the driver makes them outside the lock.
 struct Engine: Sendable {
-    /// What the driver is to do, in this order.
+    /// An action for the driver; actions are carried out in order.
     enum Action: Sendable {
-        /// Begin a run.
+        /// Start a run.
         case start(UInt64)
-        /// Ask a run to stop.
+        /// Cancel a run.
         case cancel(UInt64, StopReason)
         case endSleep(SleepCall, isOver: Bool)
         case endFetch(FetchCall, FetchEnd)
-        /// With the transfer in JSON; with `nil` if it goes on without the run.
+        /// The transfer as JSON; `nil` if it continues without the run.
         case endWait(TransferWaitCall, String?)
     }
 
@@ -30,7 +30,7 @@ struct Engine: Sendable {
         let timeout: Duration
         /// Monotonic nanoseconds.
         let deadline: UInt64
-        /// Whether the test has been asked for an answer.
+        /// Whether the test was asked for an answer.
         var isAsked = false
     }
 
@@ -41,25 +41,25 @@ struct Engine: Sendable {
     var decisions: [SchedulerEffect] = []
     var isCarryingOut = false
     var actions: [Action] = []
-    /// Those under way, by number.
+    /// The runs in progress, by number.
     var runs: [UInt64: LiveRun] = [:]
     var lastRun: UInt64 = 0
-    /// All runs, in the order in which they began.
+    /// All runs, in the order in which they started.
     var history: [PastRun] = []
-    /// Runs that were killed and whose handlers go on all the same: places in `history`, by number.
+    /// Killed runs whose handlers are still running: indices in `history`, by number.
     var abandoned: [UInt64: Int] = [:]
     var dead: [Request] = []
     var sleeps: [UInt64: OpenSleep] = [:]
     var fetches: [UInt64: OpenFetch] = [:]
     var logs: [TestHost.LogLine] = []
-    /// By id.
+    /// The transfers by id.
     var transfers: [String: OpenTransfer] = [:]
     var lastTransfer: UInt64 = 0
-    /// When sessions are told, monotonic nanoseconds.
+    /// When each session gets its wake, monotonic nanoseconds.
     var wakes: [String: UInt64] = [:]
-    /// The session whose run is being submitted, and what it is told of.
+    /// The session whose wake is being submitted, with its transfers.
     var pendingWake: (session: String, transfers: [String])?
-    /// What plugins have posted, in the order in which it was.
+    /// Posted notifications, in the order of posting.
     var notifications: [PostedNotification] = []
 
     init(_ subject: Subject, now: Moment, seed: UInt64) {
@@ -85,7 +85,7 @@ struct Engine: Sendable {
         carryOut()
     }
 
-    /// Only the plugin that is tested can run anything; requests for others wait, to be looked at.
+    /// Only the plugin under test can run; requests for other plugins stay pending, for inspection.
     private mutating func tellOfPlugins() {
         for (index, plugin) in scheduler.catalog.plugins.enumerated() {
             guard index != subject.plugin else { continue }
@@ -100,7 +100,7 @@ struct Engine: Sendable {
         )
     }
 
-    /// Tells the scheduler what has happened, and lists what follows.
+    /// Passes an event to the scheduler, and carries out its effects.
     mutating func decide<Answer, Failure>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -130,7 +130,7 @@ struct Engine: Sendable {
         case .commit(let changes): note(changes)
         case .commitEnd(let changes, let record):
             note(changes)
-            // What begins and ends in one transaction could not begin.
+            // A run that starts and ends in one transaction could not be started.
             guard changes.contains(where: { if case .began = $0 { true } else { false } }) else {
                 break
             }
@@ -145,11 +145,11 @@ struct Engine: Sendable {
         for case .ended(_, then: .dead(let request, _)) in changes { dead.append(request) }
     }
 
-    // MARK: What others do
+    // MARK: The operator
 
-    /// Takes a submission, as an operator's.
+    /// Accepts a submission as from an operator.
     ///
-    /// - Returns: the request; `nil` if it gives way to another.
+    /// - Returns: the request; `nil` if an existing request takes precedence.
     @discardableResult
     mutating func submit(
         _ submission: Submission,

@@ -5,22 +5,22 @@ internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The engine as plugins and tests reach it, from any thread.
+/// The engine behind a lock, for calls of plugins and tests from any thread.
 final class HostCore: HostCalls {
     private let engine: Mutex<Engine>
-    /// Rung whenever the driver may have something new to do.
+    /// Signalled whenever the driver may have something to do.
     let bell = Bell()
 
     init(_ engine: Engine) { self.engine = Mutex(engine) }
 
-    /// Looks at the engine, or changes what gives the driver nothing to do.
+    /// Reads the engine, or changes it in a way that gives the driver nothing to do.
     func look<Answer: Sendable, Failure>(
         _ body: (inout Engine) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         try engine.withLock { engine throws(Failure) in try body(&engine) }
     }
 
-    /// Changes the engine, which may give the driver something to do.
+    /// Changes the engine in a way that may give the driver something to do.
     func change<Answer: Sendable, Failure>(
         _ body: (inout Engine) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
@@ -32,7 +32,7 @@ final class HostCore: HostCalls {
 
     func became(idle run: UInt64) { change { $0.runs[run]?.busy -= 1 } }
 
-    // MARK: What plugins ask
+    // MARK: Calls of plugins
 
     var time: (unix: Int64, monotonic: Int64) {
         let now = look { $0.now }
@@ -83,6 +83,10 @@ final class HostCore: HostCalls {
 
     func submit(_ request: SubmitCall) -> bg_status { change { $0.submit(request) } }
 
+    func identity(of run: bg_run) -> (status: bg_status, identity: bg_run_identity) {
+        look { $0.identity(of: run) }
+    }
+
     func cancelPending(_ identifier: String) -> bg_status {
         change { $0.cancelPending(identifier) }
     }
@@ -131,15 +135,25 @@ final class HostCore: HostCalls {
 
     func acknowledgeTransfer(_ id: String) -> bg_status { change { $0.acknowledge(id) } }
 
+    func keepEnds(_ run: bg_run, _ ids: [String]) -> bg_status { change { $0.keep(run, ids) } }
+
+    func claimEnds(
+        _ run: bg_run,
+        of session: String,
+        bytesMax: Int
+    ) -> (status: bg_status, json: String) {
+        change { $0.claim(run, of: session, bytesMax: bytesMax) }
+    }
+
     func post(_ notification: NotificationCall) -> bg_status { change { $0.post(notification) } }
 
     func withdraw(_ id: String) -> bg_status { change { $0.withdrawNotification(id) } }
 
     func pendingNotifications() -> String { look { $0.pendingNotifications() } }
 
-    /// Ends a transfer as the test says; what came for a download is left in a file.
+    /// Ends a transfer with the test's answer, and writes the body of a download to a file.
     ///
-    /// - Returns: `false` if it is over.
+    /// - Returns: `false` if the transfer has already ended.
     func end(_ id: String, _ end: FetchEnd, directory: String) -> Bool {
         guard let transfer = look({ $0.transfers[id] }), transfer.end == nil else { return false }
         var told = OpenTransfer.End(end, isUpload: transfer.call.isUpload)
@@ -164,7 +178,7 @@ final class HostCore: HostCalls {
         return change { $0.end(id, told) }
     }
 
-    /// Host and port of an address; no host if it is none.
+    /// The host and port of a URL; no host if it is not an HTTP URL.
     private static func target(_ address: String) -> (host: String?, port: UInt16) {
         let url = URL(string: address)
         let isSecure = url?.scheme == "https"

@@ -2,34 +2,36 @@
 
 internal import BghostCore
 
-/// A run under way.
+/// A run in progress.
 struct LiveRun: Sendable {
     let number: UInt64
     let ticket: RunTicket
-    /// Its place in the history.
+    /// Its index in the history.
     let place: Int
     var machine: RunMachine
-    /// The deadline that counts, monotonic nanoseconds.
+    /// The current deadline, monotonic nanoseconds.
     var limit: UInt64 = .max
-    /// What it has memory of the host for; `nil` until it is started.
+    /// The run's data for its handler; `nil` until it is started.
     var memory: RunMemory?
-    /// What it runs on after its first suspension.
+    /// The thread on which it continues after its first suspension.
     var thread: RunThread?
-    /// The bits of the plugin's pointer, which is no value that can be sent.
+    /// The plugin's pointer as an integer, since a pointer is not Sendable.
     var state: UInt = 0
     var retryAfter: UInt64?
     var isExpirySimulated = false
-    /// The session that it tells of; `nil` if it is no wake.
+    /// The session of a wake; `nil` for other runs.
     var wake: String?
-    /// The transfers that it tells of.
+    /// The transfers that a wake reports.
     var told: [String] = []
+    /// Those of them that it does not take.
+    var untaken: Set<String> = []
     /// Calls of the host that have not returned, and jobs of the handler that are not done.
     var busy = 0
-    /// Whether it is no longer waited for.
+    /// Whether the driver no longer waits for it.
     var isGivenUp = false
 }
 
-/// A run as it is remembered.
+/// A run in the history.
 struct PastRun: Sendable {
     var record: RunRecord
     let handler: String

@@ -2,11 +2,11 @@
 
 internal import BghostLinux
 
-/// The thread of one run: its handler begins on it, and is on it again after each suspension.
+/// The thread of one run: its handler starts on it and returns to it after each suspension.
 ///
-/// One thread for all of a run, with its child tasks, in the order in which they are ready: so a
-/// handler does the same in each run of a test. And what is on it is counted: when nothing is, all of
-/// the handler's tasks wait for something.
+/// All of a run uses one thread, including child tasks, in the order in which they become ready: so
+/// a handler behaves the same each time. The thread counts its jobs: when there are none, all tasks
+/// of the handler wait.
 final class RunThread: TaskExecutor {
     private let run: UInt64
     private let core: HostCore
@@ -19,7 +19,7 @@ final class RunThread: TaskExecutor {
 
     deinit { thread.end() }
 
-    /// Has work done that counts as the run's.
+    /// Runs work that counts as the run's.
     func perform(_ work: @escaping @Sendable () -> Void) {
         core.became(busy: run)
         thread.perform { [self] in

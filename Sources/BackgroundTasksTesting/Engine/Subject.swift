@@ -4,27 +4,27 @@ internal import BghostCore
 internal import BghostLinux
 internal import CBghost
 
-/// The plugin that is tested, and the manifest that it is tested under.
+/// The plugin under test, with its manifest.
 struct Subject: Sendable {
     let manifest: Manifest
     /// Its index in the catalog.
     let plugin: Int
     let serialHandlers: Set<String>
-    /// `nil` if it may do all.
+    /// `nil` if everything is permitted.
     let permissions: Permissions?
-    /// Its own folder.
+    /// The plugin's own folder.
     let dataDirectory: String
     let resultBytesMax: Int
-    /// Its settings, a JSON object.
+    /// The plugin's configuration, a JSON object.
     let config: String
 
-    /// A handler as the plugin's table says it.
+    /// A handler in the plugin's table.
     struct Handler {
         var name: String
         var isSerial: Bool
     }
 
-    /// Takes a manifest, or makes one with a task for each handler.
+    /// Reads a manifest, or creates one with a task for each handler.
     init(
         id: String,
         _ handlers: [Handler],
@@ -54,7 +54,7 @@ struct Subject: Sendable {
         config = definition.config
     }
 
-    /// The tasks of handlers that the host runs by itself need not be in a manifest.
+    /// Adds tasks for the handlers that the host runs by itself; a manifest need not contain them.
     private static func withOwnTasks(
         _ manifest: Manifest,
         _ plugin: String,
@@ -79,7 +79,7 @@ struct Subject: Sendable {
     private static func read(_ text: String) throws -> Manifest {
         let reader = ManifestReader(
             manifestDirectory: "/",
-            // A test has no secrets: references stay in their places.
+            // A test has no secrets: references to them stay unresolved.
             unresolvedSecrets: .warning,
             resolveSecret: { _ in .failure(SecretError("a test has no secrets")) },
             zones: ZoneSource(find: zones.zone, names: zones.names)
@@ -116,7 +116,8 @@ struct Subject: Sendable {
         )
     }
 
-    /// The manifest's entry that is tested: the one of this name, or else the only one that can be.
+    /// Selects the manifest's entry under test: the one with this name, or otherwise the only
+    /// possible one.
     private static func choose(
         _ name: String?,
         of manifest: Manifest,
@@ -153,7 +154,7 @@ struct Subject: Sendable {
         names.isEmpty ? "none" : names.map { "`\($0)`" }.joined(separator: ", ")
     }
 
-    // MARK: What it may do
+    // MARK: Permissions
 
     /// Why a fetch is not permitted; `nil` if it is.
     func refusal(of fetch: FetchCall, host: String, port: UInt16) -> FetchEnd? {
@@ -178,12 +179,12 @@ struct Subject: Sendable {
             )
     }
 
-    /// Whether it may speak to a host.
+    /// Whether the plugin may connect to a host.
     func mayReach(_ host: String, _ port: UInt16) -> Bool {
         permissions?.network.contains { $0.allows(host: host, port: port) } ?? true
     }
 
-    /// Whether it may read a file.
+    /// Whether the plugin may read a file.
     func mayRead(_ file: String) -> Bool {
         guard let permissions else { return true }
         return (permissions.read + permissions.write + [dataDirectory]).contains {
@@ -191,7 +192,8 @@ struct Subject: Sendable {
         }
     }
 
-    /// The task by which a session is told: that of its own handler, or of the one for all.
+    /// The task that gets a session's wake: the one for the session's own handler, or the general
+    /// one.
     func wakeTask(of session: String) -> String? {
         for handler in ["urlSession." + session, "urlSession"] {
             let task = manifest.tasks.first { task in
@@ -202,7 +204,7 @@ struct Subject: Sendable {
         return nil
     }
 
-    /// The task by which an answer to a notification is told.
+    /// The task that gets the response to a notification.
     var actionTask: String? {
         manifest.tasks.first { task in
             task.handler
@@ -210,7 +212,7 @@ struct Subject: Sendable {
         }?.identifier.description
     }
 
-    /// Whether it may submit a task: one that it handles itself, or one that it is granted.
+    /// Whether the plugin may submit a task: one that it handles, or one that its permissions name.
     func maySubmit(_ identifier: String, _ catalog: TaskCatalog) -> Bool {
         guard let task = catalog.task(for: identifier) else { return false }
         return catalog.pluginOfTask[task] == plugin

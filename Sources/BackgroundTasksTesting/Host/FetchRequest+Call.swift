@@ -5,7 +5,7 @@ internal import CBghost
 internal import FoundationEssentials
 
 extension FetchRequest {
-    /// What a handler asked for; `nil` if its address is none.
+    /// The request of a fetch; `nil` if its URL is invalid.
     init?(_ call: FetchCall) {
         guard let url = URL(string: call.url) else { return nil }
         let body: Body? =
@@ -27,7 +27,7 @@ extension FetchRequest {
 }
 
 extension FetchRequest {
-    /// What a session asked for; `nil` if its address is none.
+    /// The request of a transfer; `nil` if its URL is invalid.
     init?(_ call: TransferCall) {
         guard let url = URL(string: call.url) else { return nil }
         let usual = call.isUpload ? "PUT" : "GET"

@@ -5,31 +5,31 @@ internal import BghostCore
 public import FoundationEssentials
 
 extension TestHost {
-    /// A run, as it stood when the test asked.
+    /// A snapshot of a run, taken when the test asked for it.
     public struct Run: Sendable {
-        /// The task.
+        /// The identifier of the task.
         public let identifier: String
-        /// The handler that carries it out.
+        /// The name of the handler that performs the task.
         public let handler: String
         /// 1 for the first run of a request.
         public let attempt: Int
-        /// What the handler was given, a JSON object.
+        /// The handler's parameters, a JSON object.
         public let parameters: String
-        /// How it ended; `nil` while it is under way.
+        /// How the run ended; `nil` while it is in progress.
         public let outcome: Outcome?
-        /// Why it was asked to stop; `nil` if it was not.
+        /// Why the run was cancelled; `nil` if it was not.
         public let stopReason: BackgroundTasks.StopReason?
-        /// What the handler, or the host, has to say about its end; "" if nothing.
+        /// The message of the handler or the host about the end; "" if there is none.
         public let message: String
-        /// What the handler returned, in JSON; "" if nothing.
+        /// The handler's result as JSON; "" if there is none.
         public let result: String
-        /// What the handler said last of how far it is; `nil` if nothing.
+        /// The last progress that the handler reported; `nil` if it reported none.
         public let progress: Progress?
-        /// When it began.
+        /// When the run started.
         public let startedAt: Date
-        /// When it ended; `nil` while it is under way.
+        /// When the run ended; `nil` while it is in progress.
         public let endedAt: Date?
-        /// How long it took, on the host's clock; `nil` while it is under way.
+        /// The duration on the host's clock; `nil` while the run is in progress.
         public let duration: Duration?
     }
 
@@ -38,27 +38,29 @@ extension TestHost {
         case succeeded
         /// The handler threw, or could not be called.
         case failed
-        /// It was asked to stop and did; `cancelledClean` in the daemon's record.
+        /// The run was cancelled and stopped in time; `cancelledClean` in the daemon's record.
         case cancelled
-        /// It did not stop within its grace.
+        /// The run did not stop within its grace.
         case killed
     }
 
-    /// How far a handler said that it was.
+    /// The progress that a handler reported.
     public struct Progress: Hashable, Sendable {
-        /// How much is done.
+        /// The finished units of work.
         public let done: UInt64
-        /// How much there is; 0 is unknown.
+        /// All units of work; 0 if unknown.
         public let total: UInt64
-        /// What it was doing.
+        /// The current phase.
         public let phase: String
     }
 }
 
 extension TestHost.Run {
-    /// The result as a value.
+    /// Decodes the result.
     ///
-    /// - Throws: `DecodingError` if it does not fit the type, or if there is none.
+    /// - Parameter type: the type to decode.
+    /// - Returns: the decoded result.
+    /// - Throws: `DecodingError` if the result does not match the type, or if there is none.
     public func result<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(result.utf8))
     }
@@ -89,7 +91,7 @@ extension TestHost.Outcome {
             case .succeeded: .succeeded
             case .failed: .failed
             case .cancelledClean: .cancelled
-            // The others are of processes, which a test has none of.
+            // The other outcomes concern processes, which a test does not have.
             case .killed, .crashed, .lost, .abandoned: .killed
             }
     }

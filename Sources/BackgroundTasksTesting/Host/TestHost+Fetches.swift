@@ -3,30 +3,31 @@
 public import BackgroundTasks
 internal import BghostCore
 
-/// Fetches, which go over no network: the test answers them.
+/// Fetches, which the test answers instead of a network.
 extension TestHost {
     /// A fetch that waits for its answer.
     public struct Fetch: Sendable {
         let number: UInt64
-        /// The task whose run it is for.
+        /// The identifier of the task whose run fetches.
         public let identifier: String
-        /// What the handler asks for.
+        /// The handler's request.
         public let request: FetchRequest
     }
 
-    /// Has each fetch answered as it begins, those that wait already included.
+    /// Answers each fetch when it starts, and each fetch that already waits, by calling a function.
     ///
-    /// Without it, or with `nil` as its answer, a fetch waits: for `answer`, `fail`, or its timeout on
-    /// the host's clock. Fetches that the manifest does not permit fail without being asked about.
+    /// Without this function, or when it returns `nil`, a fetch waits for `answer`, for `fail`, or
+    /// for its timeout on the host's clock. A fetch that the manifest does not permit fails without
+    /// a call of the function.
     ///
-    /// - Parameter answer: called on a thread of the host, one fetch at a time; it takes the place of
-    ///   the one before. A `FetchError` that it throws is what the handler gets; other errors are
-    ///   failures of the network.
+    /// - Parameter answer: called on a thread of the host, one fetch at a time; it replaces the
+    ///   previous function. If it throws a `FetchError`, the handler gets that error; any other
+    ///   error counts as a network failure.
     public func respond(_ answer: @escaping @Sendable (FetchRequest) throws -> FetchResponse?) {
         driver.answerAll(answer)
     }
 
-    /// The fetches that wait for their answers, in the order in which they began.
+    /// The fetches that wait for an answer, in the order in which they started.
     public var fetches: [Fetch] {
         core.look { engine in
             engine.fetches.values.sorted { $0.call.number < $1.call.number }.compactMap { fetch in
@@ -38,16 +39,23 @@ extension TestHost {
         }
     }
 
-    /// Answers a fetch, and carries out what follows.
+    /// Answers a fetch, and carries out the effects.
     ///
-    /// - Throws: `TestHostError`, code `.noSuchFetch` if it is over; as of `advance`.
+    /// - Parameters:
+    ///   - fetch: a fetch from `fetches`.
+    ///   - response: the response for the handler.
+    /// - Throws: `TestHostError` with code `.noSuchFetch` if the fetch has ended; otherwise as
+    ///   `advance`.
     public func answer(_ fetch: Fetch, with response: FetchResponse) async throws {
         try await end(fetch, FetchEnd(response))
     }
 
-    /// Has a fetch fail, and carries out what follows.
+    /// Makes a fetch fail, and carries out the effects.
     ///
-    /// - Throws: as of `answer`.
+    /// - Parameters:
+    ///   - fetch: a fetch from `fetches`.
+    ///   - error: the error for the handler.
+    /// - Throws: as `answer`.
     public func fail(_ fetch: Fetch, with error: FetchError) async throws {
         try await end(fetch, FetchEnd(error))
     }

@@ -4,13 +4,14 @@
 internal import BghostCore
 public import FoundationEssentials
 
-/// Requests, as an operator makes them.
+/// Requests, as an operator submits them.
 extension TestHost {
-    /// Submits a request, and carries out what can begin at once.
+    /// Submits a request, and starts the runs that can start at once.
     ///
-    /// As in the daemon, it replaces the pending request of its identifier.
+    /// As in the daemon, it replaces the pending request with the same identifier.
     ///
-    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as of `advance`.
+    /// - Parameter request: the request.
+    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as `advance`.
     public func submit(_ request: sending BGTaskRequest) async throws {
         let processing = request as? BGProcessingTaskRequest
         var requirements: RequirementSet = []
@@ -18,6 +19,8 @@ extension TestHost {
         if processing?.requiresExternalPower == true { requirements.insert(.externalPower) }
         let submission = Submission(
             task: request.identifier,
+            kind: processing != nil
+                ? .processing : request is BGAppRefreshTaskRequest ? .refresh : nil,
             parameters: try Self.text(request.parameters),
             earliestBegin: request.earliestBeginDate?.unixNanoseconds,
             requirements: requirements
@@ -28,12 +31,14 @@ extension TestHost {
         }
     }
 
-    /// Submits a request for a task, and carries out what can begin at once.
+    /// Submits a request for a task, and starts the runs that can start at once.
     ///
     /// - Parameters:
-    ///   - parameters: what encodes to a JSON object, laid over the task's own.
-    ///   - earliestBeginDate: the run does not begin before this time; `nil` is at once.
-    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as of `advance`.
+    ///   - identifier: the identifier of the task.
+    ///   - parameters: a value that encodes to a JSON object; its members override the task's own
+    ///     parameters.
+    ///   - earliestBeginDate: the time before which the run does not start; `nil` means at once.
+    /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as `advance`.
     public func submit(
         _ identifier: String,
         parameters: (any Encodable & Sendable)? = nil,
@@ -45,23 +50,29 @@ extension TestHost {
         try await submit(request)
     }
 
-    /// Withdraws the pending request of an identifier; a run is not touched.
+    /// Withdraws the pending request of a task.
     ///
-    /// - Returns: `false` if there is none.
+    /// It does not affect a run.
+    ///
+    /// - Parameter identifier: the identifier of the task.
+    /// - Returns: `false` if there is no pending request.
     @discardableResult
     public func cancel(taskRequestWithIdentifier identifier: String) -> Bool {
         core.change { $0.withdraw(identifier) }
     }
 
-    /// Launches a task at once, as `bghost trigger` does: past its dates, debts and
+    /// Starts a run of a task at once, as `bghost trigger` does: it ignores dates, throttling and
     /// requirements.
     ///
-    /// Apple's counterpart is `_simulateLaunchForTaskWithIdentifier`. Time does not move.
+    /// Apple's counterpart is `_simulateLaunchForTaskWithIdentifier`. Time does not advance.
     ///
-    /// - Parameter parameters: what encodes to a JSON object, laid over the task's own.
-    /// - Returns: the run, once it has ended, or waits for the clock or an answer.
-    /// - Throws: `BGTaskScheduler.Error`; `TestHostError` as of `advance`, and if the run cannot
-    ///   begin because others are under way.
+    /// - Parameters:
+    ///   - identifier: the identifier of the task.
+    ///   - parameters: a value that encodes to a JSON object; its members override the task's own
+    ///     parameters.
+    /// - Returns: the run, once it has ended or waits for the clock or an answer.
+    /// - Throws: `BGTaskScheduler.Error`; `TestHostError` as `advance`, and if other runs prevent
+    ///   the start.
     @discardableResult
     public func launch(
         _ identifier: String,
@@ -78,15 +89,19 @@ extension TestHost {
         }
     }
 
-    /// Launches a task at once and expires it as soon as it waits, computes for longer than the
-    /// host's patience, or waits for something real.
+    /// Starts a run of a task at once, and expires it as soon as it waits, or exceeds the host's
+    /// patience with a computation.
     ///
-    /// Apple's counterpart is `_simulateExpirationForTaskWithIdentifier`. Time passes if the run does
-    /// not stop at once: until it has, and as long as its grace at the most. One that does not wait
+    /// Apple's counterpart is `_simulateExpirationForTaskWithIdentifier`. If the run does not stop
+    /// at once, time advances until it has stopped, at most by its grace. A run that does not wait
     /// on the host's clock has the host's patience to stop.
     ///
+    /// - Parameters:
+    ///   - identifier: the identifier of the task.
+    ///   - parameters: a value that encodes to a JSON object; its members override the task's own
+    ///     parameters.
     /// - Returns: the run, which has ended.
-    /// - Throws: as of `launch`.
+    /// - Throws: as `launch`.
     @discardableResult
     public func launchAndExpire(
         _ identifier: String,
@@ -100,7 +115,7 @@ extension TestHost {
         }
     }
 
-    // MARK: From a submission to its run
+    // MARK: Launching
 
     private func simulated(
         _ identifier: String,
@@ -131,7 +146,7 @@ extension TestHost {
         }
     }
 
-    /// Begins a launch.
+    /// Starts the run of a launch.
     private func begin(_ submission: Submission) throws -> LiveRun {
         let request = try take(submission, isSimulated: true)
         let run = core.look { engine in

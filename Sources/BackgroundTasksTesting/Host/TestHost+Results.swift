@@ -4,36 +4,36 @@ public import BackgroundTasks
 internal import BghostCore
 public import FoundationEssentials
 
-/// What has become of it all.
+/// The results of the test.
 extension TestHost {
     /// A request that waits for its run.
     public struct PendingRequest: Sendable {
-        /// The task.
+        /// The identifier of the task.
         public let identifier: String
-        /// As submitted, a JSON object; the task's own parameters lie beneath it.
+        /// The submitted parameters, a JSON object; the task's own parameters are not included.
         public let parameters: String
-        /// Its run does not begin before this time; `nil` is at once.
+        /// The time before which its run does not start; `nil` means at once.
         public let earliestBeginDate: Date?
-        /// The number of the run that it waits for; more than 1 after one that is tried again.
+        /// The number of the next run; more than 1 if an earlier run failed and is retried.
         public let attempt: Int
-        /// What keeps it from its run now, in the words of `bghost why`; empty for one that has died.
+        /// Why its run does not start now, in the words of `bghost why`; empty for a dead request.
         public let waitingFor: [String]
     }
 
-    /// A line that a handler wrote into the log.
+    /// A line that a handler wrote to the log.
     public struct LogLine: Hashable, Sendable {
-        /// The task whose run wrote it; `nil` outside a run, or after its end.
+        /// The identifier of the task whose run wrote it; `nil` outside a run or after its end.
         public let identifier: String?
-        /// How much it matters.
+        /// The level of the line.
         public let level: LogLevel
         /// The text.
         public let message: String
     }
 
-    /// All runs, in the order in which they began.
+    /// All runs, in the order in which they started.
     public var runs: [Run] { core.look { $0.history.map(Run.init) } }
 
-    /// All that waits for a run, in the order of identifiers.
+    /// All pending requests, ordered by identifier.
     public var pending: [PendingRequest] {
         core.look { engine in
             engine.scheduler.requests(of: nil).map { request in
@@ -43,16 +43,17 @@ extension TestHost {
         }
     }
 
-    /// Requests that have failed as often as they may, in the order in which they died.
+    /// Requests that have failed as often as permitted, in the order in which they died.
     public var deadLetters: [PendingRequest] {
         core.look { engine in engine.dead.map { PendingRequest($0, []) } }
     }
 
-    /// What handlers wrote into the log.
+    /// The lines that handlers wrote to the log.
     public var logs: [LogLine] { core.look { $0.logs } }
 
-    /// Runs that were killed, and whose handlers go on all the same: what they do is lost, and they
-    /// hold up a thread or memory of the test process.
+    /// Killed runs whose handlers are still running.
+    ///
+    /// Their calls have no effect, and they occupy a thread or memory of the test process.
     public var abandoned: [Run] {
         core.look { engine in engine.abandoned.values.sorted().map { Run(engine.history[$0]) } }
     }

@@ -5,30 +5,33 @@ public import FoundationEssentials
 
 /// Time and facts.
 extension TestHost {
-    /// What may be required of the machine, as in a task's `requires`.
+    /// A requirement on the machine, as in a task's `requires`.
     public enum Fact: String, Hashable, Sendable, CaseIterable {
         case externalPower, network, unmetered, idle, batteryNotLow, storage
     }
 
-    /// The time now.
+    /// The host's current time.
     public var now: Date { Date(unixNanoseconds: core.look { $0.now.unix }) }
 
-    /// Lets time pass, through all that happens meanwhile, in order.
+    /// Advances time, and carries out all events on the way, in order.
     ///
-    /// At first it carries out what is left to do: so `.zero` shows what a new fact leads to.
+    /// It first carries out pending effects: so `.zero` shows the effects of a new fact.
     ///
-    /// - Parameter duration: to the nanosecond; a negative one is zero.
-    /// - Throws: `TestHostError`, code `.stuck` if a run waits for something other than the host's
-    ///   clock or the answer to a fetch, `.endless` if runs begin without any time passing;
-    ///   `CancellationError` once the task is cancelled. Time then stands where it is.
+    /// - Parameter duration: precise to the nanosecond; a negative value counts as zero.
+    /// - Throws: `TestHostError` with code `.stuck` if a run waits for something other than the
+    ///   host's clock or the answer to a fetch, `.endless` if runs start again and again without
+    ///   time advancing; `CancellationError` once the task is cancelled. Time then stays where it
+    ///   is.
     public func advance(by duration: Duration) async throws {
         let nanoseconds = duration.clampedNanoseconds
         try await driver.exclusively { try await driver.advance(by: nanoseconds) }
     }
 
-    /// Lets time pass up to a date, as `advance(by:)` does.
+    /// Advances time to a date, as `advance(by:)`.
     ///
-    /// - Throws: `TestHostError`, code `.invalidTime` for a date that is over; as of `advance(by:)`.
+    /// - Parameter date: the new time.
+    /// - Throws: `TestHostError` with code `.invalidTime` for a date in the past; otherwise as
+    ///   `advance(by:)`.
     public func advance(to date: Date) async throws {
         let wait = date.unixNanoseconds.subtractingClamped(core.look { $0.now.unix })
         guard wait >= 0 else {
@@ -41,20 +44,26 @@ extension TestHost {
         try await advance(by: .nanoseconds(wait))
     }
 
-    /// Sets the wall clock, which then jumps; limits and sleeps are not affected.
+    /// Sets the wall clock, which then jumps.
     ///
-    /// What follows is carried out by the next call that does so.
+    /// Limits and sleeps are not affected.
+    ///
+    /// The next call that carries out effects also carries out those of the new time.
+    ///
+    /// - Parameter date: the new time.
     public func setClock(to date: Date) {
         core.change { $0.setClock(to: date.unixNanoseconds) }
     }
 
-    /// Has the machine offer something, or not any more.
+    /// Sets whether a requirement on the machine is met.
     ///
-    /// It decides which runs begin, and which are asked to stop; fetches are answered by the test in
-    /// any case. What follows is carried out by the next call that does so, such as
-    /// `advance(by: .zero)`.
+    /// Facts determine which runs start and which are cancelled; they do not affect the answers to
+    /// fetches. The next call that carries out effects, such as `advance(by: .zero)`, carries out
+    /// those of the fact.
     ///
-    /// - Parameter isTrue: `nil` if it is not known.
+    /// - Parameters:
+    ///   - fact: the requirement.
+    ///   - isTrue: whether it is met; `nil` if unknown.
     public func set(_ fact: Fact, to isTrue: Bool?) {
         guard let requirement = RequirementSet(name: fact.rawValue, probes: []) else { return }
         let value = isTrue.map { $0 ? FactValue.holds : .fails } ?? .unknown
@@ -63,13 +72,15 @@ extension TestHost {
 }
 
 extension Date {
-    /// Seconds and their fraction apart: nanoseconds since 1970 are more than a `Double` holds.
+    /// Converts seconds and their fraction separately: nanoseconds since 1970 exceed the precision
+    /// of a `Double`.
     init(unixNanoseconds: Int64) {
         let (seconds, rest) = unixNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         self.init(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000_000)
     }
 
-    /// Within what 64 bits can say, in whole microseconds: a `Date` of this age is no finer.
+    /// Clamped to 64 bits and rounded to microseconds, since a `Date` of this magnitude is no more
+    /// precise.
     var unixNanoseconds: Int64 {
         let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
         guard let whole = Int64(exactly: microseconds) else {

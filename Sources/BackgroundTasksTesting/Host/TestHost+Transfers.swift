@@ -4,29 +4,32 @@ public import BackgroundTasks
 internal import BghostCore
 public import FoundationEssentials
 
-/// Background transfers, which go over no network: the test answers them, as it does fetches.
+/// Background transfers, which the test answers like fetches, instead of a network.
 extension TestHost {
-    /// A transfer of a session that is under way, or has ended and was not dealt with.
+    /// A transfer of a session that is in progress, or has ended and is not acknowledged.
     public struct Transfer: Sendable {
         let number: String
-        /// The session.
+        /// The identifier of the session.
         public let session: String
-        /// What is asked for; of an upload, the body is its file.
+        /// The request; the body of an upload is its file.
         public let request: FetchRequest
-        /// Whether a file is sent.
+        /// Whether it is an upload of a file.
         public let isUpload: Bool
-        /// Whether it has ended, and waits for a run to take it.
+        /// Whether it has ended, and waits for a run to acknowledge it.
         public let hasEnded: Bool
         /// Whether a run awaits its end.
         public let isAwaited: Bool
+        /// Whether no run has taken its end, so that it waits until the plugin makes its session.
+        public let waitsForSession: Bool
     }
 
-    /// The transfers of the plugin, in the order in which they began.
+    /// The transfers of the plugin, in the order in which they started.
     ///
     /// `respond` is asked about them as it is about fetches, once they may begin. An answer is the
     /// end: a status of 2xx leaves the body of a download in a file; any other is a failure. It is the
     /// daemon that tries again. When the last of a session has ended and no run awaits it, the
-    /// session's handler has a run, and a minute after one that failed another.
+    /// session's handler has a run, and a minute after one that failed another. Ends that such a run
+    /// does not take wait until a run makes the session.
     public var transfers: [Transfer] {
         core.look { engine in
             engine.ordered.compactMap { transfer in
@@ -37,22 +40,30 @@ extension TestHost {
                     request: request,
                     isUpload: transfer.call.isUpload,
                     hasEnded: transfer.end != nil,
-                    isAwaited: !transfer.waiters.isEmpty
+                    isAwaited: !transfer.waiters.isEmpty,
+                    waitsForSession: transfer.isKept
                 )
             }
         }
     }
 
-    /// Ends a transfer with an answer, and carries out what follows, up to the run of its session.
+    /// Ends a transfer with an answer, and carries out the effects, including the run of its
+    /// session.
     ///
-    /// - Throws: `TestHostError`, code `.noSuchFetch` if it is over; as of `advance`.
+    /// - Parameters:
+    ///   - transfer: a transfer from `transfers`.
+    ///   - response: the server's response.
+    /// - Throws: `TestHostError` with code `.noSuchFetch` if it has ended; otherwise as `advance`.
     public func answer(_ transfer: Transfer, with response: FetchResponse) async throws {
         try await end(transfer, FetchEnd(response))
     }
 
-    /// Has a transfer fail, and carries out what follows.
+    /// Makes a transfer fail, and carries out the effects.
     ///
-    /// - Throws: as of `answer`.
+    /// - Parameters:
+    ///   - transfer: a transfer from `transfers`.
+    ///   - error: the error.
+    /// - Throws: as `answer`.
     public func fail(_ transfer: Transfer, with error: FetchError) async throws {
         try await end(transfer, FetchEnd(error))
     }
@@ -71,45 +82,46 @@ extension TestHost {
     }
 }
 
-/// Notifications, which nobody is shown.
+/// Notifications, which the host does not show.
 extension TestHost {
     /// A notification that the plugin has posted.
     public struct Notification: Hashable, Sendable {
-        /// A later one of the same takes its place.
+        /// Its identifier; a later notification with the same one replaces it.
         public let identifier: String
-        /// The first line.
+        /// The title.
         public let title: String
-        /// The second line.
+        /// The subtitle.
         public let subtitle: String
-        /// The text.
+        /// The body.
         public let body: String
-        /// The category whose actions it has.
+        /// The category, which determines its actions.
         public let category: String
-        /// A JSON object, or "".
+        /// The user info: a JSON object, or "".
         public let userInfo: String
         /// The actions: a JSON array, or "".
         public let actions: String
-        /// When it is delivered first; for a calendar, when it was posted.
+        /// The first delivery; with a calendar, the time of posting.
         public let date: Date
-        /// How long after each delivery the next one is; zero is never.
+        /// The interval between deliveries; zero if it is delivered once.
         public let interval: Duration
-        /// When it is delivered, in the words of `tasks.json`; "" is as above.
+        /// The calendar of its deliveries, in the words of `tasks.json`; "" if `date` and
+        /// `interval` apply.
         public let calendar: String
     }
 
-    /// All that was posted and not replaced or withdrawn, in that order.
+    /// All notifications that were not replaced or withdrawn, in the order of posting.
     public var notifications: [Notification] {
         core.look { engine in engine.notifications.map(Notification.init) }
     }
 
-    /// Does something with a notification, as a person would: runs `notificationAction`.
+    /// Responds to a notification as a user would: it starts a run of `notificationAction`.
     ///
     /// - Parameters:
     ///   - action: the identifier of an action.
-    ///   - identifier: of a notification that was posted.
-    ///   - text: what was typed.
-    /// - Returns: the run, once it has ended, or waits for the clock or an answer.
-    /// - Throws: `TestHostError`, code `.noSuchNotification`; as of `launch`.
+    ///   - identifier: the identifier of a posted notification.
+    ///   - text: the text that the user typed; `nil` for none.
+    /// - Returns: the run, once it has ended or waits for the clock or an answer.
+    /// - Throws: `TestHostError` with code `.noSuchNotification`; otherwise as `launch`.
     @discardableResult
     public func act(
         _ action: String,

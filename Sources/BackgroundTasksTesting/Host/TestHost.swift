@@ -5,59 +5,61 @@ internal import BghostCore
 internal import CBghost
 public import FoundationEssentials
 
-/// A host for tests of handlers: the daemon's own decisions, on a clock that the test moves.
+/// A host for tests of handlers: the daemon's scheduler on a clock that the test controls.
 ///
 ///     let host = try TestHost(plugin, now: "2026-11-21T09:00:00Z")
 ///     try await host.submit("weather.check", earliestBeginDate: host.now + 3600)
 ///     try await host.advance(by: .seconds(3600))
 ///     #expect(host.runs.last?.outcome == .succeeded)
 ///
-/// Requests, schedules, requirements, retries and limits are decided by the scheduler that the daemon
-/// has, under the `tasks.json` of the test, and handlers run in this process. Nothing is stored, and
-/// nothing goes over a network: the test answers fetches.
+/// The daemon's own scheduler handles requests, schedules, requirements, retries and limits, under
+/// the `tasks.json` of the test, and handlers run in this process. The host stores nothing and uses
+/// no network: the test answers fetches.
 ///
-/// **Time.** It stands still while handlers work, and moves by `advance` only (and by
-/// `launchAndExpire`, as far as the run needs it to stop), through all that happens meanwhile, in
-/// order. Before each step every run must be waiting on the host's clock (`TaskContext.sleep`,
-/// `TaskContext.clock`) or for the answer to a fetch. A run that waits for something else, such as
-/// `Task.sleep`, is waited for; after `patience`, in real time, the call throws
-/// `TestHostError.Code.stuck` and names the handler. Child tasks count as their run's; detached ones
-/// do not.
+/// **Time.** Time does not pass while handlers work. Only `advance` moves it (and
+/// `launchAndExpire`, as far as the run needs it to stop), through all events on the way, in order.
+/// Before each step every run must wait on the host's clock (`TaskContext.sleep`,
+/// `TaskContext.clock`) or for the answer to a fetch. If a run waits for something else, such as
+/// `Task.sleep`, the host waits for it; after `patience`, in real time, the call throws
+/// `TestHostError.Code.stuck` and names the handler. Child tasks count as part of their run;
+/// detached tasks do not.
 ///
 /// **Limits.** At the end of its runtime a run is cancelled, and after its grace it is recorded as
-/// killed. As a test process cannot be killed for it, its handler goes on, with whatever it does
-/// answered "stale": `abandoned` names it. Memory and processor time are not limited.
+/// killed. Since the test process cannot be killed, the handler continues, and its calls return
+/// "stale": `abandoned` lists the run. Memory and processor time are not limited.
 ///
-/// **Threads.** Use it from any thread and task; calls that carry something out wait for one another,
-/// so none may be made by a handler. Each run has a thread of its own. A plugin may have any number
-/// of test hosts at once. Only outside of runs, in detached tasks, `BGTaskScheduler.shared` is that of
-/// the host that was made last.
+/// **Threads.** Use it from any thread and task. Calls that carry out effects wait for one another,
+/// so a handler must not make them. Each run has its own thread. A plugin may have any number of
+/// test hosts at once. Only outside runs, in detached tasks, `BGTaskScheduler.shared` belongs to
+/// the host that was created last.
 ///
-/// **The end.** When the host goes, runs under way are asked to stop, and its data folder is removed.
+/// **End.** When the host is released, it cancels the runs in progress and removes its data folder.
 public final class TestHost: Sendable {
     let core: HostCore
     let driver: Driver
     private let ownDirectory: URL?
-    /// The plugin's own folder, which handlers know as `TaskContext.dataDirectory`.
+    /// The plugin's own folder, which handlers get as `TaskContext.dataDirectory`.
     public let dataDirectory: URL
 
     /// Opens a plugin on a new host.
     ///
-    /// Every requirement holds at first. What the manifest submits by itself begins with the first
-    /// call that carries something out.
+    /// Every requirement is met at first. Requests that the manifest submits by itself start with
+    /// the first call that carries out effects.
     ///
     /// - Parameters:
-    ///   - plugin: what is tested. It runs in this process.
-    ///   - tasks: the text of a `tasks.json`; its libraries are not looked at, its secrets not filled
-    ///     in. Tasks of other plugins can be submitted and stay pending. `nil` makes a task of kind
-    ///     refresh for each handler, by the handler's name, with all permissions.
-    ///   - name: which plugin of `tasks` it is; not needed if only one can be it.
-    ///   - now: the time at which it begins, in RFC 3339.
-    ///   - dataDirectory: a folder that is there and stays; `nil` makes one that goes with the host.
-    ///   - seed: where chance comes from, such as that of back-off.
+    ///   - plugin: the plugin under test. It runs in this process.
+    ///   - tasks: the text of a `tasks.json`; its libraries are not read, and its secrets are not
+    ///     resolved. Tasks of other plugins can be submitted and stay pending. With `nil`, each
+    ///     handler gets a task of kind refresh with the handler's name and all permissions; a
+    ///     `BGProcessingTaskRequest` needs a manifest with a task of its kind.
+    ///   - name: the name of the plugin in `tasks`; needed only if several could be it.
+    ///   - now: the initial time, in RFC 3339.
+    ///   - dataDirectory: an existing folder, which is kept; `nil` creates one that is removed with
+    ///     the host.
+    ///   - seed: the seed of randomness, such as that of the backoff.
     ///   - patience: how long a run may take, in real time, before it waits or ends.
-    /// - Throws: `TestHostError` for a manifest that `bghost check` would refuse, with its words, and
-    ///   for one that does not fit the plugin.
+    /// - Throws: `TestHostError` for a manifest that `bghost check` would reject, with the same
+    ///   text, and for one that does not match the plugin.
     public init(
         _ plugin: Plugin,
         tasks: String? = nil,
@@ -104,6 +106,16 @@ public final class TestHost: Sendable {
         return directory
     }
 
+    private static func requireNamedOnce(_ names: [String]) throws {
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name).inserted {
+            throw TestHostError(
+                .invalidTasks,
+                "the plugin has two handlers named `\(name)`. A task could mean either: rename one"
+            )
+        }
+    }
+
     private static func open(
         _ plugin: Plugin,
         tasks: String?,
@@ -118,6 +130,7 @@ public final class TestHost: Sendable {
             throw TestHostError(.invalidTasks, "the plugin has no handlers, or more than 256")
         }
         let handlers = (0..<Int(table.n_tasks)).compactMap { table.tasks[$0]?.pointee }
+        try requireNamedOnce(handlers.map { String(copying: $0.handler) })
         let subject = try Subject(
             id: String(copying: table.id),
             handlers.map {
@@ -130,7 +143,7 @@ public final class TestHost: Sendable {
             as: name,
             dataDirectory: directory
         )
-        // Near the machine's, so that code that mixes the two waits instead of going wrong.
+        // Close to the machine's clock, so that code which mixes the two waits instead of failing.
         let monotonic = SuspendingClock().systemEpoch.duration(to: .now).clampedNanoseconds
         let now = Moment(monotonic: monotonic, unix: unix)
         let core = HostCore(Engine(subject, now: now, seed: seed))

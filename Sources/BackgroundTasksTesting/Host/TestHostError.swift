@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a test host cannot do what a test wants.
+/// Why a test host cannot do what a test requests.
 public struct TestHostError: Error, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: Sendable {
-        /// The plugin, or the manifest for it, is not valid.
+        /// The plugin or its manifest is invalid.
         case invalidTasks
-        /// A time is not one, or lies in the past.
+        /// A time is invalid, or lies in the past.
         case invalidTime
-        /// A run waits for something that is not the host's clock, longer than the host's patience.
+        /// A run waits for something other than the host's clock, longer than the host's patience.
         case stuck
-        /// A run that was to begin at once did not.
+        /// A run that had to start at once did not start.
         case notBegun
-        /// Run after run begins without any time passing.
+        /// Runs start again and again without time advancing.
         case endless
-        /// The fetch or transfer is over.
+        /// The fetch or transfer has ended.
         case noSuchFetch
-        /// No such notification was posted, or the plugin takes no answers.
+        /// The plugin posted no such notification, or it has no handler for responses.
         case noSuchNotification
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What is wrong, where, and what to do about it.
+    /// What is wrong, where, and what to do.
     public let description: String
 
     init(_ code: Code, _ description: String) {

@@ -4,22 +4,11 @@ internal import CBghost
 
 extension CHost {
     static let scheduleTable: bg_schedule = {
-        // What a later minor appends is empty.
+        // Start with zeros: fields that a later minor version appends stay empty.
         var table = bg_schedule()
         table.size = UInt32(MemoryLayout<bg_schedule>.size)
         table.submit = { host, request in
-            CHost.ask(host) { calls in
-                guard let request = request?.pointee else { return BG_E_ARG }
-                return calls.submit(
-                    SubmitCall(
-                        kind: request.kind,
-                        identifier: String(copying: request.task_id),
-                        parameters: String(copying: request.params),
-                        earliest: request.earliest_unix_ms,
-                        needs: request.needs
-                    )
-                )
-            }
+            CHost.ask(host) { calls in CHost.submit(request, calls) }
         }
         table.cancel = { host, identifier in
             CHost.ask(host) { $0.cancelPending(String(copying: identifier)) }
@@ -41,6 +30,43 @@ extension CHost {
         return table
     }()
 
+    private static func submit(
+        _ request: UnsafePointer<bg_request>?,
+        _ calls: any HostCalls
+    ) -> bg_status {
+        guard let request = request?.pointee else { return BG_E_ARG }
+        return calls.submit(
+            SubmitCall(
+                kind: request.kind,
+                identifier: String(copying: request.task_id),
+                parameters: String(copying: request.params),
+                earliest: request.earliest_unix_ms,
+                needs: request.needs
+            )
+        )
+    }
+
+    static let runTable = bg_runs(
+        size: UInt32(MemoryLayout<bg_runs>.size),
+        reserved: 0,
+        identity: { host, run, out in
+            CHost.ask(host) { calls in
+                let size = UInt32(MemoryLayout<bg_run_identity>.size)
+                guard let out, out.pointee.size >= size else { return BG_E_ARG }
+                let (status, identity) = calls.identity(of: run)
+                guard status == BG_OK else { return status }
+                let given = out.pointee.size
+                out.pointee = identity
+                out.pointee.size = given
+                return status
+            }
+        },
+        // A test host keeps no record of who asked for a run.
+        submit: { host, _, request in
+            CHost.ask(host) { calls in CHost.submit(request, calls) }
+        }
+    )
+
     static let fetchTable = bg_fetches(
         size: UInt32(MemoryLayout<bg_fetches>.size),
         reserved: 0,
@@ -50,7 +76,7 @@ extension CHost {
                     return BG_E_ARG
                 }
                 let number = host.nextNumber()
-                // Before anybody can end it.
+                // Set the number before the fetch starts, since another thread may end it at once.
                 out?.pointee = number
                 return calls.beginFetch(
                     FetchCall(number, of: run, request, done: done, context: context)

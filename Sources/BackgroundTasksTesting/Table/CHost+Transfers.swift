@@ -32,7 +32,7 @@ extension CHost {
             CHost.ask(host) { calls in
                 let session = String(copying: session)
                 let all = calls.transfers(of: session, after: after?.pointee.text)
-                // As many as fit: two brackets, and a comma between them.
+                // As many as fit, with two brackets and commas between them.
                 var list = "["
                 for transfer in all {
                     let next = list.count > 1 ? "," + transfer : transfer
@@ -52,6 +52,26 @@ extension CHost {
         }
     )
 
+    static let wakeTable = bg_wakes(
+        size: UInt32(MemoryLayout<bg_wakes>.size),
+        reserved: 0,
+        keep: { host, run, transfers, count in
+            CHost.ask(host) { calls in
+                guard count <= 1024 else { return BG_E_LIMIT }
+                guard let transfers else { return count == 0 ? BG_OK : BG_E_ARG }
+                return calls.keepEnds(run, (0..<count).map { transfers[$0].text })
+            }
+        },
+        claim: { host, run, session, buffer, capacity, need in
+            CHost.ask(host) { calls in
+                let session = String(copying: session)
+                let (status, json) = calls.claimEnds(run, of: session, bytesMax: capacity)
+                guard status == BG_OK else { return status }
+                return CHost.hand(json, buffer, capacity, need)
+            }
+        }
+    )
+
     static let notifyTable = bg_notifier(
         size: UInt32(MemoryLayout<bg_notifier>.size),
         reserved: 0,
@@ -67,7 +87,7 @@ extension CHost {
         }
     )
 
-    /// Gives a text into a buffer of the plugin's.
+    /// Copies a text to the plugin's buffer.
     private static func hand(
         _ text: String,
         _ buffer: UnsafeMutablePointer<CChar>?,

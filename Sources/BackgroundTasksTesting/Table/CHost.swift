@@ -3,33 +3,35 @@
 package import CBghost
 internal import Synchronization
 
-/// A host as plugins see it: the C tables of the ABI, whose functions call what answers.
+/// A host as plugins see it: the C tables of the ABI, whose functions call an object that answers.
 ///
-/// It and its tables are never freed, as the ABI demands of a host. What answers can be let go: then
-/// plugins are told that they are closed.
+/// The host and its tables are never freed, as the ABI requires. The answering object can be
+/// released; then calls of plugins return that they are closed.
 package final class CHost: @unchecked Sendable {
-    // @unchecked: the tables are written before a plugin sees them and never changed after.
+    // @unchecked: the tables are written before a plugin sees them and never changed afterwards.
     package let table = UnsafeMutablePointer<bg_host>.allocate(capacity: 1)
     private let schedule = immortal(CHost.scheduleTable)
     private let fetches = immortal(CHost.fetchTable)
+    private let runs = immortal(CHost.runTable)
     private let statuses = immortal(CHost.statusTable)
     private let clock = immortal(CHost.clockTable)
     private let transfers = immortal(CHost.transferTable)
+    private let wakes = immortal(CHost.wakeTable)
     private let notifier = immortal(CHost.notifyTable)
     private let extensions: Set<String>
     private let answers: Mutex<(any HostCalls)?>
     private let numbers = Atomic<UInt64>(0)
 
-    /// Makes a host.
+    /// Creates a host.
     ///
     /// - Parameters:
-    ///   - answers: kept until `close`.
-    ///   - extensions: the names of those that plugins find.
+    ///   - answers: the object that answers, kept until `close`.
+    ///   - extensions: the names of the extensions that plugins find.
     package init(
         _ answers: any HostCalls,
         extensions: Set<String> = [
             BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS, BG_EXT_CLOCK, BG_EXT_TRANSFER,
-            BG_EXT_NOTIFY,
+            BG_EXT_WAKE, BG_EXT_NOTIFY, BG_EXT_RUN,
         ]
     ) {
         self.answers = Mutex(answers)
@@ -69,23 +71,23 @@ package final class CHost: @unchecked Sendable {
 
     package var opaque: UnsafeRawPointer { UnsafeRawPointer(table) }
 
-    /// Lets go of what answers: whoever calls from now on is told that the plugin is closed.
+    /// Releases the answering object: later calls return that the plugin is closed.
     package func close() {
         let last = answers.withLock { answers in
             defer { answers = nil }
             return answers
         }
-        // Freed outside of the lock.
+        // Release it outside the lock.
         withExtendedLifetime(last) {}
     }
 
-    /// The host behind a table.
+    /// The host that a table belongs to.
     static func of(_ host: UnsafePointer<bg_host>?) -> CHost? {
         guard let context = host?.pointee.ctx else { return nil }
         return Unmanaged<CHost>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Has a call answered.
+    /// Passes a call to the answering object.
     static func ask(
         _ host: UnsafePointer<bg_host>?,
         _ call: (any HostCalls) -> bg_status
@@ -95,7 +97,7 @@ package final class CHost: @unchecked Sendable {
         return call(answers)
     }
 
-    /// A number for a fetch or a sleep; the first is 1.
+    /// A new number for a fetch or a sleep; the first one is 1.
     func nextNumber() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
 
     private func find(_ name: String) -> UnsafeRawPointer? {
@@ -103,9 +105,11 @@ package final class CHost: @unchecked Sendable {
         switch name {
         case BG_EXT_SCHEDULE: return UnsafeRawPointer(schedule)
         case BG_EXT_FETCH: return UnsafeRawPointer(fetches)
+        case BG_EXT_RUN: return UnsafeRawPointer(runs)
         case BG_EXT_STATUS: return UnsafeRawPointer(statuses)
         case BG_EXT_CLOCK: return UnsafeRawPointer(clock)
         case BG_EXT_TRANSFER: return UnsafeRawPointer(transfers)
+        case BG_EXT_WAKE: return UnsafeRawPointer(wakes)
         case BG_EXT_NOTIFY: return UnsafeRawPointer(notifier)
         default: return nil
         }

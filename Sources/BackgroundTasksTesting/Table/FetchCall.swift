@@ -2,14 +2,14 @@
 
 package import CBghost
 
-/// A fetch that a plugin has begun.
+/// A fetch that a plugin has started.
 package struct FetchCall: @unchecked Sendable {
-    // @unchecked: the pointer is the plugin's, which takes it back on any thread.
+    // @unchecked: the pointer is the plugin's, which accepts it on any thread.
     package let number: bg_fetch
     package let run: bg_run
     package let url: String
     package let method: String
-    /// Lines.
+    /// Lines `Name: value\n`.
     package let headers: String
     package let bytes: [UInt8]
     package let file: String
@@ -48,7 +48,9 @@ package struct FetchCall: @unchecked Sendable {
     /// The body as text.
     package var body: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Ends the fetch, on the calling thread; once.
+    /// Ends the fetch on the calling thread.
+    ///
+    /// Call it only once.
     package func end(
         status: bg_status = BG_OK,
         http: Int32 = 200,
@@ -59,7 +61,7 @@ package struct FetchCall: @unchecked Sendable {
         end(status: status, http: http, headers: headers, bytes: Array(body.utf8), message: message)
     }
 
-    /// The same with a body that need not be text.
+    /// Ends the fetch with a body that need not be text.
     package func end(
         status: bg_status,
         http: Int32,
@@ -86,9 +88,9 @@ package struct FetchCall: @unchecked Sendable {
     }
 }
 
-/// A sleep that a plugin has begun.
+/// A sleep that a plugin has started.
 package struct SleepCall: @unchecked Sendable {
-    // @unchecked: the pointer is the plugin's, which takes it back on any thread.
+    // @unchecked: the pointer is the plugin's, which accepts it on any thread.
     package let number: bg_sleep
     package let run: bg_run
     /// Monotonic nanoseconds.
@@ -96,6 +98,8 @@ package struct SleepCall: @unchecked Sendable {
     let done: @convention(c) (UnsafeMutableRawPointer?, bg_sleep, bg_status) -> Void
     let context: UnsafeMutableRawPointer?
 
-    /// Ends the sleep, on the calling thread; once.
+    /// Ends the sleep on the calling thread.
+    ///
+    /// Call it only once.
     package func end(_ status: bg_status = BG_OK) { done(context, number, status) }
 }

@@ -2,15 +2,15 @@
 
 package import CBghost
 
-/// What answers a plugin's calls, each on whatever thread the plugin makes it.
+/// Answers a plugin's calls, each on the thread on which the plugin makes it.
 ///
-/// Nothing of the plugin may be called before the call has returned.
+/// An implementation must not call the plugin before the call has returned.
 package protocol HostCalls: AnyObject, Sendable {
-    /// Nanoseconds, since 1970 and on the clock of limits.
+    /// The time since 1970, and on the clock for limits, both in nanoseconds.
     var time: (unix: Int64, monotonic: Int64) { get }
 
     func complete(_ run: bg_run, _ end: RunEndCall) -> bg_status
-    /// Why a run is to stop, `BG_WHY_*`; below 0 if it is over.
+    /// Why a run must stop, `BG_WHY_*`; 0 if it may continue, negative if it is over.
     func cancelled(_ run: bg_run) -> bg_status
     func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status
     func progress(_ run: bg_run, _ progress: ProgressCall) -> bg_status
@@ -21,7 +21,10 @@ package protocol HostCalls: AnyObject, Sendable {
     func cancelAllPending() -> bg_status
     func pending() -> (status: bg_status, requests: [bg_pending])
 
-    /// Whether background work of the plugin may start; its size is set by whoever asked.
+    /// The names of a run; the caller sets the size field.
+    func identity(of run: bg_run) -> (status: bg_status, identity: bg_run_identity)
+
+    /// Whether background work of the plugin may start; the caller sets the size field.
     func refreshStatus() -> (status: bg_status, refresh: bg_refresh)
     func missed(_ run: bg_run) -> (status: bg_status, missed: bg_missed)
 
@@ -34,18 +37,28 @@ package protocol HostCalls: AnyObject, Sendable {
     func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String)
     func waitForTransfer(_ wait: TransferWaitCall) -> bg_status
     func cancelTransfer(_ id: String) -> bg_status
-    /// Objects in JSON, the oldest first.
+    /// JSON objects, the oldest first.
     func transfers(of session: String, after: String?) -> [String]
     func acknowledgeTransfer(_ id: String) -> bg_status
+    func keepEnds(_ run: bg_run, _ ids: [String]) -> bg_status
+    /// An array in JSON, of at most so many bytes; 0 asks for its length alone, and nothing is claimed.
+    func claimEnds(
+        _ run: bg_run,
+        of session: String,
+        bytesMax: Int
+    ) -> (status: bg_status, json: String)
 
     func post(_ notification: NotificationCall) -> bg_status
     func withdraw(_ id: String) -> bg_status
-    /// An array in JSON.
+    /// A JSON array.
     func pendingNotifications() -> String
 }
 
-/// Of hosts that do not offer these extensions.
+/// Defaults for hosts without these extensions.
 extension HostCalls {
+    package func identity(of run: bg_run) -> (status: bg_status, identity: bg_run_identity) {
+        (BG_E_ABSENT, bg_run_identity())
+    }
     package func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
         (BG_E_ABSENT, "")
     }
@@ -53,12 +66,18 @@ extension HostCalls {
     package func cancelTransfer(_ id: String) -> bg_status { BG_E_ABSENT }
     package func transfers(of session: String, after: String?) -> [String] { [] }
     package func acknowledgeTransfer(_ id: String) -> bg_status { BG_E_ABSENT }
+    package func keepEnds(_ run: bg_run, _ ids: [String]) -> bg_status { BG_E_ABSENT }
+    package func claimEnds(
+        _ run: bg_run,
+        of session: String,
+        bytesMax: Int
+    ) -> (status: bg_status, json: String) { (BG_E_ABSENT, "") }
     package func post(_ notification: NotificationCall) -> bg_status { BG_E_ABSENT }
     package func withdraw(_ id: String) -> bg_status { BG_E_ABSENT }
     package func pendingNotifications() -> String { "[]" }
 }
 
-/// How a plugin ended a run.
+/// The completion of a run by a plugin.
 package struct RunEndCall: Equatable, Sendable {
     package var status: bg_status
     package var message: String
@@ -80,7 +99,7 @@ package struct RunEndCall: Equatable, Sendable {
     }
 }
 
-/// How far a plugin says that a run is.
+/// The progress of a run that a plugin reports.
 package struct ProgressCall: Equatable, Sendable {
     package var done: UInt64
     package var total: UInt64
@@ -111,7 +130,7 @@ package struct SubmitCall: Equatable, Sendable {
     package var kind: UInt32
     package var identifier: String
     package var parameters: String
-    /// Unix milliseconds; 0 is none.
+    /// Unix milliseconds; 0 means none.
     package var earliest: Int64
     package var needs: UInt32
 

@@ -5,11 +5,11 @@ package import CBghost
 
 /// A plugin that a host has opened.
 package final class OpenPlugin: @unchecked Sendable {
-    // @unchecked: the table is never changed, and the instance is only handed back to the plugin.
+    // @unchecked: the table is never changed, and the instance is only passed back to the plugin.
     package let table: bg_plugin
     private let instance: UnsafeMutableRawPointer
 
-    /// Opens a plugin by its table; `nil` if there is no table, or the plugin does not open.
+    /// Opens a plugin by its table; `nil` if there is no table, or if open() fails.
     package init?(_ table: PluginTable?, on host: CHost, config: String) {
         guard let table = table?.assumingMemoryBound(to: bg_plugin.self).pointee else { return nil }
         var instance: UnsafeMutableRawPointer?
@@ -19,7 +19,7 @@ package final class OpenPlugin: @unchecked Sendable {
         self.instance = instance
     }
 
-    /// The tables of its handlers.
+    /// The tables of the plugin's handlers.
     package var tasks: [UnsafePointer<bg_task>] {
         (0..<Int(table.n_tasks)).compactMap { table.tasks[$0] }
     }
@@ -32,6 +32,6 @@ package final class OpenPlugin: @unchecked Sendable {
         run.task.pointee.cancel?(instance, run.number, state, why)
     }
 
-    /// No run may be under way.
+    /// Closes the plugin, which must have no runs.
     package func close() { table.close?(instance) }
 }

@@ -2,9 +2,9 @@
 
 package import CBghost
 
-/// What a handler is told of its run, in memory of the host.
+/// The data of a run for its handler, in memory of the host.
 package final class RunMemory: @unchecked Sendable {
-    // @unchecked: the host writes it before it is shared and after nobody reads it any more.
+    // @unchecked: the host writes it only before it is shared and after its last reader is done.
     package struct Setting: Sendable {
         package var identifier: String
         package var parameters: String
@@ -14,7 +14,7 @@ package final class RunMemory: @unchecked Sendable {
         package var deadline: Int64
         package var graceMilliseconds: UInt32
         package var resultBytesMax: UInt32
-        /// Whether it tells of ended transfers.
+        /// Whether the run is a wake that reports ended transfers.
         package var isWake: Bool
 
         package init(
@@ -80,7 +80,7 @@ package final class RunMemory: @unchecked Sendable {
         texts.deallocate()
     }
 
-    /// Overwrites all of it, as a host may once the run is complete and its calls have returned.
+    /// Overwrites all of it, as a host may after the run is complete and its calls have returned.
     package func overwrite() {
         texts.initializeMemory(as: UInt8.self, repeating: 0xAA)
         UnsafeMutableRawBufferPointer(start: info, count: MemoryLayout<bg_run_info>.size)

@@ -2,22 +2,22 @@
 
 package import CBghost
 
-/// A transfer that a plugin has begun.
+/// A transfer that a plugin has started.
 package struct TransferCall: Equatable, Sendable {
     package var run: bg_run
     package var flags: UInt32
     package var session: String
     package var url: String
     package var method: String
-    /// Lines.
+    /// Lines `Name: value\n`.
     package var headers: String
     package var bytes: [UInt8]
     package var file: String
     package var continuation: String
     package var label: String
-    /// Unix milliseconds; 0 is now.
+    /// Unix milliseconds; 0 means now.
     package var earliest: Int64
-    /// Milliseconds; 0 is the host's own.
+    /// Milliseconds; 0 means the host's default.
     package var idleTimeout: Int64
     package var totalTimeout: Int64
 
@@ -39,7 +39,7 @@ package struct TransferCall: Equatable, Sendable {
 
     package var isUpload: Bool { flags & UInt32(BG_TRANSFER_UPLOAD) != 0 }
 
-    /// Whether both ask for the same, whoever asks and whatever is kept with it.
+    /// Whether both transfer the same, regardless of the run, the label and the continuation.
     func isSame(as other: TransferCall) -> Bool {
         session == other.session && url == other.url && method == other.method
             && headers == other.headers && bytes == other.bytes && file == other.file
@@ -49,15 +49,17 @@ package struct TransferCall: Equatable, Sendable {
 
 /// A wait for the end of a transfer.
 package struct TransferWaitCall: @unchecked Sendable {
-    // @unchecked: the pointer is the plugin's, which takes it back on any thread.
+    // @unchecked: the pointer is the plugin's, which accepts it on any thread.
     package let run: bg_run
     package let id: String
     let done: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<bg_transfer_end>?) -> Void
     let context: UnsafeMutableRawPointer?
 
-    /// Ends the wait, on the calling thread; once.
+    /// Ends the wait on the calling thread.
     ///
-    /// - Parameter transfer: the transfer in JSON; `nil` if it goes on without the run.
+    /// Call it only once.
+    ///
+    /// - Parameter transfer: the transfer as JSON; `nil` if it continues without the run.
     package func end(_ transfer: String?) {
         (transfer ?? "").lend { text in
             var end = bg_transfer_end(
@@ -83,9 +85,9 @@ package struct NotificationCall: Equatable, Sendable {
     package var userInfo: String
     /// A JSON array, or "".
     package var actions: String
-    /// Unix milliseconds; 0 is now.
+    /// Unix milliseconds; 0 means now.
     package var at: Int64
-    /// Milliseconds; 0 is once.
+    /// Milliseconds; 0 means once.
     package var every: Int64
     package var calendar: String
     package var timeZone: String
@@ -113,7 +115,7 @@ extension bg_transfer {
         withUnsafeBytes(of: id) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// Writes an id.
+    /// Creates the C struct from an id.
     package init(text: String) {
         self.init()
         withUnsafeMutableBytes(of: &id) { $0.copyBytes(from: text.utf8.prefix($0.count - 1)) }

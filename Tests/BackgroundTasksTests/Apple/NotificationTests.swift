@@ -8,7 +8,7 @@ import Testing
 /// Notifications under Apple's names.
 ///
 /// Serialized: categories and the delegate belong to the process.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct NotificationTests {
     private static func request(
         _ identifier: String,

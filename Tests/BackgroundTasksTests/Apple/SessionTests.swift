@@ -6,7 +6,7 @@ import FoundationEssentials
 import Testing
 
 /// Sessions in the foreground.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionTests {
     private func host(
         _ body: @escaping @Sendable (TaskContext) async throws -> [String]

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+internal import Synchronization
+
+/// The functions of the host.
+///
+/// Any thread may call them at any time.
+struct Host: @unchecked Sendable {
+    // Threads may share it: the host guarantees that its table never changes and is never freed.
+    private let table: UnsafePointer<bg_host>
+
+    /// The host that opened the plugin last, for calls outside a run.
+    static let latest = Mutex<Host?>(nil)
+    /// The addresses of hosts that have opened a plugin and not closed it.
+    static let open = Mutex<Set<UInt>>([])
+
+    /// Wraps a host's table; `nil` if it has another major version or lacks functions of 1.0.
+    init?(_ table: UnsafePointer<bg_host>) {
+        guard Int(table.pointee.size) >= MemoryLayout<bg_host>.size,
+            Int32(table.pointee.abi_major) == BG_ABI_MAJOR
+        else { return nil }
+        self.table = table
+    }
+
+    init?(_ table: HostTable) {
+        self.init(table.assumingMemoryBound(to: bg_host.self))
+    }
+
+    var pointer: UnsafePointer<bg_host> { table }
+
+    /// Why the run must stop, above 0; 0 if it may continue.
+    func cancelled(_ run: bg_run) -> bg_status {
+        table.pointee.cancelled?(table, run) ?? BG_E_ABSENT
+    }
+
+    func complete(_ run: bg_run, _ result: inout bg_result) -> bg_status {
+        table.pointee.complete?(table, run, &result) ?? BG_E_ABSENT
+    }
+
+    func progress(_ run: bg_run, done: UInt64, total: UInt64, phase: String) {
+        // A handler cannot act on the status: the host drops reports that are too frequent or too
+        // late.
+        phase.withBgStr { _ = table.pointee.progress?(table, run, done, total, $0) }
+    }
+
+    func log(_ level: LogLevel, _ message: String, run: bg_run = 0) {
+        message.withBgStr { _ = table.pointee.log?(table, run, level.rawValue, $0) }
+    }
+
+    /// The table of an extension; `nil` if the host has no such extension or a shorter table.
+    func `extension`<Table>(_ name: String, as type: Table.Type) -> UnsafePointer<Table>? {
+        guard let found = table.pointee.extension?(table, name),
+            Int(found.load(as: UInt32.self)) >= MemoryLayout<Table>.size
+        else { return nil }
+        return found.assumingMemoryBound(to: type)
+    }
+}

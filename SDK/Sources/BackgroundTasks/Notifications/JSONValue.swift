@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value, for dictionaries with values of any type.
+enum JSONValue: Codable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case list([JSONValue])
+    case table([String: JSONValue])
+
+    /// Converts a value; a value that JSON cannot represent becomes its description.
+    init(_ value: Any) {
+        switch value {
+        case let value as JSONValue: self = value
+        case let value as Bool: self = .bool(value)
+        case let value as any BinaryInteger: self = .integer(Int64(clamping: value))
+        case let value as any BinaryFloatingPoint: self = .number(Double(value))
+        case let value as String: self = .text(value)
+        case let value as [Any]: self = .list(value.map(JSONValue.init))
+        case let value as [AnyHashable: Any]:
+            let pairs = value.compactMap { key, value in
+                (key.base as? String).map { ($0, JSONValue(value)) }
+            }
+            self = .table(Dictionary(pairs) { one, _ in one })
+        default: self = .text(String(describing: value))
+        }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let found = try? value.decode(Bool.self) {
+            self = .bool(found)
+        } else if let found = try? value.decode(Int64.self) {
+            self = .integer(found)
+        } else if let found = try? value.decode(Double.self) {
+            self = .number(found)
+        } else if let found = try? value.decode(String.self) {
+            self = .text(found)
+        } else if let found = try? value.decode([JSONValue].self) {
+            self = .list(found)
+        } else {
+            self = .table(try value.decode([String: JSONValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .null: try value.encodeNil()
+        case .bool(let content): try value.encode(content)
+        case .integer(let content): try value.encode(content)
+        case .number(let content): try value.encode(content)
+        case .text(let content): try value.encode(content)
+        case .list(let content): try value.encode(content)
+        case .table(let content): try value.encode(content)
+        }
+    }
+
+    /// The value as a Swift type.
+    var plain: Any {
+        switch self {
+        case .null: Optional<String>.none as Any
+        case .bool(let content): content
+        case .integer(let content): Int(clamping: content)
+        case .number(let content): content
+        case .text(let content): content
+        case .list(let content): content.map(\.plain)
+        case .table(let content): content.mapValues(\.plain)
+        }
+    }
+
+    /// The value as a `userInfo` dictionary; `nil` if it is not an object.
+    var object: [AnyHashable: Any]? {
+        guard case .table(let content) = self else { return nil }
+        return Dictionary(content.map { (AnyHashable($0.key), $0.value.plain) }) { one, _ in one }
+    }
+}

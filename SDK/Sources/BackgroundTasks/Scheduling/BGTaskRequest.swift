@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CBghost
+public import FoundationEssentials
+
+/// A request to run a task of `tasks.json`, whatever its kind.
+///
+/// Apple's two kinds are its subclasses. When it is submitted, it replaces the pending request with
+/// the same identifier.
+open class BGTaskRequest {
+    /// The identifier of the task, a key of `tasks` in `tasks.json`.
+    public let identifier: String
+    /// The time before which the run does not start; `nil` means as soon as permitted.
+    open var earliestBeginDate: Date?
+    /// The handler's parameters, whose members override those in `tasks.json`.
+    ///
+    /// The value must encode to a JSON object. It is `nil` in requests that the host lists.
+    open var parameters: (any Encodable)?
+
+    /// Creates a request.
+    public init(identifier: String) { self.identifier = identifier }
+
+    /// `BG_KIND_*`; 0 means the task's own kind.
+    var kind: UInt32 { 0 }
+    /// `BG_NEEDS_*`.
+    var needs: UInt32 { 0 }
+}
+
+/// A request for a short run that refreshes content.
+open class BGAppRefreshTaskRequest: BGTaskRequest {
+    override var kind: UInt32 { UInt32(BG_KIND_REFRESH) }
+}
+
+/// A request for a run that takes minutes.
+open class BGProcessingTaskRequest: BGTaskRequest {
+    /// Whether the run starts and continues only with a network.
+    open var requiresNetworkConnectivity = false
+    /// Whether the run starts and continues only with external power.
+    open var requiresExternalPower = false
+
+    override var kind: UInt32 { UInt32(BG_KIND_PROCESSING) }
+    override var needs: UInt32 {
+        (requiresNetworkConnectivity ? UInt32(BG_NEEDS_NETWORK) : 0)
+            | (requiresExternalPower ? UInt32(BG_NEEDS_POWER) : 0)
+    }
+}
+
+extension BGTaskRequest {
+    /// Creates a request from the host's list.
+    static func pending(_ pending: bg_pending) -> BGTaskRequest {
+        let identifier = withUnsafeBytes(of: pending.task_id) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let request =
+            switch Int32(bitPattern: pending.kind) {
+            case Int32(BG_KIND_REFRESH): BGAppRefreshTaskRequest(identifier: identifier)
+            case Int32(BG_KIND_PROCESSING): processing(identifier, needs: pending.needs)
+            default: BGTaskRequest(identifier: identifier)
+            }
+        if pending.earliest_unix_ms > 0 {
+            request.earliestBeginDate = Date(unixMilliseconds: pending.earliest_unix_ms)
+        }
+        return request
+    }
+
+    private static func processing(_ identifier: String, needs: UInt32) -> BGTaskRequest {
+        let request = BGProcessingTaskRequest(identifier: identifier)
+        request.requiresNetworkConnectivity = needs & UInt32(BG_NEEDS_NETWORK) != 0
+        request.requiresExternalPower = needs & UInt32(BG_NEEDS_POWER) != 0
+        return request
+    }
+}

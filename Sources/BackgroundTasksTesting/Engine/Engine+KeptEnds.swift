@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import CBghost
+
+/// Ends that wait for their session, as in the daemon, but for its bounds on how many there may be.
+extension Engine {
+    mutating func keep(_ run: bg_run, _ ids: [String]) -> bg_status {
+        guard let live = runs[run] else { return BG_E_STALE }
+        guard Set(ids).isSubset(of: live.told) else { return BG_E_ABSENT }
+        runs[run]?.untaken.formUnion(ids)
+        return BG_OK
+    }
+
+    mutating func claim(
+        _ run: bg_run,
+        of session: String,
+        bytesMax: Int
+    ) -> (status: bg_status, json: String) {
+        guard runs[run] != nil else { return (BG_E_STALE, "") }
+        var parts: [String] = []
+        var count = 2
+        for transfer in ordered where isClaimable(transfer, in: session) {
+            let text = json(transfer)
+            count += text.utf8.count + (parts.isEmpty ? 0 : 1)
+            // What is needed for the first is told, though it does not fit.
+            guard bytesMax == 0 || count <= bytesMax || parts.isEmpty else { break }
+            parts.append(text)
+            if bytesMax > 0, count <= bytesMax { transfers[transfer.id]?.claimedBy = run }
+            if bytesMax > 0, count > bytesMax { break }
+        }
+        return (BG_OK, "[" + parts.joined(separator: ",") + "]")
+    }
+
+    private func isClaimable(_ transfer: OpenTransfer, in session: String) -> Bool {
+        transfer.call.session == session && transfer.end != nil && !transfer.isTold
+            && transfer.claimedBy == nil
+    }
+
+    /// A run is over: what it has claimed and not acknowledged waits again.
+    mutating func giveBackClaimed(by run: UInt64) {
+        for id in transfers.keys where transfers[id]?.claimedBy == run {
+            transfers[id]?.claimedBy = nil
+        }
+    }
+}
