@@ -5,22 +5,22 @@ internal import BghostLinux
 internal import Crypto
 internal import Glibc
 
-/// A library whose content nobody can change any more: what was looked at is what is mapped.
+/// A library whose content can no longer change: the checked bytes are the mapped bytes.
 ///
-/// It is read once, into a sealed memory file. To hash a path and map it later would be a race, and that
-/// it is still the same inode is not enough, since its owner may write to it.
+/// The file is read once, into a sealed memory file. Hashing a path and mapping it later would be a
+/// race; comparing the inode is not enough either, since its owner may write to it.
 package final class HeldLibrary: Sendable {
-    /// Open for reading; closed with this.
+    /// Open for reading; closed with this object.
     package let descriptor: Int32
-    /// Of its content, 64 lower-case hex digits.
+    /// The hash of its content, 64 lower-case hex digits.
     package let sha256: String
 
-    /// The most bytes of a library that is held.
+    /// The size limit, bytes.
     package static let bytesMax = 256 << 20
 
-    /// Reads a regular file.
+    /// Reads a regular file into memory.
     package init(path: String) throws(TrustError) {
-        // Not blocking: without it, opening a FIFO waits for a writer that need never come.
+        // O_NONBLOCK: otherwise opening a FIFO waits for a writer that may never come.
         let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard source >= 0 else { throw Self.failure(path, errno) }
         defer { close(source) }
@@ -44,7 +44,7 @@ package final class HeldLibrary: Sendable {
 
     deinit { close(descriptor) }
 
-    /// All of it.
+    /// Reads the whole content.
     package func bytes() throws(TrustError) -> [UInt8] {
         var bytes: [UInt8] = []
         do throws(SystemError) {

@@ -3,19 +3,19 @@
 internal import Crypto
 internal import Glibc
 
-/// What a library's file holds at the moment.
+/// Hashes the current content of a library's file.
 ///
-/// It tells one version of a plugin from another; what is to be mapped is held, and not looked up by
-/// this.
+/// The hash distinguishes versions of a plugin. A library to be mapped is held (`HeldLibrary`), not
+/// looked up by this hash.
 package enum LibraryDigest {
     private static let stepBytes = 256 << 10
 
-    /// The SHA-256 of a regular file, 64 lower-case hex digits; `nil` if it cannot be read or is
-    /// larger than a library may be.
+    /// The SHA-256 of a regular file, 64 lower-case hex digits; `nil` if it cannot be read or
+    /// exceeds the size limit of a library.
     ///
     /// Blocks for as long as the disk takes.
     package static func sha256(path: String) -> String? {
-        // Not blocking: without it, opening a FIFO waits for a writer that need never come.
+        // O_NONBLOCK: otherwise opening a FIFO waits for a writer that may never come.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -30,11 +30,22 @@ package enum LibraryDigest {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
             guard count > 0 else { break }
-            // It may grow while it is read.
+            // Count while reading, since the file may grow.
             total += count
             guard total <= HeldLibrary.bytesMax else { return nil }
             function.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
-        return function.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return text(function.finalize())
+    }
+
+    /// The SHA-256 of several texts, concatenated.
+    package static func sha256(of texts: [[UInt8]]) -> String {
+        var function = SHA256()
+        for text in texts { function.update(data: text) }
+        return text(function.finalize())
+    }
+
+    private static func text(_ digest: SHA256.Digest) -> String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

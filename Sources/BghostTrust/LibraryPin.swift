@@ -3,9 +3,9 @@
 package import BghostCore
 internal import BghostLinux
 
-/// What a library must be, by the manifest.
+/// The manifest's conditions on the content of a library.
 package struct LibraryPin: Sendable {
-    /// A key that is believed, and what the manifest calls it.
+    /// A trusted key, and its name in the manifest.
     package struct Signer: Sendable {
         package let name: String
         package let key: MinisignPublicKey
@@ -20,14 +20,14 @@ package struct LibraryPin: Sendable {
     package let sha256: String?
     package let signer: Signer?
 
-    /// - Returns: `nil` if nothing is asked of the library.
+    /// - Returns: `nil` if there is no condition.
     package init?(sha256: String?, signer: Signer?) {
         guard sha256 != nil || signer != nil else { return nil }
         self.sha256 = sha256
         self.signer = signer
     }
 
-    /// Takes hold of a library that is what it must be.
+    /// Holds a library after checking that it meets the conditions.
     package func hold(_ path: String) throws(TrustError) -> HeldLibrary {
         let library = try HeldLibrary(path: path)
         if let sha256, sha256 != library.sha256 {

@@ -4,12 +4,12 @@ package import BghostCore
 internal import BghostLinux
 internal import Glibc
 
-/// Who could put another file in the place of one: its owner, and those who may write to it or to a
-/// folder on the way.
+/// Checks which users could replace a file: its owner, and users who may write to it or to a folder
+/// on its path.
 package enum PathTrust {
-    /// Says whether nobody but root and this process's user can change what lies at a path.
+    /// Throws if a user other than root and this process's user can change the file at a path.
     ///
-    /// Symbolic links are followed, and looked at with the folders that they lie in.
+    /// Symbolic links are followed; each link is checked with its folders.
     ///
     /// - Parameter path: absolute.
     package static func check(_ path: String) throws(TrustError) {
@@ -53,12 +53,12 @@ package enum PathTrust {
                     + " user \(user)"
             )
         }
-        // A link's permissions mean nothing.
+        // The kernel ignores the permissions of a link.
         guard facts.kind != .link else { return facts }
         let mayOthers = facts.permissions & 0o002 != 0
         let mayGroup = facts.permissions & 0o020 != 0 && !isOwnGroup(facts.group, user)
         guard mayOthers || mayGroup else { return facts }
-        // In a folder like /tmp nobody can put something in the place of another user's file.
+        // In a folder with the sticky bit, like /tmp, a user cannot replace another user's file.
         guard facts.kind != .folder || facts.permissions & 0o1000 == 0 else { return facts }
         throw TrustError(
             "\(path) can be written by \(mayOthers ? "everybody" : "group \(facts.group)"); run"
@@ -66,7 +66,7 @@ package enum PathTrust {
         )
     }
 
-    /// A group that is the user's own, as distributions make one for each.
+    /// Whether a group is the user's own, as distributions create one for each user.
     private static func isOwnGroup(_ group: UInt32, _ user: UInt32) -> Bool {
         user == 0 ? group == 0 : group == getegid()
     }

@@ -3,11 +3,12 @@
 internal import BghostCore
 internal import BghostLinux
 internal import BghostWire
+internal import CBghostSystem
 
 extension WorkerLink {
-    /// Says which walls stand, and ends the process if one that is required does not.
+    /// Reports the state of the sandbox, and ends the process if a required layer is missing.
     ///
-    /// Before anything of the plugin is in the process, so this can be believed.
+    /// No plugin code is in the process yet, so the daemon can trust the report.
     func report(_ sandbox: WorkerSandbox, _ configuration: Configure) {
         let confined = Confined(
             layers: sandbox.standings.map {
@@ -33,12 +34,13 @@ extension WorkerLink {
         )
     }
 
-    /// Says why the plugin is not loaded, and ends the process.
+    /// Reports why the plugin is not loaded, and ends the process.
     func refuse(_ code: String, _ message: String) -> Never {
         let refused = Refused(
             code: code,
             message: String(decoding: message.utf8.prefix(4096), as: UTF8.self)
         )
+        bgs_flush_output()
         send { refused.write(to: &$0) }
         WorkerProcess.end()
     }

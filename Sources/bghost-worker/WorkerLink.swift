@@ -7,11 +7,11 @@ internal import Synchronization
 
 /// The worker's two sockets to the daemon.
 ///
-/// If the daemon is gone there is nobody to work for, so every failure to speak ends the process.
+/// A worker has no purpose without its daemon, so every failed receive or send ends the process.
 final class WorkerLink: Sendable {
     private let outbox = Mutex(PacketWriter())
 
-    /// Waits for the first frame, which says what to load.
+    /// Waits for the first frame, which tells the worker what to load.
     func receiveConfiguration() -> Configure {
         var configuration: Configure?
         let buffer = Self.makeBuffer()
@@ -29,33 +29,9 @@ final class WorkerLink: Sendable {
         return try Configure(frame)
     }
 
-    /// Receives one packet and hands it over.
+    /// Receives one packet and passes it to `handle`.
     ///
-    /// A packet that is not understood comes from a daemon of another version: nothing sensible can
-    /// be done with it.
-    ///
-    /// - Parameter handle: gets the packet and the descriptor that came with it, or -1; it sets it to
-    ///   -1 if it takes it over.
-    func receive(
-        _ fd: Int32,
-        into buffer: UnsafeMutableRawBufferPointer,
-        _ handle: (RawSpan, inout Int32) throws(WireError) -> Void
-    ) {
-        var descriptor: Int32 = -1
-        let count = PacketSocket.receive(fd, buffer, wait: true, descriptor: &descriptor)
-        guard count > 0 else { WorkerProcess.end() }
-        do throws(WireError) {
-            try handle(
-                UnsafeRawBufferPointer(buffer).bytes.extracting(first: count),
-                &descriptor
-            )
-        } catch {
-            WorkerProcess.end(70)
-        }
-        if descriptor >= 0 { close(descriptor) }
-    }
-
-    /// Receives one packet that carries no descriptor.
+    /// An invalid packet comes from a daemon of another version, so it ends the process.
     func receive(
         _ fd: Int32,
         into buffer: UnsafeMutableRawBufferPointer,
@@ -70,12 +46,11 @@ final class WorkerLink: Sendable {
         }
     }
 
-    /// A buffer for one packet.
     static func makeBuffer() -> UnsafeMutableRawBufferPointer {
         .allocate(byteCount: FrameLayout.packetBytesMax, alignment: 16)
     }
 
-    /// Adds a frame and sends all that has been collected, unless more is about to follow.
+    /// Adds a frame and sends all collected frames, unless more are about to follow.
     ///
     /// - Returns: `false` if the frame is larger than a packet may be.
     @discardableResult
@@ -87,14 +62,16 @@ final class WorkerLink: Sendable {
         }
     }
 
-    /// Sends what has been collected.
+    /// Sends all collected frames.
     func flush() {
         outbox.withLock { Self.flush(&$0) }
     }
 
     private static func flush(_ outbox: inout PacketWriter) {
+        // The outbox is always empty afterwards: a packet that cannot be sent ends the process.
         _ = outbox.drain { packet in
-            // Waits for room: a worker that the daemon does not read has nothing better to do.
+            // Wait for space in the socket: while the daemon does not read, the worker has nothing
+            // else to do.
             guard PacketSocket.send(WorkerDescriptors.work, packet, wait: true) == 0 else {
                 WorkerProcess.end()
             }

@@ -5,13 +5,16 @@ internal import BghostLinux
 internal import BghostWire
 internal import Glibc
 
-/// The worker as a process.
+/// Operations on the worker's own process.
 enum WorkerProcess {
-    /// The daemon's pid is the one argument, so that a worker that starts after its daemon has died
-    /// can tell.
+    /// Ties the process to its daemon.
+    ///
+    /// The daemon's pid is the only argument, so that a worker which starts after its daemon has
+    /// died can detect that.
     static func bindToParent() {
         guard CommandLine.arguments.count == 2, let parent = Int32(CommandLine.arguments[1]) else {
             let text = "bghost-worker is started by bghost; it has no use of its own\n"
+            // There is no other place to report to; the exit status reports the same.
             _ = text.utf8CString.withUnsafeBytes { write(2, $0.baseAddress, $0.count - 1) }
             exit(64)
         }
@@ -27,7 +30,7 @@ enum WorkerProcess {
         )
     }
 
-    /// Puts up the walls that the daemon wants around this process.
+    /// Applies the sandbox that the daemon requests.
     static func confine(_ configuration: Configure) -> WorkerSandbox {
         let order = configuration.confinement
         let sandbox = WorkerSandbox.enter(
@@ -48,14 +51,17 @@ enum WorkerProcess {
             limits: { apply(configuration.limits) }
         )
         close(WorkerDescriptors.owners)
-        // A place for temporary files, where libraries look for one.
+        // Libraries create temporary files in TMPDIR.
         let scratch = sandbox.hasPrivateFiles ? "/tmp" : configuration.dataDirectory
         setenv("TMPDIR", scratch, 1)
         setenv("HOME", configuration.dataDirectory, 1)
+        // The SDK's folder for state outside runs. It cannot use HOME, which is not private to the
+        // plugin outside a worker.
+        setenv("BGHOST_DATA_DIRECTORY", configuration.dataDirectory, 1)
         return sandbox
     }
 
-    /// Ends the process without running anything of the plugin's: no atexit handlers, no destructors.
+    /// Ends the process without running plugin code: no atexit handlers, no destructors.
     static func end(_ code: Int32 = 0) -> Never {
         _exit(code)
     }

@@ -3,11 +3,16 @@
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
+internal import CBghostSystem
 internal import Glibc
 
-/// Joins the plugin runtime with the sockets: frames in become calls, what the plugin says becomes
-/// frames out.
+/// Connects the plugin runtime with the sockets: it turns received frames into calls, and the
+/// plugin's output into frames.
 final class WorkerRuntime: Sendable {
+    /// The time for reporting stacks, which is less than the daemon allows before it kills the
+    /// worker.
+    private static let stacksMilliseconds: Int32 = 80
+
     private let configuration: Configure
     private let link: WorkerLink
     private let runtime: PluginRuntime
@@ -15,41 +20,50 @@ final class WorkerRuntime: Sendable {
     init(_ configuration: Configure, link: WorkerLink) {
         self.configuration = configuration
         self.link = link
-        runtime = PluginRuntime(
-            options: PluginRuntime.Options(
-                lanes: Int(configuration.lanes),
-                // Alone in its worker, a handler may have the thread that reads starts: cancels and
-                // replies come on another. With neighbours it must not keep them waiting.
-                threadsForBlocking: configuration.lanes > 1,
-                isWorker: true,
-                dataDirectory: configuration.dataDirectory,
-                config: configuration.config,
-                hostVersion: configuration.hostVersion
-            ),
-            voice: WorkerVoice(link)
+        var options = PluginRuntime.Options(
+            lanes: Int(configuration.lanes),
+            // With one lane, a handler may block the thread that reads starts: cancels and replies
+            // arrive on another thread. With more lanes it would delay the other runs.
+            threadsForBlocking: configuration.lanes > 1,
+            isWorker: true,
+            dataDirectory: configuration.dataDirectory,
+            config: configuration.config,
+            hostVersion: configuration.hostVersion
         )
+        options.servesMain = true
+        runtime = PluginRuntime(options: options, events: WorkerEventSink(link))
     }
 
-    /// Loads what the configuration names and says how that went.
+    /// Loads the configured plugin or function and reports the result.
     ///
-    /// Ends the process if it cannot be used, or if knowing it is all that was wanted.
+    /// It ends the process if that fails, or if the daemon only asked for the description.
     func load() {
         let ready: Ready
         switch configuration.code {
-        case .plugin(let path, let isHeld): ready = loadPlugin(path, isHeld: isHeld)
+        case .plugin(let path, let isHeld, let heldNeeds):
+            ready = loadPlugin(path, isHeld: isHeld, heldNeeds: heldNeeds)
         case .function(let library, let symbol, let signature):
             ready = loadFunction(library, symbol, signature)
         case .nothing: WorkerProcess.end()
         }
         link.send { ready.write(to: &$0) }
-        if configuration.isProbe { WorkerProcess.end() }
+        if configuration.isProbe {
+            bgs_flush_output()
+            WorkerProcess.end()
+        }
     }
 
-    private func loadPlugin(_ path: String, isHeld: Bool) -> Ready {
+    private func loadPlugin(_ path: String, isHeld: Bool, heldNeeds: UInt8) -> Ready {
         do {
             let held = isHeld ? WorkerDescriptors.library : nil
-            defer { if let held { close(held) } }
-            try runtime.load(path: path, held: held)
+            let needs = (0..<Int32(heldNeeds)).map { WorkerDescriptors.needs + $0 }
+            defer { for fd in needs + (held.map { [$0] } ?? []) { close(fd) } }
+            try runtime.load(path: path, held: held, heldNeeds: needs) { entry in
+                // Register the library now: its entry function and open() may crash too.
+                let file = held ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                bgs_note_libraries(file, entry, path)
+                if held == nil, file >= 0 { close(file) }
+            }
         } catch {
             refuse(error.code, error.message)
         }
@@ -88,8 +102,16 @@ final class WorkerRuntime: Sendable {
 
     // MARK: The work socket
 
-    /// Reads starts for as long as there is a daemon.
-    func carryRuns() -> Never {
+    /// Reads starts.
+    ///
+    /// If the plugin uses the main thread, which is the calling thread, another thread reads them.
+    func serve() -> Never {
+        guard runtime.wantsMain, WorkerThread.begin({ [self] in carryRuns() }) else { carryRuns() }
+        runtime.serveMain()
+    }
+
+    /// Reads starts until the daemon is gone.
+    private func carryRuns() -> Never {
         let buffer = WorkerLink.makeBuffer()
         while true {
             link.receive(WorkerDescriptors.work, into: buffer) { packet throws(WireError) in
@@ -117,49 +139,55 @@ final class WorkerRuntime: Sendable {
         runtime.drain()
         runtime.close()
         link.flush()
+        bgs_flush_output()
         WorkerProcess.end()
     }
 
     // MARK: The control socket
 
-    /// Starts the thread that takes cancels and replies, and runs no foreign code.
+    /// Starts the thread that receives cancels and replies; it runs no plugin code.
     ///
-    /// It sees that the daemon is gone even while a handler has the other thread.
-    func listenForControl() {
-        var thread = pthread_t()
-        pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<WorkerRuntime>.fromOpaque(argument).takeRetainedValue().takeControl()
-            },
-            Unmanaged.passRetained(self).toOpaque()
-        )
+    /// It notices the end of the daemon even while a handler blocks the other thread.
+    ///
+    /// - Returns: `false` if no thread can be created.
+    func listenForControl() -> Bool {
+        WorkerThread.begin { [self] in takeControl() }
     }
 
     private func takeControl() -> Never {
         let buffer = WorkerLink.makeBuffer()
+        // The parts of bodies whose replies have not arrived yet, by call number.
+        var parts: [UInt64: [UInt8]] = [:]
         while true {
-            link.receive(WorkerDescriptors.control, into: buffer) {
-                (packet, descriptor) throws(WireError) in
-                try self.control(packet, &descriptor)
+            link.receive(WorkerDescriptors.control, into: buffer) { packet throws(WireError) in
+                try self.control(packet, &parts)
             }
         }
     }
 
-    private func control(_ packet: RawSpan, _ descriptor: inout Int32) throws(WireError) {
+    private func control(
+        _ packet: RawSpan,
+        _ parts: inout [UInt64: [UInt8]]
+    ) throws(WireError) {
         var reader = PacketReader(packet)
         while let frame = try reader.next() {
             switch frame.kind {
             case .cancel:
                 let cancel = try Cancel(frame)
-                // A completion that waits to be sent with what follows must not wait for ever.
+                // Send a completion that waits for later frames, since there may be none.
                 link.flush()
                 runtime.cancel(run: cancel.run, why: cancel.why)
+            case .explain:
+                _ = try Explain(frame)
+                bgs_flush_output()
+                bgs_report_stacks(Self.stacksMilliseconds)
             case .reply:
                 let reply = try Reply(frame)
-                runtime.answer(reply.call, HostAnswer(reply, &descriptor))
+                let gathered = parts.removeValue(forKey: reply.call) ?? []
+                runtime.answer(reply.call, HostAnswer(reply, gathered))
+            case .part:
+                let part = try ReplyPart(frame)
+                parts[part.call, default: []] += part.bytes
             default: throw .wrongDirection
             }
         }
@@ -167,40 +195,29 @@ final class WorkerRuntime: Sendable {
 }
 
 extension HostAnswer {
-    fileprivate init(_ reply: Reply, _ descriptor: inout Int32) {
+    /// - Parameter parts: the body, if it was too long for the reply.
+    fileprivate init(_ reply: Reply, _ parts: [UInt8]) {
         switch reply.body {
         case .none: self.init(status: reply.status)
         case .transfer(let id): self.init(status: reply.status, body: .transfer(id: id))
         case .needs(let count): self.init(status: reply.status, body: .needs(count))
         case .transfers(.inline(let bytes)):
             self.init(status: reply.status, body: .transfers(bytes))
-        case .transfers(.descriptor(let count)):
-            let bytes = descriptor >= 0 ? MemoryFile.consume(descriptor, count: count) : nil
-            descriptor = -1
-            self.init(status: reply.status, body: .transfers(bytes ?? []))
+        case .transfers(.parts):
+            self.init(status: reply.status, body: .transfers(parts))
         case .situation(let situation):
             self.init(status: reply.status, body: .situation(situation))
-        case .pending(let entries):
-            self.init(
-                status: reply.status,
-                body: .pending(entries.map { ($0.task, $0.kind, $0.earliestUnixMilliseconds) })
-            )
+        case .pending(let entries, let next):
+            self.init(status: reply.status, body: .pending(entries, next: next))
         case .fetched(let http, let headers, let message, .inline(let bytes)):
             self.init(
                 status: reply.status,
                 body: .fetched(httpStatus: http, headers: headers, message: message, body: bytes)
             )
-        case .fetched(let http, let headers, let message, .descriptor(let count)):
-            let bytes = descriptor >= 0 ? MemoryFile.consume(descriptor, count: count) : nil
-            descriptor = -1
+        case .fetched(let http, let headers, let message, .parts):
             self.init(
                 status: reply.status,
-                body: .fetched(
-                    httpStatus: http,
-                    headers: headers,
-                    message: message,
-                    body: bytes ?? []
-                )
+                body: .fetched(httpStatus: http, headers: headers, message: message, body: parts)
             )
         }
     }

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// The parts of this process's memory that can be executed, at one moment.
+/// The executable parts of this process's memory at one moment.
 struct CodeMap {
     private var ranges: [Range<UInt>] = []
 
-    /// `nil` where `/proc` is not to be had: then nothing can be said of any address.
+    /// Reads the map; `nil` without `/proc`, where no address can be judged.
     static func current() -> CodeMap? {
         guard let file = fopen("/proc/self/maps", "re") else { return nil }
         defer { fclose(file) }
@@ -22,9 +22,9 @@ struct CodeMap {
 
     func contains(_ address: UInt) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Reads `start-end rwxp ...` in hexadecimal; `nil` unless it is executable.
+    /// Parses `start-end rwxp ...` in hexadecimal; `nil` unless it is executable.
     ///
-    /// By hand, because this lies on the way to the first handler of every worker.
+    /// Parsed by hand for speed, since this delays the first handler of every worker.
     private static func executableRange(_ line: UnsafeMutablePointer<CChar>) -> Range<UInt>? {
         var rest: UnsafeMutablePointer<CChar>? = line
         let start = strtoul(line, &rest, 16)

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Why the table that a plugin returned is not accepted.
+/// Why the host rejects the table that a plugin returned.
 package struct DescriptorError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The id of the plugin's note; "" if that has none.
+    /// The id in the plugin's note; "" if the note has none.
     package var plugin: String
     package var problem: Problem
 
@@ -13,7 +13,9 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         self.problem = problem
     }
 
-    /// One cause each, in which a part is named as a message would: `handler "send"`.
+    /// The causes.
+    ///
+    /// `part` names the faulty part as in the message: `handler "send"`.
     package enum Problem: Equatable, Sendable {
         /// The entry function returned 0.
         case cannotRunHere
@@ -33,11 +35,11 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         case longText(part: String, length: UInt, most: Int)
         case notUTF8(part: String, bytes: [UInt8])
         case controlCharacter(part: String, bytes: [UInt8])
-        /// This process could not look at the table.
+        /// This process failed to read the table.
         case cannotCheck(errno: Int32)
     }
 
-    /// A word for each cause that never changes, for scripts and logs.
+    /// A stable code for each cause, for scripts and logs.
     package var code: String {
         switch problem {
         case .cannotRunHere: "cannot-run-here"

@@ -3,11 +3,11 @@
 import BghostCore
 import CBghost
 
-/// One reading of one plugin's table.
+/// Reads the table of one plugin once.
 struct DescriptorReader: ~Copyable {
     private typealias Problem = DescriptorError.Problem
 
-    /// The sizes of 1.0, which hold whatever later minors append.
+    /// The sizes in ABI 1.0, which are the minimum whatever later minors append.
     private static let pluginBytes10 = 96
     private static let taskBytes10 = 64
 
@@ -28,7 +28,8 @@ struct DescriptorReader: ~Copyable {
     func plugin(_ pointer: UnsafeRawPointer) throws(DescriptorError) -> PluginDescriptor {
         let part = "its table"
         var table = bg_plugin()
-        // The major before the size: of another major, not even the size need mean the same.
+        // Check the major before the size: in another major, the size field may have another
+        // meaning.
         try load(pointer, over: &table, count: 8, part)
         guard table.abi_major == PluginImage.abiMajor else {
             throw fault(.wrongABI(major: table.abi_major))
@@ -38,8 +39,8 @@ struct DescriptorReader: ~Copyable {
             throw fault(.hostTooOld(minor: table.min_host_minor))
         }
         let id = try text(table.id, "its id", most: PluginDescriptor.idBytesMax)
-        // A note need not name the plugin, because not every language can put a text of its author's
-        // there; the table always does.
+        // The note need not have the plugin's id, since some languages cannot put text there; the
+        // table always has it.
         guard IdentifierPattern.isValid(id) else { throw fault(.badID("\(Quoted(id.utf8))")) }
         guard note.id.isEmpty || id == note.id else {
             throw fault(.idMismatch(note: note.id, table: "\(Quoted(id.utf8))"))
@@ -148,9 +149,10 @@ struct DescriptorReader: ~Copyable {
 
     // MARK: - Fields
 
-    /// Reads a table whose size has been read and of which all of 1.0 must be there.
+    /// Reads a table whose size field has been read, and which must have at least all fields of
+    /// 1.0.
     ///
-    /// What a later plugin has appended is not looked at; what an earlier one has not got stays 0.
+    /// Fields that a later plugin appended are ignored; fields that an earlier plugin lacks stay 0.
     private func loadWhole<T: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer?,
         over value: inout T,
@@ -182,7 +184,7 @@ struct DescriptorReader: ~Copyable {
         _ part: String,
         most: Int
     ) throws(DescriptorError) -> [UInt8] {
-        // Swift takes size_t for Int: a length beyond its range would look like less than nothing.
+        // Swift imports size_t as Int: a length above Int.max would appear negative.
         let length = UInt(bitPattern: string.len)
         guard length > 0 else { return [] }
         guard length <= most else {
@@ -222,15 +224,18 @@ struct DescriptorReader: ~Copyable {
         guard unknown == 0 else { throw fault(.unknownFlags(part: part, bits: unknown)) }
     }
 
-    /// Takes a function over, with the promise of the ABI's contract that the host calls it where and
-    /// when it may: that is what makes it Sendable, which a pointer from C is not by itself.
+    /// Accepts a function pointer as Sendable.
+    ///
+    /// A pointer from C is not Sendable by itself; the ABI's contract makes it so, since the host
+    /// calls it only where and when the contract permits.
     private func function<From, To>(
         _ function: From?,
         _ part: String,
         as type: To.Type
     ) throws(DescriptorError) -> To? {
         guard let function else { return nil }
-        // Without /proc nothing can be known, and a call would fault where it is attributed.
+        // Without /proc no address can be judged; a call of a bad one would crash and be attributed
+        // to the plugin.
         if let code, !code.contains(unsafeBitCast(function, to: UInt.self)) {
             throw fault(.notCode(part: part))
         }
@@ -252,7 +257,7 @@ struct DescriptorReader: ~Copyable {
 }
 
 extension Unicode.Scalar {
-    /// Whether it could forge lines of a log or turn the order of what follows it around.
+    /// Whether the character could forge lines of a log or reverse the order of the following text.
     fileprivate var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true

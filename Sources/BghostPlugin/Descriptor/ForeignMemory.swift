@@ -3,15 +3,15 @@
 import CBghostSystem
 import Glibc
 
-/// Reads memory that a plugin points at, which need not be there.
+/// Reads memory at addresses that a plugin supplies and that may be invalid.
 ///
-/// The kernel does the reading: a wild pointer is an error and not a signal, and what has been read is
-/// a copy that the plugin can no longer change between a check and its use. Not for two threads at once.
+/// The kernel copies the bytes: an invalid pointer yields an error instead of a signal, and the
+/// plugin cannot change the copy between a check and its use. Not for two threads at once.
 struct ForeignMemory: ~Copyable {
     enum Fault: Error, Equatable {
-        /// Some of it is not mapped or not readable.
+        /// Part of the range is not mapped or not readable.
         case unreadable
-        /// This process could not look, for want of descriptors for instance.
+        /// This process failed to read, for example for lack of descriptors.
         case system(errno: Int32)
     }
 
@@ -50,7 +50,8 @@ struct ForeignMemory: ~Copyable {
     /// Copies bytes; the count must have been checked against a limit.
     func bytes(_ address: UnsafeRawPointer?, count: Int) throws(Fault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        // The closure hands its fault out by hand: withUnsafeMutableBytes only throws any error.
+        // The closure returns the error as a Result, since withUnsafeMutableBytes does not throw
+        // typed errors.
         let result = bytes.withUnsafeMutableBytes { buffer in
             Result { () throws(Fault) in try read(address, into: buffer) }
         }
@@ -58,7 +59,7 @@ struct ForeignMemory: ~Copyable {
         return bytes
     }
 
-    /// Lays the first `count` bytes over a value of C, of which every pattern of bits is one.
+    /// Copies the first `count` bytes over a C value for which every bit pattern is valid.
     func load<T: BitwiseCopyable>(_ address: UnsafeRawPointer?, over value: inout T, count: Int)
         throws(Fault)
     {

@@ -2,10 +2,10 @@
 
 package import CBghost
 
-/// What a plugin offers: its table, checked in every field and copied.
+/// A plugin's table: every field checked and copied.
 ///
-/// Nothing in it points into the plugin but the functions, which stay valid because a plugin is never
-/// unloaded. When and on which thread they may be called is written beside each in `bghost.h`.
+/// Only the function pointers still point into the plugin. They stay valid, since a plugin is never
+/// unloaded. `bghost.h` states for each function when and on which thread it may be called.
 package struct PluginDescriptor: Sendable {
     package typealias Open =
         @Sendable @convention(c) (
@@ -29,9 +29,9 @@ package struct PluginDescriptor: Sendable {
     package var id: String
     package var version: String
     package var vendor: String
-    /// The oldest host minor that it can live with.
+    /// The lowest minor version of the host that it requires.
     package var hostMinorMin: UInt16
-    /// At least one, each with a name of its own.
+    /// At least one; the names are unique.
     package var handlers: [Handler]
     package var open: Open?
     package var drain: Drain?
@@ -40,19 +40,19 @@ package struct PluginDescriptor: Sendable {
     /// One handler.
     package struct Handler: Sendable {
         package var name: String
-        /// A JSON Schema for the parameters, or "", that nobody has looked at yet.
+        /// A JSON Schema for the parameters, or ""; it has not been checked yet.
         package var parametersSchema: String
         package var flags: Flags
         package var start: Start
         package var cancel: Cancel?
         package var release: Release?
-        /// Where the plugin's own table has it.
+        /// The address of the handler's entry in the plugin's own table.
         ///
-        /// Never followed: it is what runs are told.
+        /// The host passes it to runs and never dereferences it.
         package var address: UInt
     }
 
-    /// What is said of a handler; bits that may be ignored are left out.
+    /// The flags of a handler, without the bits that a host may ignore.
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
 
@@ -72,14 +72,14 @@ package struct PluginDescriptor: Sendable {
     static let nameBytesMax = 128
     static let schemaBytesMax = 64 << 10
 
-    /// Finds a handler by the name that `tasks.json` uses.
+    /// Finds a handler by its name in `tasks.json`.
     package func handler(named name: String) -> Handler? { handlers.first { $0.name == name } }
 
     /// Checks and copies the table that an entry function returned.
     ///
-    /// Whatever the pointer is, this neither faults nor reads beyond what the table says is its own.
+    /// For any pointer, it neither faults nor reads beyond the sizes that the table states.
     ///
-    /// - Parameter note: of the same plugin; the table must agree with it.
+    /// - Parameter note: the note of the same plugin; the table must agree with it.
     package static func read(
         _ pointer: UnsafeRawPointer?,
         note: PluginNote

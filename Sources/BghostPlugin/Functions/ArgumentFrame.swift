@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostCore
 
-/// The arguments of one call as libffi takes them: a place for each value, and what the values that
-/// are pointers point to.
+/// The arguments of one call in the form that libffi expects: a location for each value, and the
+/// memory that pointer values refer to.
 struct ArgumentFrame {
     let signature: FunctionSignature
     let memory: CallMemory
-    /// Where the result goes: libffi widens small ones and may store whole registers, up to four.
+    /// The location of the result.
+    ///
+    /// libffi widens small results and may store up to four whole
+    /// registers.
     let result: UnsafeMutableRawPointer
-    /// Where the value of each argument stands.
+    /// The location of each argument's value.
     private(set) var places: [UnsafeMutableRawPointer?] = []
-    /// Where that value points, if it is an address of ours: what the function writes to.
+    /// For each argument, the memory that its value points to and that the function writes, if any.
     private(set) var targets: [UnsafeMutableRawPointer?] = []
-    /// How many bytes the parameters gave for each argument that has a length.
+    /// For each argument, the number of bytes in its parameter.
     private var lengths: [Int] = []
 
-    /// Checks the parameters and lays out all values but those of callbacks.
+    /// Checks the parameters and stores all values except callbacks.
+    ///
+    /// - Parameter isComplete: whether an argument without a value is an error.
     init(
         _ signature: FunctionSignature,
-        parameters: String
+        parameters: String,
+        isComplete: Bool = true
     ) throws(FunctionError) {
-        let list = try ParameterList(parameters, for: signature)
+        let list = try ParameterList(parameters, for: signature, isComplete: isComplete)
         self.signature = signature
         memory = CallMemory()
         result = try memory.zeros(max(64, signature.result.map { ForeignLayout($0).size } ?? 0))
@@ -30,7 +36,7 @@ struct ArgumentFrame {
             lengths.append(0)
             try set(index, to: list.values[index] ?? argument.preset?.node)
         }
-        // Lengths last: they may stand before what they measure.
+        // Set lengths last: a length may precede the argument that it measures.
         for index in signature.arguments.indices {
             try setLength(index, isGiven: list.values[index] != nil)
         }
@@ -48,7 +54,7 @@ struct ArgumentFrame {
         }
     }
 
-    /// - Parameter node: `nil` if the argument is not given, or is a length yet to be known.
+    /// - Parameter node: `nil` if the argument is not given, or is a length that is not yet known.
     private mutating func set(_ index: Int, to node: JSONNode?) throws(FunctionError) {
         guard let place = places[index] else { return }
         let writer = ValueWriter(memory: memory, label: signature.label(ofArgument: index))
@@ -91,8 +97,8 @@ struct ArgumentFrame {
         places[index]?.storeBytes(of: target, as: UnsafeMutableRawPointer?.self)
     }
 
-    /// Sets a length that was not given, and refuses one that was given too large: the function
-    /// would read or write past the end.
+    /// Sets a length that was not given, and refuses one that is too large, since the function
+    /// would then read or write past the end.
     private func setLength(_ index: Int, isGiven: Bool) throws(FunctionError) {
         let length: Int
         let measured: String

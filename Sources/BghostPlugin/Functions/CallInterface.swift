@@ -3,16 +3,16 @@ import BghostCore
 import CFFI
 import Glibc
 
-/// libffi's description of a function: how its arguments travel.
+/// libffi's description of a function: the types of its arguments and result.
 ///
-/// libffi keeps pointers to all of it, so it lives at fixed places until `deinit`. It is only read
-/// once `init` is through, which makes it safe to share between threads; the compiler cannot know.
+/// libffi keeps pointers to all of it, so its memory stays in place until `deinit`. After `init` it
+/// is only read, so threads can share it; the compiler cannot verify that.
 final class CallInterface: @unchecked Sendable {
     let cif = UnsafeMutablePointer<ffi_cif>.allocate(capacity: 1)
     private var types: [UnsafeMutablePointer<ffi_type>] = []
     private var lists: [UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>] = []
 
-    /// The parts that can be passed; a pointer stands for all that travels by address.
+    /// Describes a function; every argument that is passed by address is a pointer.
     init(
         result: ForeignType?,
         arguments: [ForeignType],
@@ -36,7 +36,7 @@ final class CallInterface: @unchecked Sendable {
                 ffi_prep_cif(cif, FFI_DEFAULT_ABI, count, resultType, argumentTypes)
             }
         guard status == FFI_OK else { throw CallInterfaceError(status: status.rawValue) }
-        // libffi has laid out the structs by now. If it saw them otherwise than we do, values would
+        // libffi has now computed the layout of the structs. If it differs from ours, values would
         // be written to wrong places.
         for (type, position) in zip([result].compactMap(\.self), [resultType]) {
             try Self.compare(type, with: position)
@@ -52,11 +52,11 @@ final class CallInterface: @unchecked Sendable {
         cif.deallocate()
     }
 
-    /// Calls a function, which must be of the kind described, and returns what it left in `errno`.
+    /// Calls a function, which must match the description, and returns its `errno`.
     ///
     /// - Parameters:
-    ///   - result: room for the result, at least 64 bytes.
-    ///   - arguments: where the values stand, as many as were described.
+    ///   - result: memory for the result, at least 64 bytes.
+    ///   - arguments: the locations of the values, as many as were described.
     func call(
         _ function: UnsafeMutableRawPointer,
         result: UnsafeMutableRawPointer,
@@ -65,7 +65,7 @@ final class CallInterface: @unchecked Sendable {
         let function = unsafeBitCast(function, to: (@convention(c) () -> Void).self)
         errno = 0
         ffi_call(cif, function, result, arguments)
-        // Nothing may come between: any call of ours could change it.
+        // Read errno at once: any other call could change it.
         return errno
     }
 
@@ -85,12 +85,14 @@ final class CallInterface: @unchecked Sendable {
         case .pointer, .string:
             add(FFI_TYPE_POINTER, size: MemoryLayout<UnsafeRawPointer>.size)
         case .structure(let fields):
-            // Size 0 asks libffi to work it out.
+            // With size 0, libffi computes the size.
             add(FFI_TYPE_STRUCT, size: 0, elements: list(fields.map { make($0.type) }))
         }
     }
 
-    /// Types of our own, because those of libffi are variables that any code could change.
+    /// Creates a type object.
+    ///
+    /// The predefined ones of libffi are global variables, which any code could change.
     private func add(
         _ code: Int32,
         size: Int,
@@ -109,7 +111,7 @@ final class CallInterface: @unchecked Sendable {
         return type
     }
 
-    /// A list that ends in null.
+    /// A null-terminated list.
     private func list(
         _ elements: [UnsafeMutablePointer<ffi_type>]
     ) -> UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?> {
@@ -137,7 +139,7 @@ final class CallInterface: @unchecked Sendable {
     }
 }
 
-/// libffi refuses the description of a function.
+/// libffi rejected the description of a function.
 struct CallInterfaceError: Error {
     /// An `ffi_status`.
     var status: UInt32

@@ -3,16 +3,16 @@ import BghostCore
 import CBghost
 import Glibc
 
-/// What a call has brought, read from its memory once the function is through with that.
+/// The outcome of a call, read from its memory after the function has finished with it.
 struct CallReport: @unchecked Sendable {
-    // The frame is raw memory; `CallMemory` says why it may cross threads.
+    // `CallMemory` explains why the frame, which is raw memory, may cross threads.
     let frame: ArgumentFrame
     let symbol: String
 
-    /// What the function said by `done`.
+    /// The arguments of the function's call of `done`.
     struct Done: Sendable {
         var status: Int32
-        /// Already JSON, since the text itself belongs to the C function.
+        /// Already encoded as JSON, since the text belongs to the C function.
         var textJSON: String
 
         init(status: Int32, text: UnsafeRawPointer?) {
@@ -25,10 +25,10 @@ struct CallReport: @unchecked Sendable {
 
     private var signature: FunctionSignature { frame.signature }
 
-    /// Whether the result is as the signature demands.
+    /// Whether the result meets the signature's success condition.
     var succeeded: Bool { signature.success?.holds(for: number) ?? true }
 
-    /// The result as a number, of a pointer its address; 0 if it is neither.
+    /// The result as a number: of a pointer its address; 0 if it is neither number nor pointer.
     private var number: Int128 {
         switch signature.result {
         case .scalar(let scalar): ValueReader.integer(scalar, at: frame.result)
@@ -37,7 +37,9 @@ struct CallReport: @unchecked Sendable {
         }
     }
 
-    /// To be asked for once only: what the function gave us to free is freed here.
+    /// Builds the completion.
+    ///
+    /// Call it only once: it frees the memory that the function handed over.
     func completion(errno code: Int32, done: Done?) -> FunctionCompletion {
         let succeeded = succeeded
         let status = succeeded ? Self.status(of: done) : BG_E_FAILED
@@ -48,8 +50,8 @@ struct CallReport: @unchecked Sendable {
         )
     }
 
-    /// 0 is success; the ABI's words for "try again" and "stopped as asked" pass, anything else that
-    /// C code may say is a failure.
+    /// Maps the status: 0 is success; the ABI's codes for retry and cancellation pass; any other
+    /// value from C code is a failure.
     private static func status(of done: Done?) -> Int32 {
         guard let done, done.status != BG_OK else { return BG_OK }
         return [BG_E_RETRY, BG_E_CANCELLED].contains(done.status) ? done.status : BG_E_FAILED
@@ -98,7 +100,8 @@ struct CallReport: @unchecked Sendable {
         return writer.text
     }
 
-    /// By name; an argument without a name goes by its place, from 1.
+    /// Writes the output arguments by name; an argument without a name has its position, counted
+    /// from 1.
     private func writeOut(to writer: inout JSONWriter) {
         writer.object { writer in
             for (index, argument) in signature.arguments.enumerated() {
@@ -123,8 +126,7 @@ struct CallReport: @unchecked Sendable {
         }
     }
 
-    /// How many bytes of a buffer the function has written, by its own account, which is not
-    /// believed beyond the buffer's end.
+    /// How many bytes of a buffer the function reports as written, limited to the buffer's size.
     private func filled(_ buffer: OutputBuffer) -> Int {
         let count: Int128
         switch buffer.filled {

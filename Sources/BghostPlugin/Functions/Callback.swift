@@ -4,29 +4,29 @@ import CFFI
 import Glibc
 import Synchronization
 
-/// What answers the callbacks of one call.
+/// The receiver of the callbacks of one call.
 protocol CallbackTarget: AnyObject, Sendable {
     func cancelled() -> Int32
-    /// `text` lives until the return only.
+    /// `text` is valid only during this call.
     func done(status: Int32, text: UnsafeRawPointer?)
 }
 
-/// Makes C function pointers that are bound to one call, for C code without a context pointer.
+/// Creates C function pointers that are bound to one call, for C code without a context pointer.
 ///
-/// They are never freed or reused. C code may keep one for as long as it likes, and a thread of it
-/// may be on the way into one at any moment, even after its run is over: freed, it would be a jump
-/// into memory of someone else; reused, a late `done` would end a run that is not its own. What a
-/// retired one costs is about 200 bytes. `countMax` bounds them for each process, and a worker
-/// replaces itself before it comes to that, see `areNearlySpent`.
+/// They are never freed or reused. C code may keep one as long as it likes, and one of its threads
+/// may be about to enter it at any moment, even after the run is over. If the pointer were freed,
+/// that thread would jump into memory with another use; if it were reused, a late `done` would end
+/// another run. A retired callback costs about 200 bytes. `countMax` limits them per process, and a
+/// worker is replaced before it reaches that limit, see `areNearlySpent`.
 enum Callback {
     static let countMax = 16_384
 
-    /// Whether the process should make place for a fresh one once it is idle.
+    /// Whether a fresh process should replace this one once it is idle.
     static var areNearlySpent: Bool { contexts.withLock { $0.count } > countMax / 4 * 3 }
 
-    /// What the callbacks made so far point to.
+    /// The contexts of all callbacks made so far.
     ///
-    /// It is kept here because leak checkers do not look into the memory of libffi.
+    /// They are stored here because leak checkers do not scan the memory of libffi.
     private static let contexts = Mutex<[Context]>([])
 
     /// `int (*)(void)`.
@@ -34,16 +34,16 @@ enum Callback {
         _ target: some CallbackTarget
     ) throws(FunctionError) -> UnsafeMutableRawPointer {
         try make(cancelledShape, target) { _, result, _, context in
-            // Not to be seen by C code that looks at errno after its own failed call.
+            // Preserve errno, for C code that reads it after its own failed call.
             let code = errno
             defer { errno = code }
-            // libffi wants integers widened to a register.
+            // libffi requires integers to be widened to a register.
             let answer = Callback.target(context)?.cancelled() ?? 1
             result?.storeBytes(of: ffi_sarg(answer), as: ffi_sarg.self)
         }
     }
 
-    /// `void (*)(int)`, with text `void (*)(int, const char *)`.
+    /// `void (*)(int)`; with text `void (*)(int, const char *)`.
     static func done(
         _ target: some CallbackTarget,
         text: Bool
@@ -71,7 +71,7 @@ enum Callback {
             UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?
         ) -> Void
 
-    /// Keeps the target alive for as long as the callback lives, which is for ever.
+    /// Keeps the target alive as long as the callback, which is for ever.
     private final class Context: Sendable {
         let target: any CallbackTarget
         init(_ target: any CallbackTarget) { self.target = target }
@@ -90,7 +90,7 @@ enum Callback {
             throw .callbackRefused(reason: "libffi does not know its type")
         }
         let context = Context(target)
-        // Under the lock, so that the bound is exact. libffi takes one of its own here anyway.
+        // Allocate under the lock, so that the limit is exact. libffi takes a lock here anyway.
         let code = try contexts.withLock { contexts throws(FunctionError) in
             guard contexts.count < countMax else { throw .callbacksSpent }
             let code = try address(of: entry, shape, context)
@@ -119,7 +119,7 @@ enum Callback {
             code
         )
         guard status == FFI_OK else {
-            // Nobody has seen it yet, so this one can go.
+            // The C code has not received this pointer, so it can be freed.
             ffi_closure_free(memory)
             throw .callbackRefused(reason: "libffi answers status \(status.rawValue)")
         }

@@ -6,12 +6,12 @@ import Synchronization
 
 /// One call of a C function, from its start until its run is over.
 ///
-///     entered ──returned──► waiting ──done──► over      with `done`, whichever comes last ends it
-///        └──────done──────► called ──returned──► over
-///     entered ──returned──► over        without `done`, or if the result says that it will not come
+///   entered ──returned──► waiting ──done──► over    with `done`, the later of the two ends it
+///    └──────done──────► called ──returned──► over
+///   entered ──returned──► over    without `done`, or if the result means that it will not come
 ///
-/// Callbacks keep it alive for ever, so it lets go of the run and of the memory when it is over;
-/// what comes later finds nothing and changes nothing.
+/// Callbacks keep this object alive for ever, so it releases the run and the memory when it is
+/// over. Later callbacks find neither and change nothing.
 final class ForeignCall<Run: FunctionRun>: CallbackTarget {
     private struct State {
         var run: Run?
@@ -30,9 +30,11 @@ final class ForeignCall<Run: FunctionRun>: CallbackTarget {
 
     // MARK: - From the C function
 
-    /// After the end it says "stop", to threads that were left behind.
+    /// Returns whether to stop.
+    ///
+    /// After the end it tells remaining threads of the C code to stop.
     func cancelled() -> Int32 {
-        // The run is asked outside the lock: what it does is not ours to know.
+        // Call the run outside the lock, since its code is unknown here.
         guard let run = state.withLock({ $0.run }) else { return Int32(BG_WHY_DRAIN) }
         return Int32(clamping: run.cancelled())
     }
@@ -49,12 +51,12 @@ final class ForeignCall<Run: FunctionRun>: CallbackTarget {
 
     // MARK: - From the caller
 
-    /// The function will not be entered after all.
+    /// Releases the run and the memory when the function is not entered after all.
     func abandon() {
         state.withLock { state in (state.run, state.report) = (nil, nil) }
     }
 
-    /// The function has returned and left this in `errno`.
+    /// Records that the function has returned with this `errno`.
     func returned(errno code: Int32) -> FunctionOutcome {
         let step = state.withLock { state -> Step in
             state.returned = code
@@ -76,9 +78,9 @@ final class ForeignCall<Run: FunctionRun>: CallbackTarget {
 
     private enum Step {
         case pending
-        /// The function is through, and this is what it said by `done`.
+        /// The function has returned and has called `done` with this.
         case over(End, CallReport.Done?)
-        /// There is no `done` to wait for.
+        /// The function has returned and will not call `done`.
         case finished(End)
     }
 
@@ -88,7 +90,7 @@ final class ForeignCall<Run: FunctionRun>: CallbackTarget {
         var errno: Int32
     }
 
-    /// Takes what is needed to report the end, which only the first to come can.
+    /// Takes the state that is needed to report the end; only the first caller gets it.
     private static func end(_ state: inout State, errno: Int32) -> End? {
         guard let run = state.run, let report = state.report else { return nil }
         (state.run, state.report) = (nil, nil)

@@ -4,21 +4,21 @@ import CFFI
 
 /// A C function of a shared library that can be called as a task.
 ///
-/// Nothing about a function can be verified but that it exists: a signature that does not match it
-/// is undefined behaviour, as in C. So functions are called in workers only.
+/// The host can verify only that the function exists. If the signature does not match it, the call
+/// is undefined behaviour, as in C. So only workers call functions.
 package final class ForeignFunction: Sendable {
     package let library: String
     package let symbol: String
     package let signature: FunctionSignature
-    /// The address, kept as a number because that is `Sendable`; the library stays loaded.
+    /// The address as a number, which is `Sendable`; the library stays loaded.
     private let address: UInt
     private let interface: CallInterface
 
-    /// Loads a library, which runs its constructors, and looks the function up.
+    /// Loads a library, which runs its constructors, and finds the function.
     ///
     /// - Parameters:
     ///   - library: a path, or a bare name that the dynamic linker searches for.
-    ///   - signature: in the language of `docs/FUNCTIONS.md`.
+    ///   - signature: in the language that `docs/FUNCTIONS.md` describes.
     package init(library: String, symbol: String, signature: String) throws(FunctionError) {
         do throws(SignatureError) {
             self.signature = try FunctionSignature(parsing: signature)
@@ -42,13 +42,13 @@ package final class ForeignFunction: Sendable {
         }
     }
 
-    /// Whether this process has handed out so many callbacks that it should be replaced by a fresh
-    /// one before its next run; see `FunctionError.callbacksSpent`.
+    /// Whether this process has used so many callbacks that a fresh one should replace it before
+    /// the next run; see `FunctionError.callbacksSpent`.
     package static var isProcessWorn: Bool { Callback.areNearlySpent }
 
-    /// Calls the function on this thread, which blocks until it returns.
+    /// Calls the function on this thread, which blocks until the function returns.
     ///
-    /// May be called from several threads at once, if the C function may.
+    /// May be called from several threads at once if the C function permits it.
     ///
     /// - Parameter parameters: a JSON object: arguments by name, or `{"arguments": [...]}`.
     package func call(parameters: String, run: some FunctionRun) -> FunctionOutcome {
@@ -68,11 +68,11 @@ package final class ForeignFunction: Sendable {
         guard let function = UnsafeMutableRawPointer(bitPattern: address) else {
             throw .symbolMissing(symbol: symbol, library: library, near: [])
         }
-        // Only now, since callbacks cannot be taken back: the parameters are in order.
+        // Create callbacks only after the parameters are checked, since callbacks cannot be freed.
         do throws(FunctionError) {
             try setCallbacks(of: call, in: frame)
         } catch {
-            // One of them may have been made, and would keep all of this for ever.
+            // A callback may already exist, and would keep the run and the memory for ever.
             call.abandon()
             throw error
         }
@@ -96,7 +96,7 @@ package final class ForeignFunction: Sendable {
 }
 
 extension FunctionArgument.Passing {
-    /// What the function is handed: the value, or the address of something.
+    /// The type that is passed: that of the value, or a pointer.
     fileprivate var travels: ForeignType {
         if case .value(let type) = self { type } else { .pointer }
     }

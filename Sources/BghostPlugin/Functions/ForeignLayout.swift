@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostCore
 
-/// The place that a C type takes, by the rules of the System V ABI.
+/// The size and alignment of a C type, by the rules of the System V ABI.
 struct ForeignLayout: Equatable {
     var size: Int
     var alignment: Int
-    /// Where the members of a struct begin.
+    /// The offsets of the members of a struct.
     var offsets: [Int] = []
 
     init(_ type: ForeignType) {

@@ -4,18 +4,19 @@ package import BghostCore
 /// Why a C function was not called.
 package enum FunctionError: Error, Equatable, Sendable {
     case badSignature(SignatureError)
-    /// The reason is the dynamic linker's own.
+    /// `reason` is the text of the dynamic linker.
     case libraryNotLoaded(library: String, reason: String)
     case symbolMissing(symbol: String, library: String, near: [String])
-    /// The symbol names data.
+    /// The symbol is data.
     case notAFunction(symbol: String, library: String)
-    /// libffi cannot make such a call.
+    /// libffi does not support such a call.
     case callNotPossible(symbol: String, reason: String)
-    /// The parameters of the run do not fit; `argument` is `nil` if it is none in particular.
+    /// The parameters of the run do not match; `argument` is `nil` if no particular one is at
+    /// fault.
     case badParameters(argument: String?, reason: String)
-    /// The system allows no memory that is written and then executed, as callbacks need.
+    /// Callbacks need memory that is written and then executed, which the system does not permit.
     case callbackRefused(reason: String)
-    /// This process has handed out all its callbacks; another can go on.
+    /// This process has used all its callbacks; a fresh process can continue.
     case callbacksSpent
     case outOfMemory
 }

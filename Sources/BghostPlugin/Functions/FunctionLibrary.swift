@@ -3,9 +3,9 @@ import BghostCore
 import CBghostSystem
 import Glibc
 
-/// Finds a function in a shared library, which stays loaded from then on.
+/// Finds functions in shared libraries, which stay loaded from then on.
 enum FunctionLibrary {
-    /// The address of a function.
+    /// Loads a library and returns the address of a function.
     ///
     /// Loading runs the library's constructors, which is third-party code.
     static func function(
@@ -18,7 +18,7 @@ enum FunctionLibrary {
                 reason: "a name is needed, without NUL characters"
             )
         }
-        // Never closed again: threads of the library and callbacks could still be under way.
+        // Never closed again: threads of the library and callbacks could still be running.
         guard let handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) else {
             throw .libraryNotLoaded(library: library, reason: linkerError())
         }
@@ -39,7 +39,7 @@ enum FunctionLibrary {
         dlerror().map { String(cString: $0) } ?? "the dynamic linker gives no reason"
     }
 
-    /// Up to three names that may have been meant.
+    /// Up to three names that the author may have meant.
     private static func names(
         near symbol: String,
         in handle: UnsafeMutableRawPointer
@@ -56,6 +56,7 @@ enum FunctionLibrary {
         return near
     }
 
-    /// Beyond this a search would take longer than anyone would wait for a suggestion.
+    /// The most exported names to compare: with more, the search for a suggestion would take too
+    /// long.
     private static let namesMax = 20_000
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The run on whose behalf a C function is called, as the function can see it.
+/// The run for which a C function is called, with the operations that the function has.
 ///
-/// Both are called from any thread, also from threads that the C code made, and in no lock.
+/// Both are called from any thread, including threads of the C code, and without a lock held.
 package protocol FunctionRun: Sendable {
-    /// 0 while the run may go on, else the `BG_WHY_*` for which it must stop.
+    /// Returns 0 while the run may continue, otherwise the `BG_WHY_*` for which it must stop.
     func cancelled() -> UInt32
 
-    /// Ends a run whose call was answered `.pending`; called exactly once for such a run, maybe
-    /// before `ForeignFunction.call` has returned, and for no other.
+    /// Ends a run for which `ForeignFunction.call` returned `.pending`.
+    ///
+    /// It is called exactly once for such a run, possibly before `call` has returned, and for no
+    /// other run.
     func complete(_ completion: FunctionCompletion)
 }
 
-/// How a call ended.
+/// The completion of a call.
 package struct FunctionCompletion: Equatable, Sendable {
     /// `BG_OK`, or a negative `BG_E_*`.
     package var status: Int32
-    /// For people; empty if all went well.
+    /// A message for people; empty after success.
     package var message: String
-    /// What the function answered, a JSON object.
+    /// The function's results, a JSON object.
     package var result: String
 
     package init(status: Int32, message: String, result: String) {
@@ -28,12 +30,13 @@ package struct FunctionCompletion: Equatable, Sendable {
     }
 }
 
-/// What became of a call.
+/// The immediate outcome of a call.
 package enum FunctionOutcome: Equatable, Sendable {
-    /// The function has returned and that is all.
+    /// The function has returned, and the run is over.
     case finished(FunctionCompletion)
-    /// The run ends by the function's `done`: `FunctionRun.complete` is, or has been, called.
+    /// The function's `done` ends the run: `FunctionRun.complete` is called later or has been
+    /// called.
     case pending
-    /// Nothing was called.
+    /// The function was not called.
     case refused(FunctionError)
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The pointers that C functions of this process have answered, under names that JSON can carry.
+/// The pointers that C functions of this process have returned, with names that JSON can carry.
 ///
-/// A name is random, so that it means nothing in another process and cannot be made up: no
-/// parameter can aim a C function at an address of its choice.
+/// A name is random, so it is invalid in another process and cannot be guessed: no parameter can
+/// pass an arbitrary address to a C function.
 enum HandleTable {
-    /// How many are remembered; the oldest is forgotten first.
+    /// The most pointers that are kept; the oldest is dropped first.
     static let countMax = 1024
 
     private struct Table {
@@ -17,7 +17,7 @@ enum HandleTable {
 
     private static let table = Mutex(Table())
 
-    /// The name of a pointer, the same as before if it has one.
+    /// The name of a pointer; the same name each time as long as the pointer is kept.
     static func name(of pointer: UnsafeRawPointer) -> String {
         let address = UInt(bitPattern: pointer)
         return table.withLock { table in
@@ -36,7 +36,7 @@ enum HandleTable {
         }
     }
 
-    /// The pointer of that name; `nil` if this process has not given it out or has forgotten it.
+    /// The pointer with a name; `nil` if this process has not issued the name or has dropped it.
     static func pointer(named name: String) -> UnsafeMutableRawPointer? {
         table.withLock { $0.addresses[name] }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
     }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostCore
 
-/// The parameters of a run, sorted to the arguments of a function.
+/// The parameters of a run, assigned to the arguments of a function.
 ///
-/// They name the arguments, `{"crc": 0, "data": "hello"}`, or list those that can be given in their
+/// They name the arguments, `{"crc": 0, "data": "hello"}`, or list those without a preset in their
 /// order, `{"arguments": [0, "hello"]}`.
 struct ParameterList {
-    /// For each argument of the signature its value; `nil` if it is preset or not given at all.
+    /// The value for each argument of the signature; `nil` if it is preset or missing.
     private(set) var values: [JSONNode?]
 
-    init(_ text: String, for signature: FunctionSignature) throws(FunctionError) {
+    /// - Parameter isComplete: whether an argument without a value is an error.
+    init(
+        _ text: String,
+        for signature: FunctionSignature,
+        isComplete: Bool = true
+    ) throws(FunctionError) {
         values = Array(repeating: nil, count: signature.arguments.count)
         let members = try Self.members(text)
         if let listed = members.first(where: { $0.key == "arguments" }) {
@@ -24,6 +29,7 @@ struct ParameterList {
         } else {
             for member in members { try assign(member, in: signature) }
         }
+        guard isComplete else { return }
         for (index, argument) in signature.arguments.enumerated()
         where argument.isGiven && argument.preset == nil && values[index] == nil {
             throw .badParameters(
@@ -93,14 +99,14 @@ struct ParameterList {
 }
 
 extension FunctionSignature {
-    /// How messages name an argument: by its name, else by its place and type.
+    /// The name of an argument in messages: its own name, otherwise its position and type.
     func label(ofArgument index: Int) -> String {
         arguments[index].name.map { "`\($0)`" } ?? "\(index + 1) (`\(arguments[index].passing)`)"
     }
 }
 
 extension FunctionArgument.Preset {
-    /// The value as parameters would spell it; `nil` for a length, which depends on the others.
+    /// The value as JSON; `nil` for a length, which depends on other arguments.
     var node: JSONNode? {
         switch self {
         case .null: JSONNode(.null)

@@ -2,9 +2,9 @@
 import BghostCore
 import Glibc
 
-/// Turns C values into JSON.
+/// Converts C values to JSON.
 enum ValueReader {
-    /// Writes the value of a type that stands at a place.
+    /// Writes the value of a type at an address.
     static func write(
         _ type: ForeignType,
         at place: UnsafeRawPointer,
@@ -26,10 +26,10 @@ enum ValueReader {
         }
     }
 
-    /// Writes NUL-terminated text, what is not UTF-8 in Base64, and null for no text.
+    /// Writes NUL-terminated text; text that is not UTF-8 as Base64, and null for a null pointer.
     static func writeText(at pointer: UnsafeRawPointer?, to writer: inout JSONWriter) {
         guard let pointer else { return writer.null() }
-        // Without the bound a string that lost its NUL would be read to the end of memory.
+        // Limit the length: a string without its NUL would be read to the end of memory.
         let count = strnlen(
             pointer.assumingMemoryBound(to: CChar.self),
             SignatureLimits.bufferBytesMax
@@ -46,7 +46,7 @@ enum ValueReader {
         writer.object { $0.member("base64", Base64.encode(bytes)) }
     }
 
-    /// The whole number of a type that stands at a place.
+    /// The value of an integer type at an address.
     static func integer(_ scalar: ScalarType, at place: UnsafeRawPointer) -> Int128 {
         let isSigned = scalar.isSigned
         return switch scalar.byteCount {
@@ -64,7 +64,7 @@ enum ValueReader {
         to writer: inout JSONWriter
     ) {
         switch scalar {
-        // C promises 0 or 1, but a wrong signature may show anything here.
+        // C guarantees 0 or 1, but with a wrong signature any value may be here.
         case .bool: writer.value(place.load(as: UInt8.self) != 0)
         case .float:
             let number = place.load(as: Float.self)
@@ -76,7 +76,7 @@ enum ValueReader {
         }
     }
 
-    /// The shortest text that reads back as the same number of this type.
+    /// Writes the shortest text that parses to the same number of this type.
     private static func write(
         _ number: some BinaryFloatingPoint & CustomStringConvertible,
         isFinite: Bool,

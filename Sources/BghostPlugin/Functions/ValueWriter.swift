@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostCore
 
-/// Turns JSON into the C value of a type, or says why it is none.
+/// Converts JSON to the C value of a type, or reports why it does not match.
 struct ValueWriter {
     let memory: CallMemory
-    /// The argument that messages are about.
+    /// The name of the argument in messages.
     let label: String
 
-    /// Writes a value to a place that has the size and alignment of the type.
+    /// Writes a value to memory with the size and alignment of the type.
     func write(
         _ node: JSONNode,
         as type: ForeignType,
@@ -56,7 +56,7 @@ struct ValueWriter {
         }
     }
 
-    /// The lowest bytes, which on a little-endian machine are the first.
+    /// Stores the lowest bytes, which come first on a little-endian machine.
     func store(_ integer: Int128, bytes: Int, to place: UnsafeMutableRawPointer) {
         withUnsafeBytes(of: integer.littleEndian) { source in
             place.copyMemory(from: source.baseAddress ?? UnsafeRawPointer(place), byteCount: bytes)
@@ -83,7 +83,7 @@ struct ValueWriter {
     }
 
     private func number(_ node: JSONNode) throws(FunctionError) -> Double {
-        // The spellings in which results that JSON has no number for are answered.
+        // The strings that results use for numbers that JSON cannot represent.
         let notFinite: [String: Double] = [
             "NaN": .nan, "Infinity": .infinity, "-Infinity": -.infinity,
         ]
@@ -113,7 +113,7 @@ struct ValueWriter {
         return pointer
     }
 
-    /// Text that C can take.
+    /// The text of a node, if C can take it.
     func text(_ node: JSONNode) throws(FunctionError) -> String {
         guard let text = node.string else {
             throw fault("needs a string, not \(node.typeName)")
@@ -127,7 +127,7 @@ struct ValueWriter {
         return text
     }
 
-    /// Bytes: of a string its UTF-8, else what an object `{"base64": "..."}` encodes.
+    /// The UTF-8 of a string, or the bytes that an object `{"base64": "..."}` encodes.
     func bytes(_ node: JSONNode) throws(FunctionError) -> [UInt8] {
         let bytes: [UInt8]
         if let text = node.string {
@@ -165,7 +165,7 @@ struct ValueWriter {
         }
     }
 
-    /// The members in the order of the struct.
+    /// The values of the members in the order of the struct.
     private func elements(
         of node: JSONNode,
         for fields: [StructureField]

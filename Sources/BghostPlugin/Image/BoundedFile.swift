@@ -2,15 +2,22 @@
 
 import Glibc
 
-/// A file that is read piece by piece, with `pread` and never by mapping it: whoever may write it
-/// can cut it off while it is read, and a mapping would then end the daemon with SIGBUS.
+/// A file that is read with `pread` and never mapped: its owner can truncate it during the read,
+/// and a mapping would then end the daemon with SIGBUS.
 struct BoundedFile {
     let path: String
     let descriptor: Int32
     let identity: FileIdentity
+    private let budget: ImageBudget
+    /// Bytes per read; the time budget is checked between two reads.
+    private static let stepBytes = 1 << 20
 
-    /// Takes no ownership of the descriptor.
-    init(descriptor: Int32, path: String) throws(ImageError) {
+    /// Uses a descriptor that the caller continues to own.
+    init(
+        descriptor: Int32,
+        path: String,
+        budget: ImageBudget = ImageBudget()
+    ) throws(ImageError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw ImageError(path, .cannotRead(errno: errno))
@@ -22,6 +29,7 @@ struct BoundedFile {
         }
         self.path = path
         self.descriptor = descriptor
+        self.budget = budget
         identity = FileIdentity(
             device: UInt64(status.st_dev),
             inode: UInt64(status.st_ino),
@@ -33,14 +41,14 @@ struct BoundedFile {
 
     /// Opens a file for reading; the caller closes the descriptor.
     static func open(_ path: String) throws(ImageError) -> Int32 {
-        // Looked at before it is opened, because opening a device can already do something. The
-        // answer may be out of date by then; `init` asks the descriptor itself.
+        // Check the type before opening, since opening a device can have effects. The file may be
+        // replaced meanwhile, so `init` checks the descriptor again.
         var status = stat()
         guard stat(path, &status) == 0 else {
             throw ImageError(path, .cannotOpen(errno: errno))
         }
         try requireRegular(status.st_mode, path)
-        // Not blocking: without it, opening a FIFO waits for a writer that need never come.
+        // O_NONBLOCK: otherwise opening a FIFO waits for a writer that may never come.
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw ImageError(path, .cannotOpen(errno: errno)) }
         return descriptor
@@ -59,20 +67,23 @@ struct BoundedFile {
         guard kind.isEmpty else { throw ImageError(path, .notRegular(kind: kind)) }
     }
 
-    /// All bytes of a range that must lie within the file.
+    /// Reads a range that must lie within the file.
     ///
-    /// - Parameter part: names the range in the error.
+    /// - Parameter part: the name of the range in the error.
     func read(_ part: String, at offset: UInt64, count: UInt64) throws(ImageError) -> FileBytes {
         let (end, overflow) = offset.addingReportingOverflow(count)
         guard !overflow, end <= identity.sizeBytes else {
             throw cutOff(part, end: overflow ? .max : end)
         }
-        // Both fit: the size of the file is far below what an Int holds.
+        // Both values fit into an Int: the size limit of a file is far lower.
+        guard budget.take(count) else { throw ImageError(path, .overBudget) }
         var bytes = [UInt8](repeating: 0, count: Int(count))
         var filled = 0
         while filled < bytes.count {
+            guard budget.take(0) else { throw ImageError(path, .overBudget) }
+            let step = min(bytes.count, filled + Self.stepBytes)
             let got = bytes.withUnsafeMutableBytes { buffer in
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<step])
                 return pread(
                     descriptor,
                     rest.baseAddress,
@@ -93,7 +104,7 @@ struct BoundedFile {
     }
 }
 
-/// Which file it was, and in which state: another value means that the file was replaced or changed.
+/// The identity and state of a file: if the value differs, the file was replaced or changed.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
@@ -113,7 +124,7 @@ extension FileIdentity {
         )
     }
 
-    /// Which file a path means at the moment; `nil` if there is none.
+    /// The file that a path refers to now; `nil` if there is none.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -121,13 +132,13 @@ extension FileIdentity {
     }
 }
 
-/// Bytes of a file, from which little-endian numbers are read at any offset, aligned or not.
+/// Bytes of a file; little-endian numbers can be read at any offset, aligned or not.
 struct FileBytes {
     var bytes: [UInt8]
 
     var count: Int { bytes.count }
 
-    /// `nil` if the number does not lie within the bytes.
+    /// Reads a number; `nil` if it does not lie within the bytes.
     func integer<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T? {
         guard offset >= 0, offset <= bytes.count - MemoryLayout<T>.size else { return nil }
         return bytes.withUnsafeBytes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an ELF file tells the loader: the libraries it needs, its flags, and where its symbols are.
+/// The dynamic section of an ELF file: the libraries that it needs, its flags, and the place of its
+/// symbols.
 struct DynamicTable {
     enum Tag {
         static let null: UInt64 = 0
@@ -21,11 +22,15 @@ struct DynamicTable {
 
     private static let entriesMax = 4096
     private static let entryBytes: UInt64 = 16
-    private static let stringsBytesMax: UInt64 = 64 << 20
+    /// Sixteen times the size in the largest libraries of a Swift toolchain.
+    static let stringsBytesMax: UInt64 = 16 << 20
+    private static let textBytesMax: UInt64 = 255
+    private static let foldersBytesMax: UInt64 = 16 << 10
 
     let layout: ELFLayout
     private var entries: [(tag: UInt64, value: UInt64)] = []
-    private(set) var strings = FileBytes(bytes: [])
+    private var stringsAddress: UInt64 = 0
+    private var stringsBytes: UInt64 = 0
 
     init(_ layout: ELFLayout) throws(ImageError) {
         self.layout = layout
@@ -37,7 +42,7 @@ struct DynamicTable {
         guard count > 0, count <= Self.entriesMax else {
             throw malformed("its dynamic section has \(segment.fileBytes) bytes")
         }
-        // By address and not by offset: that is where the loader looks.
+        // Read by address, not by offset, as the loader does.
         let table = try layout.read(
             "the dynamic section",
             address: segment.address,
@@ -56,48 +61,78 @@ struct DynamicTable {
         guard self[Tag.symbolSize] == nil || self[Tag.symbolSize] == 24 else {
             throw malformed("its symbols have an unknown size")
         }
-        guard size <= Self.stringsBytesMax else {
+        guard size <= Self.stringsBytesMax, !address.addingReportingOverflow(size).overflow else {
             throw malformed("the names of its symbols have \(size) bytes")
         }
-        strings = try layout.read("the names of its symbols", address: address, count: size)
+        stringsAddress = address
+        stringsBytes = size
     }
 
-    /// The last entry of a tag, which is the one that counts.
+    /// Reads the names of all symbols.
+    func readStrings() throws(ImageError) -> FileBytes {
+        try layout.read(
+            "the names of its symbols",
+            address: stringsAddress,
+            count: stringsBytes
+        )
+    }
+
+    /// The value of the last entry with a tag, which is the one that counts.
     subscript(tag: UInt64) -> UInt64? { entries.last { $0.tag == tag }?.value }
 
-    var needed: [String] {
-        entries.lazy.filter { $0.tag == Tag.needed }.map { text(at: $0.value) }
+    func needed() throws(ImageError) -> [String] {
+        var names: [String] = []
+        for entry in entries where entry.tag == Tag.needed {
+            names.append(try text(at: entry.value))
+        }
+        return names
     }
 
-    var soname: String? { self[Tag.soname].map { text(at: $0) } }
+    func soname() throws(ImageError) -> String? {
+        guard let offset = self[Tag.soname] else { return nil }
+        return try text(at: offset)
+    }
 
-    /// Folders in which the loader looks for the libraries that it needs, as written.
-    var folders: [String] {
-        // The loader passes over the older tag where there is the newer one.
+    /// The folders in which the loader searches for needed libraries, as written in the file.
+    func folders() throws(ImageError) -> [String] {
+        // The loader ignores DT_RPATH if there is a DT_RUNPATH.
         guard let list = self[Tag.runpath] ?? self[Tag.rpath] else { return [] }
-        return (strings.string(at: list, limit: 16 << 10)).map {
-            String(decoding: $0, as: UTF8.self).split(separator: ":").map(String.init)
-        } ?? []
+        let bytes = try string(at: list, limit: Self.foldersBytesMax)
+        return String(decoding: bytes, as: UTF8.self).split(separator: ":").map(String.init)
     }
 
-    /// Static thread-local storage comes from a small reserve of the process: with another plugin
-    /// loaded before, `dlopen` may fail.
+    /// Whether it uses static thread-local storage, of which a process has a small reserve: if
+    /// another plugin was loaded before, `dlopen` may fail.
     var hasStaticTLS: Bool { (self[Tag.flags] ?? 0) & 0x10 != 0 }
 
     var hasTextRelocations: Bool {
         self[Tag.textRelocations] != nil || (self[Tag.flags] ?? 0) & 4 != 0
     }
 
-    /// Programs are position-independent too nowadays, and look like libraries but for this.
+    /// Whether it is a program.
+    ///
+    /// Position-independent programs differ from libraries only in this flag.
     var isProgram: Bool { (self[Tag.flags1] ?? 0) & 0x0800_0000 != 0 }
 
-    /// Anything but plain text is escaped: somebody will print it to a terminal.
-    private func text(at offset: UInt64) -> String {
-        let bytes = strings.string(at: offset, limit: 255) ?? []
+    /// A name; escaped if it contains anything but printable ASCII, since it may be printed to a
+    /// terminal.
+    func text(at offset: UInt64) throws(ImageError) -> String {
+        let bytes = try string(at: offset, limit: Self.textBytesMax)
         guard bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             return Quoted(bytes).description
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Reads one name without the whole table; empty if it does not end within the limit.
+    private func string(at offset: UInt64, limit: UInt64) throws(ImageError) -> ArraySlice<UInt8> {
+        guard offset < stringsBytes else { return [] }
+        let bytes = try layout.read(
+            "a name",
+            address: stringsAddress + offset,
+            limit: min(limit + 1, stringsBytes - offset)
+        )
+        return bytes.string(at: 0, limit: Int(limit)) ?? []
     }
 
     func malformed(_ what: String) -> ImageError {

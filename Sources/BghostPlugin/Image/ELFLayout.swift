@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The headers of an ELF file: what kind it is and where its parts lie.
+/// The headers of an ELF file: its type and the location of its parts.
 ///
-/// Everything in it is checked against the size of the file before it is used.
+/// Everything in it is checked against the file size before it is used.
 struct ELFLayout {
-    /// A program header: a part that the loader maps or looks at.
+    /// A program header: a part that the loader maps or reads.
     struct Segment {
         var type: UInt32
         var flags: UInt32
@@ -17,7 +17,9 @@ struct ELFLayout {
         var isExecutable: Bool { flags & 1 != 0 }
     }
 
-    /// A section header, which the loader ignores: only names are looked for here.
+    /// A section header.
+    ///
+    /// The loader ignores sections; they are used here to find parts by name.
     struct Section {
         var name: ArraySlice<UInt8>
         var type: UInt32
@@ -55,19 +57,19 @@ struct ELFLayout {
         name.withUTF8Buffer { name in sections.first { $0.name.elementsEqual(name) } }
     }
 
-    /// Reads what the loader would map at an address; the range must come from the file as a whole.
+    /// Reads the range that the loader would map at an address; it must lie entirely in the file.
     func read(_ part: String, address: UInt64, count: UInt64) throws(ImageError) -> FileBytes {
         let place = try place(of: part, address: address, count: count)
         return try file.read(part, at: place.offset, count: count)
     }
 
-    /// The same for a range whose length is not known: at most `limit` bytes of it, at least one.
+    /// Reads a range of unknown length: at least one byte and at most `limit` bytes.
     func read(_ part: String, address: UInt64, limit: UInt64) throws(ImageError) -> FileBytes {
         let place = try place(of: part, address: address, count: 1)
         return try file.read(part, at: place.offset, count: min(limit, place.rest))
     }
 
-    /// Where an address lies in the file, and how much of its segment follows there.
+    /// The file offset of an address, and how many bytes of its segment follow.
     private func place(
         of part: String,
         address: UInt64,
@@ -78,7 +80,7 @@ struct ELFLayout {
             let inside = address - segment.address
             let (end, overflow) = inside.addingReportingOverflow(count)
             guard !overflow, end <= segment.fileBytes else { continue }
-            // No overflow: that offset plus fileBytes lies in the file was checked on reading.
+            // No overflow: the segment was checked to lie within the file when it was read.
             return (segment.offset + inside, segment.fileBytes - inside)
         }
         throw ImageError(
@@ -108,7 +110,7 @@ extension ELFLayout {
         guard header.bytes[6] == 1, header.integer(at: 20, as: UInt32.self) == 1 else {
             throw ImageError(file.path, .malformed("its ELF version is not 1"))
         }
-        // The machine comes before the kind: of two faults it is the one that explains the other.
+        // Check the machine before the type: if both are wrong, the machine explains the type.
         let machine = header.integer(at: 18, as: UInt16.self) ?? 0
         guard machine == Machine.host.code else {
             throw ImageError(file.path, .wrongMachine(found: machine))
@@ -164,8 +166,9 @@ extension ELFLayout {
         )
     }
 
-    /// A part that the loader maps must lie in the file: it maps beyond the end without a look, and
-    /// the first touch is then a SIGBUS.
+    /// Checks that a part which the loader maps lies within the file.
+    ///
+    /// The loader maps beyond the end without a check, and the first access is then a SIGBUS.
     private static func check(
         _ segment: Segment,
         addressMin: inout UInt64,
@@ -205,7 +208,7 @@ extension ELFLayout {
     ) throws(ImageError) -> [Section] {
         let count = Int(header.integer(at: 60, as: UInt16.self) ?? 0)
         let offset: UInt64 = header.integer(at: 40) ?? 0
-        // The loader needs none, and some tools remove them all.
+        // The loader needs no sections, and some tools remove them all.
         guard offset != 0, count > 0 else { return [] }
         guard count <= sectionsMax else {
             throw ImageError(

@@ -3,30 +3,32 @@
 import BghostCore
 import Glibc
 
-/// Why a file is not taken for a plugin.
+/// Why the host rejects a file as a plugin.
 ///
-/// All of it is found without running anything of the file.
+/// Each cause is found without running any code of the file.
 package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
     package var path: String
     package var problem: Problem
 
-    init(_ path: String, _ problem: Problem) {
+    package init(_ path: String, _ problem: Problem) {
         self.path = path
         self.problem = problem
     }
 
-    /// One cause each.
+    /// The causes.
     package enum Problem: Equatable, Sendable {
         case cannotOpen(errno: Int32)
         case cannotRead(errno: Int32)
         case notRegular(kind: String)
         case tooLarge(bytes: UInt64)
+        /// Its tables, with those of the libraries that it needs, exceed the budget.
+        case overBudget
         case notELF(beginning: [UInt8])
         case not64Bit
         case notLittleEndian
         case wrongMachine(found: UInt16)
         case notLibrary(kind: String)
-        /// A part that the file's own headers announce lies past its end.
+        /// A part that the file's own headers announce lies beyond the end of the file.
         case cutOff(part: String, end: UInt64, size: UInt64)
         /// The headers contradict themselves or the format.
         case malformed(String)
@@ -34,17 +36,25 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
         case noNote
         case wrongABI(found: String)
         case noEntry(offered: [UInt16])
-        /// There is a symbol of the entry's name that cannot be called.
+        /// The symbol with the entry's name is not a function.
         case entryNotFunction
+        /// The loader finds no library with this name.
+        case missingLibrary(name: String, neededBy: String)
+        /// A needed library is older than the one that the file was linked with, or a different
+        /// one.
+        case missingVersion(String, of: String, neededBy: String)
+        /// Neither the library nor those that it needs define these symbols.
+        case undefinedSymbols([String], in: String)
     }
 
-    /// A word for each cause that never changes, for scripts and logs.
+    /// A stable code for each cause, for scripts and logs.
     package var code: String {
         switch problem {
         case .cannotOpen: "cannot-open"
         case .cannotRead: "cannot-read"
         case .notRegular: "not-a-file"
         case .tooLarge: "too-large"
+        case .overBudget: "over-budget"
         case .notELF: "not-elf"
         case .not64Bit: "not-64-bit"
         case .notLittleEndian: "not-little-endian"
@@ -57,6 +67,9 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
         case .wrongABI: "wrong-abi"
         case .noEntry: "no-entry"
         case .entryNotFunction: "entry-not-function"
+        case .missingLibrary: "missing-library"
+        case .missingVersion: "missing-version"
+        case .undefinedSymbols: "undefined-symbols"
         }
     }
 
@@ -74,6 +87,12 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
             """
             has \(bytes) bytes; a plugin has at most \(PluginImage.sizeBytesMax). Strip its debug \
             information or check that this is the right file
+            """
+        case .overBudget:
+            """
+            takes too long to look at: of a plugin and the libraries that it needs, the tables have \
+            \(ImageBudget.bytesMax >> 20) MiB at the most and are read within \
+            \(ImageBudget.timeMax / 1_000_000_000) s. Strip its symbols, or look whether the disk answers
             """
         case .notELF(let beginning) where beginning.isEmpty:
             "is empty. A plugin is a shared object (.so): copy or build it again"
@@ -134,8 +153,41 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
             exports \(PluginImage.entryName) as data; it must be a function that returns the \
             table, so that it can be called
             """
+        default: linkSentence
+        }
+    }
+
+    private var linkSentence: String {
+        switch problem {
+        case .missingLibrary(let name, let neededBy):
+            """
+            cannot be loaded: \(subject(neededBy)) \(name), which the loader does not find. Install \
+            it, or put it beside the plugin and link with -Wl,-rpath,'$ORIGIN'
+            """
+        case .missingVersion(let version, let library, let neededBy):
+            """
+            cannot be loaded: \(subject(neededBy)) the version \(version), which \(library) does \
+            not have. Build it on this release of the system, or on an older one
+            """
+        case .undefinedSymbols(let names, let library):
+            """
+            cannot be loaded: \(names.count) \(names.count == 1 ? "symbol" : "symbols")\
+            \(library == path ? "" : " of \(library)") \(names.count == 1 ? "is" : "are") undefined, \
+            \(list(names)). Link it with -z defs, so that the linker refuses this; how to build a \
+            plugin in Swift stands in docs/HANDLERS.md
+            """
         default: ""
         }
+    }
+
+    private func subject(_ library: String) -> String {
+        library == path ? "it needs" : "\(library) needs"
+    }
+
+    private func list(_ names: [String]) -> String {
+        let shown = names.prefix(3).map { $0.count > 80 ? "\($0.prefix(80))…" : $0 }
+        let rest = names.count - shown.count
+        return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
     private func advice(_ found: String) -> String {
@@ -147,7 +199,7 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
     private func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-/// What an ELF file says it is built for.
+/// The machine architecture of an ELF file.
 struct Machine: Equatable {
     var code: UInt16
 
@@ -174,7 +226,7 @@ struct Machine: Equatable {
     }
 }
 
-/// Foreign bytes made fit for a message: in quotes, cut short, everything but plain ASCII escaped.
+/// Untrusted bytes for a message: quoted, truncated, with everything but printable ASCII escaped.
 struct Quoted: CustomStringConvertible {
     private static let countMax = 24
     var description: String

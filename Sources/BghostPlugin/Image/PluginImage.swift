@@ -2,37 +2,37 @@
 
 import Glibc
 
-/// What can be known of a shared object without running anything of it.
+/// A description of a shared object, obtained without running any of its code.
 ///
-/// Any well-formed library can be described, whether it is a plugin or not: `plugin inspect` shows it.
-/// `requireLoadable` then says whether the host would load it.
+/// Any well-formed library can be described, whether or not it is a plugin: `plugin inspect` shows
+/// it. `requireLoadable` then determines whether the host would load it.
 package struct PluginImage: Equatable, Sendable {
     package var path: String
     package var identity: FileIdentity
-    /// `nil` if it carries none: such a library is described, but not loaded.
+    /// `nil` if it has no note: such a library can be described, but not loaded.
     package var note: PluginNote?
     package var entry: Entry
-    /// The majors N of the other `bghost_plugin_vN` that it exports.
+    /// The majors N of other exported entry functions `bghost_plugin_vN`.
     package var otherMajors: [UInt16]
-    /// How many functions and variables it exports besides the entry functions.
+    /// The number of exported functions and variables besides the entry functions.
     package var extraExports: Int
-    /// The libraries that the loader will fetch with it, as they are named in it.
+    /// The names of the libraries that the loader loads with it.
     package var needed: [String]
-    /// Folders in which the loader looks for those, absolute.
+    /// The absolute folders in which the loader searches for those.
     package var folders: [String]
     package var soname: String?
-    /// What speaks against running it inside the daemon; a worker does not mind.
+    /// Reasons against running it inside the daemon; they do not matter in a worker.
     package var concerns: [Concern]
 
-    /// What stands under the name of the entry function.
+    /// The symbol with the name of the entry function.
     package enum Entry: Equatable, Sendable {
         case absent
         case function
-        /// Data, or a function that does not lie in code.
+        /// It is data, or a function that does not lie in code.
         case notFunction
     }
 
-    /// A property that is harmless in a process of its own.
+    /// A property that is harmless in a separate process.
     package enum Concern: String, Equatable, Sendable, CaseIterable {
         case staticTLS = "it needs static thread-local storage, of which a process has little"
         case textRelocations = "its code is changed while it is loaded (TEXTREL)"
@@ -47,22 +47,26 @@ package struct PluginImage: Equatable, Sendable {
     static let hostABI = "1.0"
 
     /// Describes the file at a path.
-    package static func inspect(path: String) throws(ImageError) -> PluginImage {
+    package static func inspect(
+        path: String,
+        budget: ImageBudget = ImageBudget()
+    ) throws(ImageError) -> PluginImage {
         let descriptor = try BoundedFile.open(path)
         defer { close(descriptor) }
-        return try inspect(descriptor: descriptor, path: path)
+        return try inspect(descriptor: descriptor, path: path, budget: budget)
     }
 
     /// Describes an open file.
     ///
-    /// - Parameters:
-    ///   - descriptor: open for reading; it stays the caller's and its position is not moved.
+    ///   - descriptor: open for reading. The caller still owns it, and its position is not moved.
     ///   - path: for messages only.
+    ///   - budget: the limit of bytes and time.
     package static func inspect(
         descriptor: Int32,
-        path: String
+        path: String,
+        budget: ImageBudget = ImageBudget()
     ) throws(ImageError) -> PluginImage {
-        let file = try BoundedFile(descriptor: descriptor, path: path)
+        let file = try BoundedFile(descriptor: descriptor, path: path, budget: budget)
         let layout = try ELFLayout(file)
         let dynamic = try DynamicTable(layout)
         guard !dynamic.isProgram else { throw ImageError(path, .notLibrary(kind: "a program")) }
@@ -79,9 +83,9 @@ package struct PluginImage: Equatable, Sendable {
             otherMajors: entries.map(\.major).filter { $0 != abiMajor }.sorted(),
             extraExports: symbols.exports.count { $0.kind != SymbolTable.untyped }
                 - entries.count { $0.symbol.kind != SymbolTable.untyped },
-            needed: dynamic.needed,
-            folders: folders(dynamic.folders, of: path),
-            soname: dynamic.soname,
+            needed: try dynamic.needed(),
+            folders: NeededNames.folders(try dynamic.folders(), of: path),
+            soname: try dynamic.soname(),
             concerns: concerns(layout, dynamic, symbols)
         )
     }
@@ -94,14 +98,15 @@ package struct PluginImage: Equatable, Sendable {
         return try SymbolTable(DynamicTable(layout)).strongFunctions
     }
 
-    /// Says whether the host would load this.
+    /// Throws if the host would not load this image.
     ///
-    /// A library without a note is refused: then nothing at all is known of it before its constructors
-    /// run, neither the ABI nor whether it is meant to be a plugin.
+    /// A library without a note is rejected: before its constructors run, neither its ABI nor
+    /// whether it is meant to be a plugin would be known.
     ///
     /// - Returns: the note, with which the plugin's table must agree.
     package func requireLoadable() throws(ImageError) -> PluginNote {
-        // The entry first: a library that is no plugin should be told so, not to add a note.
+        // Check the entry first: for a library that is not a plugin, that message is clearer than
+        // one about a missing note.
         switch entry {
         case .absent: throw ImageError(path, .noEntry(offered: otherMajors))
         case .notFunction: throw ImageError(path, .entryNotFunction)
@@ -113,21 +118,19 @@ package struct PluginImage: Equatable, Sendable {
         }
         return note
     }
+
+    /// Throws if the loader would not find every library, version and symbol that the file at a
+    /// path needs.
+    ///
+    /// It reads all libraries that the file needs, so do not call it on the thread that enforces
+    /// limits.
+    package static func requireResolved(path: String) throws(ImageError) {
+        try LinkCheck.run(path)
+    }
 }
 
 extension PluginImage {
-    /// Puts the library's own folder where it is meant.
-    private static func folders(_ written: [String], of path: String) -> [String] {
-        let own = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        return written.compactMap { folder in
-            for origin in ["$ORIGIN", "${ORIGIN}"] where folder.hasPrefix(origin) {
-                return own + folder.dropFirst(origin.count)
-            }
-            return folder.hasPrefix("/") ? folder : nil
-        }
-    }
-
-    /// Reads the N of `bghost_plugin_vN`.
+    /// Parses the N of `bghost_plugin_vN`.
     private static func version(_ rest: ArraySlice<UInt8>) -> UInt16? {
         guard rest.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt16(String(decoding: rest, as: UTF8.self))
@@ -141,8 +144,8 @@ extension PluginImage {
         }
     }
 
-    /// Looks where the loader would look, and then for a section of the usual name: a linker script
-    /// may have kept the note out of the segments.
+    /// Reads the note where the loader would, and then from a section with the usual name: a linker
+    /// script may have kept the note out of the segments.
     private static func readNote(_ layout: ELFLayout) throws(ImageError) -> PluginNote? {
         let bytesMax: UInt64 = 64 << 10
         var texts: [ArraySlice<UInt8>] = []
@@ -196,7 +199,8 @@ extension PluginImage {
         if dynamic.hasStaticTLS { found.append(.staticTLS) }
         if dynamic.hasTextRelocations { found.append(.textRelocations) }
         let stacks = layout.segments(of: ELFLayout.SegmentType.stack)
-        // Without a word on it the loader assumes, on x86-64, that the code wants it executable.
+        // If the file does not say, the loader on x86-64 assumes that the code needs executable
+        // stacks.
         if stacks.isEmpty || stacks.contains(where: \.isExecutable) {
             found.append(.executableStack)
         }

@@ -2,14 +2,14 @@
 
 import BghostCore
 
-/// What a plugin says of itself where it can be read without running it: the text of its ELF note.
+/// The text of a plugin's ELF note, which can be read without running the plugin.
 package struct PluginNote: Equatable, Sendable {
-    /// The ABI that it was built against.
+    /// The ABI version that it was built against.
     package var abiMajor: UInt16
     package var abiMinor: UInt16
-    /// Reverse DNS, the same as in the plugin's table; "" if the note does not say.
+    /// Reverse DNS, the same as in the plugin's table; "" if the note has no id.
     package var id: String
-    /// The language runtime that it brings along, such as `c` or `swift`; "" if it does not say.
+    /// The language runtime that it contains, such as `c` or `swift`; "" if the note does not say.
     package var runtime: String
 
     package init(abiMajor: UInt16, abiMinor: UInt16, id: String, runtime: String = "") {
@@ -21,9 +21,9 @@ package struct PluginNote: Equatable, Sendable {
 
     static let textBytesMax = 4096
 
-    /// Reads `key=value;key=value`, padded with NULs.
+    /// Parses `key=value;key=value`, padded with NULs.
     ///
-    /// Keys that are not known are skipped: a later minor may add some.
+    /// Unknown keys are ignored: a later minor may add some.
     static func parse(_ padded: some Collection<UInt8>) -> Result<PluginNote, NoteFault> {
         let bytes = padded.prefix { $0 != 0 }
         guard padded.count <= textBytesMax else {
@@ -35,8 +35,9 @@ package struct PluginNote: Equatable, Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .failure(NoteFault("its text is not UTF-8: \(Quoted(bytes))"))
         }
-        // By bytes: among characters `;` is also another one's canonical equivalent, and is none with
-        // an accent behind it, so that other readers would find other keys.
+        // Split by bytes, not characters: another character is canonically equivalent to `;`, and a
+        // `;` followed by a combining accent is a different character. Other readers would then
+        // find other keys.
         var values: [String: Substring.UTF8View] = [:]
         for part in text.utf8.split(separator: UInt8(ascii: ";")) {
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
@@ -72,7 +73,7 @@ package struct PluginNote: Equatable, Sendable {
         )
     }
 
-    /// Decimal digits only: `UInt16.init` alone would take a sign too.
+    /// Accepts decimal digits only: `UInt16.init` alone would accept a sign.
     private static func number(_ text: Substring.UTF8View) -> UInt16? {
         guard text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt16(Substring(text))
@@ -95,12 +96,12 @@ struct NoteList {
     static let owner: [UInt8] = Array("bghost\0".utf8)
     static let type: UInt32 = 1
 
-    /// The texts of the notes that are ours, as they lie there.
+    /// The texts of the notes with bghost's owner, as stored.
     ///
     /// - Parameters:
-    ///   - alignment: of the segment or section: entries are padded to 8 bytes if it is 8.
-    ///   - isOurs: whether the place as such is ours, so that an entry which cannot be read at all is
-    ///     a fault. Elsewhere it is somebody else's matter.
+    ///   - alignment: that of the segment or section; if it is 8, entries are padded to 8 bytes.
+    ///   - isOurs: whether the section belongs to bghost, so that an unreadable entry is an error.
+    ///     In other sections such an entry is ignored.
     static func texts(
         in data: FileBytes,
         alignment: UInt64,
@@ -116,7 +117,7 @@ struct NoteList {
             else {
                 return isOurs ? .failure(NoteFault("its header is cut off")) : .success(found)
             }
-            // No sum can overflow: each count is below 2^32 and Int has 64 bits.
+            // No sum can overflow: each count is below 2^32, and an Int has 64 bits.
             let nameStart = offset + 12
             let textStart = rounded(nameStart + Int(nameCount), to: unit)
             let textEnd = textStart + Int(textCount)

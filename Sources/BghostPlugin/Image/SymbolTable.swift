@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The symbols that an ELF file offers to `dlsym`.
+/// The symbols that an ELF file exports.
 struct SymbolTable {
     struct Symbol {
         var name: UInt32
         var kind: UInt8
         var address: UInt64
-        /// Whether another definition of the name may take its place without harm.
+        /// Whether another definition of the name may replace it.
         var isWeak: Bool
     }
 
     private static let symbolBytes: UInt64 = 24
-    private static let symbolsMax: UInt64 = 1 << 20
+    /// Fifteen times the number in the largest libraries of a Swift toolchain.
+    private static let symbolsMax: UInt64 = 1 << 18
+    private static let hashBucketsMax: UInt64 = 1 << 20
     static let function: UInt8 = 2
-    /// The kind of the marks that linkers leave, such as `_end`.
+    /// The kind of the symbols that linkers add, such as `_end`.
     static let untyped: UInt8 = 0
 
     let dynamic: DynamicTable
+    /// The names of all symbols.
+    let strings: FileBytes
+    private var count: UInt64 = 0
     private(set) var exports: [Symbol] = []
 
     init(_ dynamic: DynamicTable) throws(ImageError) {
         self.dynamic = dynamic
-        let count = try symbolCount()
+        strings = try dynamic.readStrings()
+        count = try symbolCount()
         guard count <= Self.symbolsMax else {
             throw dynamic.malformed("it has \(count) symbols")
         }
@@ -35,11 +41,28 @@ struct SymbolTable {
         }
     }
 
-    /// The symbols whose names begin like this, each with the rest of its name.
+    /// The names of the symbols that other libraries must define; weak ones may be missing and are
+    /// left out.
+    func undefined() throws(ImageError) -> [UInt32] {
+        let table = try dynamic.layout.read(
+            "the table of symbols",
+            address: dynamic[DynamicTable.Tag.symbols] ?? 0,
+            count: count * Self.symbolBytes
+        )
+        return stride(from: 0, to: table.count, by: Int(Self.symbolBytes)).compactMap { base in
+            guard let name: UInt32 = table.integer(at: base), name != 0,
+                let information: UInt8 = table.integer(at: base + 4), information >> 4 == 1,
+                table.integer(at: base + 6, as: UInt16.self) == 0
+            else { return nil }
+            return name
+        }
+    }
+
+    /// The exported symbols whose names have a prefix, each with the rest of its name.
     func exports(beginning prefix: StaticString) -> [(rest: ArraySlice<UInt8>, symbol: Symbol)] {
         prefix.withUTF8Buffer { prefix in
             exports.compactMap { symbol in
-                guard let name = dynamic.strings.string(at: UInt64(symbol.name), limit: 64),
+                guard let name = strings.string(at: UInt64(symbol.name), limit: 64),
                     name.starts(with: prefix)
                 else { return nil }
                 return (name.dropFirst(prefix.count), symbol)
@@ -47,16 +70,17 @@ struct SymbolTable {
         }
     }
 
-    /// The names of the functions that are exported and not weak.
+    /// The names of the exported functions that are not weak.
     var strongFunctions: [String] {
         exports.lazy.filter { $0.kind == Self.function && !$0.isWeak }.compactMap { symbol in
-            dynamic.strings.string(at: UInt64(symbol.name), limit: 1024).flatMap {
+            strings.string(at: UInt64(symbol.name), limit: 1024).flatMap {
                 String(validating: $0, as: UTF8.self)
             }
         }
     }
 
-    /// Defined here, global, weak or unique, and neither hidden nor internal.
+    /// The symbol of an entry, if it is defined here, is global, weak or unique, and is not hidden
+    /// or internal.
     private static func export(_ table: FileBytes, at base: Int) -> Symbol? {
         guard let name: UInt32 = table.integer(at: base),
             let information: UInt8 = table.integer(at: base + 4),
@@ -73,7 +97,9 @@ struct SymbolTable {
         )
     }
 
-    /// The table does not say how long it is; its hash tables do.
+    /// The number of symbols.
+    ///
+    /// The table does not contain it; its hash tables do.
     private func symbolCount() throws(ImageError) -> UInt64 {
         if let address = dynamic[DynamicTable.Tag.hash] {
             let head = try dynamic.layout.read("the hash table", address: address, count: 8)
@@ -85,9 +111,13 @@ struct SymbolTable {
         let part = "the hash table"
         let head = try dynamic.layout.read(part, address: address, count: 16)
         let bucketCount = UInt64(head.integer(at: 0, as: UInt32.self) ?? 0)
+        guard bucketCount <= Self.hashBucketsMax else {
+            throw dynamic.malformed("its hash table has \(bucketCount) buckets")
+        }
         let first = UInt64(head.integer(at: 4, as: UInt32.self) ?? 0)
         let bloomCount = UInt64(head.integer(at: 8, as: UInt32.self) ?? 0)
-        // Counts are below 2^32 and the address is one that was just read from: below 2^46.
+        // Counts are below 2^32, and the bytes at the address have just been read, so the sum is
+        // below 2^46.
         let bucketAddress = address + 16 + bloomCount * 8
         let buckets = try dynamic.layout.read(
             part,
@@ -102,7 +132,7 @@ struct SymbolTable {
         return try chainEnd(from: last, first: first, address: bucketAddress + bucketCount * 4)
     }
 
-    /// The chain of the last bucket ends at an odd word, and with it the table of symbols.
+    /// The chain of the last bucket ends at an odd word, and the symbol table ends there too.
     private func chainEnd(
         from start: UInt64,
         first: UInt64,

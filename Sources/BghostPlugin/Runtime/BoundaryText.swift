@@ -3,23 +3,23 @@
 internal import CBghost
 
 extension bg_str {
-    /// The bytes, or `nil` if the pair cannot be a text: no pointer with a length, or a length that
-    /// no text of this boundary has.
+    /// The bytes; `nil` if the pair is invalid: a length without a pointer, or a length above the
+    /// limit.
     func bytes(max: Int) -> UnsafeRawBufferPointer? {
         guard len != 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        // size_t comes in as Int: SIZE_MAX is -1 here.
+        // size_t is imported as Int: SIZE_MAX is -1 here.
         guard let ptr, (0...max).contains(len) else { return nil }
         return UnsafeRawBufferPointer(start: ptr, count: len)
     }
 
-    /// A copy, or `nil` if it is too long or not UTF-8.
+    /// A copy; `nil` if it is too long or not UTF-8.
     func string(max: Int) -> String? {
         guard let bytes = bytes(max: max) else { return nil }
         return bytes.isEmpty ? "" : String(validating: bytes, as: UTF8.self)
     }
 }
 
-/// The beginning of a text that is at most `max` bytes long and does not end within a character.
+/// Truncates a text to at most `max` bytes without splitting a character.
 func truncated(_ bytes: UnsafeRawBufferPointer, max: Int) -> UnsafeRawBufferPointer {
     guard bytes.count > max else { return bytes }
     var end = max
@@ -27,7 +27,7 @@ func truncated(_ bytes: UnsafeRawBufferPointer, max: Int) -> UnsafeRawBufferPoin
     return UnsafeRawBufferPointer(rebasing: bytes[..<end])
 }
 
-/// A text that may not be UTF-8, cut and repaired for the log.
+/// Passes on a text for the log, truncated and with invalid UTF-8 replaced.
 func withRepairedText<R>(
     _ text: bg_str,
     max: Int,

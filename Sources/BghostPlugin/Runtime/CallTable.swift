@@ -4,24 +4,24 @@ internal import CBghost
 internal import Glibc
 internal import Synchronization
 
-/// The requests of a plugin to the daemon that have no answer yet.
+/// A plugin's requests to the daemon that are not answered yet.
 final class CallTable: Sendable {
-    /// Who waits for an answer.
+    /// The receiver of an answer.
     enum Waiter: @unchecked Sendable {
-        // @unchecked: the context is the plugin's; it is only handed back.
+        // @unchecked: the context belongs to the plugin and is only passed back to it.
         case thread(CallWait)
         case fetch(FetchWait)
         case transfer(TransferWait)
     }
 
-    /// A wait for the end of a transfer, and whom to tell of it.
+    /// A wait for the end of a transfer, with its callback.
     struct TransferWait {
         let run: UInt64
         let done: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<bg_transfer_end>?) -> Void
         let context: UnsafeMutableRawPointer?
     }
 
-    /// A fetch and whom to tell of its end.
+    /// A fetch, with its callback.
     struct FetchWait {
         let run: UInt64
         let done:
@@ -40,7 +40,7 @@ final class CallTable: Sendable {
 
     /// Adds a waiter.
     ///
-    /// - Returns: the number of its call, or `nil` if too many are open.
+    /// - Returns: the number of its call, or `nil` if too many calls are open.
     func add(_ waiter: Waiter) -> UInt64? {
         state.withLock { state in
             guard !state.isAbandoned, state.waiters.count < RuntimeLimits.callsMax else {
@@ -52,12 +52,14 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Takes a waiter out: whoever gets it is the one to tell it.
+    /// Removes a waiter.
+    ///
+    /// Only the caller that gets it may answer it.
     func take(_ number: UInt64) -> Waiter? {
         state.withLock { $0.waiters.removeValue(forKey: number) }
     }
 
-    /// Whether a fetch of this number is open.
+    /// Whether a fetch with this number is open.
     func hasFetch(_ number: UInt64) -> Bool {
         state.withLock {
             guard case .fetch = $0.waiters[number] else { return false }
@@ -65,7 +67,7 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Takes out the fetches of a run.
+    /// Removes and returns the fetches of a run.
     func takeFetches(of run: UInt64) -> [(UInt64, FetchWait)] {
         state.withLock { state in
             var found: [(UInt64, FetchWait)] = []
@@ -77,7 +79,7 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Takes out a run's waits for transfers.
+    /// Removes and returns a run's waits for transfers.
     func takeTransfers(of run: UInt64) -> [TransferWait] {
         state.withLock { state in
             var found: [(number: UInt64, wait: TransferWait)] = []
@@ -91,7 +93,7 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Wakes all threads that wait, without an answer, and takes no more.
+    /// Wakes all waiting threads without an answer, and accepts no further calls.
     func abandonAll() {
         let waiters = state.withLock { state in
             state.isAbandoned = true
@@ -104,7 +106,7 @@ final class CallTable: Sendable {
     }
 }
 
-/// A thread that waits for one answer.
+/// Blocks a thread until its answer arrives.
 final class CallWait: @unchecked Sendable {
     // @unchecked: `value` is written before the semaphore is posted and read after it.
     private let semaphore: UnsafeMutablePointer<sem_t>
@@ -125,7 +127,7 @@ final class CallWait: @unchecked Sendable {
         sem_post(semaphore)
     }
 
-    /// The answer, or `nil` after so many seconds.
+    /// Waits for the answer; `nil` after so many seconds.
     func wait(seconds: Int) -> HostAnswer? {
         var limit = timespec()
         clock_gettime(CLOCK_REALTIME, &limit)

@@ -2,19 +2,19 @@
 
 internal import Synchronization
 
-/// What calls back into the plugin for the runs of one lane, besides start(): one after the other, in
-/// the order in which it came, on a thread of the pool.
+/// Makes the plugin's callbacks for the runs of one lane, except start(): one after the other, in
+/// order, on a thread of the pool.
 ///
-/// Not on the thread that takes the daemon's answers: a callback may ask the daemon, and would wait
-/// there for an answer that only this thread could bring. A callback that does not return holds up its
-/// own run and nobody else's.
+/// The thread that receives the daemon's answers must not make them: a callback may ask the daemon,
+/// and would then wait for an answer that only this thread could deliver. A callback that does not
+/// return delays only its own lane.
 final class CallbackQueue: Sendable {
     typealias Callback = @Sendable () -> Void
 
-    /// The first is under way.
+    /// The first element is being executed.
     private let waiting = Mutex<[Callback]>([])
 
-    /// Has a callback made after those that wait.
+    /// Queues a callback behind those that wait.
     func add(on pool: ThreadPool, _ callback: @escaping Callback) {
         let isFirst = waiting.withLock {
             $0.append(callback)

@@ -37,8 +37,8 @@ extension PluginRuntime {
             UInt(bitPattern: request.headers.len) <= 32 << 10
         else { return BG_E_LIMIT }
         guard let fetch = FetchCall(request) else { return BG_E_ARG }
-        // Counted before the run is looked at again: whoever completes it meanwhile sees the count
-        // and leaves the cleaning up to `endFetches`.
+        // Increment the count before checking the run again: if the run completes meanwhile, its
+        // completion sees the count and leaves the cleanup to `endFetches`.
         slot.openFetches.add(1, ordering: .acquiringAndReleasing)
         guard liveSlot(run) === slot,
             let number = calls.add(
@@ -48,17 +48,17 @@ extension PluginRuntime {
             return giveUp(slot, run, liveSlot(run) == nil ? BG_E_STALE : BG_E_LIMIT)
         }
         out?.pointee = number
-        guard voice.call(number, run: run, .fetch(fetch)) else {
+        guard events.call(number, run: run, .fetch(fetch)) else {
             guard calls.take(number) != nil else { return BG_OK }
             return giveUp(slot, run, BG_E_LIMIT)
         }
         return BG_OK
     }
 
-    /// Takes back the count of a fetch that did not begin.
+    /// Decrements the count of a fetch that was not started.
     ///
-    /// It may have been what kept the run from being released; that must not happen on the plugin's
-    /// stack.
+    /// The count may have delayed the release of the run. The release must not happen on the
+    /// plugin's stack, so another thread does it.
     func giveUp(_ slot: RunSlot, _ run: bg_run, _ status: bg_status) -> bg_status {
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         if slot.current.belongs(to: run), slot.current.has(RunWord.isDone) {
@@ -71,13 +71,13 @@ extension PluginRuntime {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard calls.hasFetch(fetch) else { return BG_E_STALE }
         guard let number = calls.add(.thread(CallWait())) else { return BG_E_LIMIT }
-        _ = voice.call(number, run: 0, .cancelFetch(call: fetch))
+        _ = events.call(number, run: 0, .cancelFetch(call: fetch))
         return BG_OK
     }
 
-    /// Brings the daemon's answer to whoever asked.
+    /// Delivers the daemon's answer to its receiver.
     ///
-    /// Returns at once: a callback of the plugin is made on a thread of its own.
+    /// Returns at once: another thread calls the plugin's callback.
     package func answer(_ number: UInt64, _ answer: HostAnswer) {
         guard let waiter = calls.take(number) else { return }
         switch waiter {
@@ -103,19 +103,19 @@ extension PluginRuntime {
         }
     }
 
-    /// Ends what a completed run still fetches.
+    /// Cancels the open fetches of a completed run.
     ///
-    /// The plugin hears of it before release().
+    /// The plugin is told before its release().
     func endFetches(of run: UInt64, in slot: RunSlot) {
         guard slot.openFetches.load(ordering: .acquiring) > 0 else { return }
         for (number, wait) in calls.takeFetches(of: run) {
             if let cancel = calls.add(.thread(CallWait())) {
-                _ = voice.call(cancel, run: 0, .cancelFetch(call: number))
+                _ = events.call(cancel, run: 0, .cancelFetch(call: number))
             }
             tell(wait, number, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }
-        // The daemon lets go of them by itself, and they go on.
+        // The daemon detaches these transfers by itself, and they continue.
         for wait in calls.takeTransfers(of: run) {
             tell(wait, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
@@ -170,7 +170,7 @@ extension FetchCall {
             let body = request.body.bytes(max: 64 << 10),
             let bodyFile = request.body_file.string(max: 4096),
             request.max_bytes >= 0, request.timeout_ms >= 0,
-            // R8: bits 0 to 15 that this host does not know.
+            // Rule R8 of the ABI: refuse bits 0 to 15 that this host does not know.
             request.flags & 0xFFFF & ~UInt32(BG_FETCH_DIGEST) == 0
         else { return nil }
         self.init(

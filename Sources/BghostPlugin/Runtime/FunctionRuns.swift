@@ -4,8 +4,9 @@ internal import BghostWire
 internal import CBghost
 internal import Synchronization
 
-/// A run of a C function: it blocks a thread of its own until the function returns, or ends when the
-/// function's `done` is called.
+/// A run of a C function.
+///
+/// It blocks its own thread until the function returns, or ends when the function calls `done`.
 final class ForeignRun: FunctionRun {
     private let runtime: PluginRuntime
     private let slot: RunSlot
@@ -25,7 +26,8 @@ final class ForeignRun: FunctionRun {
 
     func complete(_ completion: FunctionCompletion) {
         runtime.finish(slot, run, completion)
-        // On a thread of the C code; nothing of a plugin is called by settling a function's run.
+        // This is a thread of the C code; settling a function's run calls no plugin code, so it may
+        // be done here.
         runtime.trySettle(slot, run)
     }
 }

@@ -3,27 +3,27 @@
 internal import CBghost
 internal import Glibc
 
-/// Who is kept from what a run is told.
+/// Which accesses to a run's data are made to fault.
 package enum RunGuard: Equatable, Sendable {
     case none
-    /// Whoever writes to it.
+    /// Writes.
     case writers
-    /// Whoever reads it once the run has been released.
+    /// Reads after the run has been released.
     case lateReaders
 }
 
-/// Pages for what one run at a time is told: who must not touch them is stopped where he does so.
+/// Memory pages for the data of one run at a time; a forbidden access faults at once.
 struct GuardedPages: @unchecked Sendable {
-    // @unchecked: the pointers never change; who may use what they point to is decided by the slot.
+    // @unchecked: the pointers never change; the slot determines which thread may use the memory.
 
-    /// The texts of one run with the largest parameters, and a table.
+    /// Enough for the texts of a run with the largest parameters, and its table.
     private static let count = 160 << 10
     private static let headBytes = 256
 
     private let base: UnsafeMutableRawPointer
     private let runGuard: RunGuard
 
-    /// `nil` if there is no memory.
+    /// Maps the pages; `nil` if there is no memory.
     init?(_ runGuard: RunGuard) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let base = mmap(nil, Self.count, PROT_READ | PROT_WRITE, flags, -1, 0),

@@ -6,15 +6,15 @@ internal import Synchronization
 internal import Glibc
 
 extension PluginRuntime {
-    /// The runtime behind the table that a plugin was given.
+    /// The runtime that owns a host table.
     static func of(_ host: UnsafePointer<bg_host>?) -> PluginRuntime? {
         guard let context = host?.pointee.ctx else { return nil }
         return Unmanaged<PluginRuntime>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Fills the table that the plugin gets.
+    /// Fills the host table for the plugin.
     ///
-    /// The runtime is kept alive by it for ever.
+    /// The table keeps the runtime alive for ever.
     func fillTable(version: bg_str) {
         table.pointee.size = UInt32(MemoryLayout<bg_host>.size)
         table.pointee.abi_major = UInt16(BG_ABI_MAJOR)
@@ -47,12 +47,12 @@ extension PluginRuntime {
             return runtime.parameter(run, pointer, buffer, capacity, need)
         }
         table.pointee.extension = { host, name in
-            guard PluginRuntime.of(host) != nil, let name else { return nil }
-            return PluginRuntime.extensionTable(named: name)
+            guard let runtime = PluginRuntime.of(host), let name else { return nil }
+            return runtime.extensionTable(named: name)
         }
     }
 
-    /// The slot of a run that is under way; `nil` for any other number.
+    /// The slot of a run in progress; `nil` for any other number.
     func liveSlot(_ run: UInt64) -> RunSlot? {
         let lane = LaneNumber.of(run)
         guard lane < slots.count else { return nil }
@@ -64,7 +64,7 @@ extension PluginRuntime {
     private func complete(_ run: bg_run, _ result: UnsafePointer<bg_result>?) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard let slot = liveSlot(run) else { return BG_E_STALE }
-        // All five fields are those of 1.0; a smaller struct is no result.
+        // All five fields exist since ABI 1.0, so a smaller struct is invalid.
         guard let result = result?.pointee, result.size >= MemoryLayout<bg_result>.size,
             result.status <= 0, result.retry_after_ms >= 0,
             let message = result.message.bytes(max: .max), isUTF8(message)
@@ -82,7 +82,7 @@ extension PluginRuntime {
                 unless: RunWord.isDone
             )
         else { return BG_E_STALE }
-        // This is the plugin's stack, so nothing of the plugin may be called from here on.
+        // This is the plugin's stack, so do not call the plugin from here on.
         let isActive = before.has(RunWord.isInStart) || before.has(RunWord.isInCancel)
         let isReleased =
             !isActive && !hasRelease(slot) && slot.openFetches.load(ordering: .acquiring) == 0
@@ -93,7 +93,7 @@ extension PluginRuntime {
                 unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel
             ) != nil
         if isReleased { clear(slot) }
-        voice.completed(
+        events.completed(
             RunCompletion(
                 run: run,
                 status: result.status,
@@ -107,14 +107,14 @@ extension PluginRuntime {
         guard !isReleased, let after = slot.change(run, clear: RunWord.isReporting) else {
             return BG_OK
         }
-        // Whoever left start() or cancel() meanwhile could not clean up.
+        // A thread that left start() or cancel() meanwhile could not clean up, so do it now.
         if !after.has(RunWord.isInStart), !after.has(RunWord.isInCancel) {
             settler.run { [self] in trySettle(slot, run) }
         }
         return BG_OK
     }
 
-    /// Whether this thread is in start() and sends what waits once that has returned.
+    /// Whether this thread is in start() and sends the queued frames after start() has returned.
     func sendsLater(_ slot: RunSlot) -> Bool {
         slot.sendingThread.load(ordering: .relaxed) == UInt(pthread_self())
     }
@@ -124,10 +124,10 @@ extension PluginRuntime {
         return plugin.handlers[slot.handler].release != nil
     }
 
-    /// Whether a completion inside start() can be sent with what follows.
+    /// Whether a completion inside start() can wait and be sent together with later frames.
     ///
-    /// Not so if more of the plugin may run before that: it may take its time, or crash, and the
-    /// run has ended all the same.
+    /// It cannot if more plugin code may run before they are sent: that code may take long or
+    /// crash, but the run has already ended.
     private func returnsSoon(_ slot: RunSlot) -> Bool {
         guard case .plugin(let plugin, _) = program else { return false }
         let handler = plugin.handlers[slot.handler]
@@ -168,8 +168,8 @@ extension PluginRuntime {
         clock_gettime(CLOCK_MONOTONIC, &now)
         let stamp = UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
         let last = slot.lastProgress.load(ordering: .relaxed)
-        // The last step is told at once, so that a finished run does not stand at 97 %; but only once,
-        // which the lowest bit remembers: a flood of last steps is still a flood.
+        // Report the last step at once, so that a finished run does not remain at 97 %. Do so only
+        // once per run, which the lowest bit records: otherwise last steps could be a flood.
         let isLast = done == total && total > 0
         guard
             stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
@@ -177,7 +177,7 @@ extension PluginRuntime {
         else { return BG_OK }
         slot.lastProgress.store(isLast ? stamp | 1 : stamp & ~1, ordering: .relaxed)
         return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
-            voice.progress(run: run, done: done, total: total, phase: $0)
+            events.progress(run: run, done: done, total: total, phase: $0)
             return BG_OK
         } ?? BG_E_ARG
     }
@@ -188,7 +188,7 @@ extension PluginRuntime {
         let (passes, dropped) = logRate.admit()
         guard passes else { return BG_OK }
         return withRepairedText(message, max: RuntimeLimits.logBytesMax) {
-            voice.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: $0)
+            events.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: $0)
             return BG_OK
         } ?? BG_E_ARG
     }
@@ -214,7 +214,8 @@ extension PluginRuntime {
             return BG_E_ARG
         }
         return slot.text.withLock { text in
-            // Under the lock the run cannot be released; it may just have been.
+            // While the lock is held the run cannot be released, but it may have been released just
+            // before.
             guard slot.current.belongs(to: run) else { return BG_E_STALE }
             if text.parsed == nil, let bytes = text.parameters.bytes(max: .max) {
                 text.parsed = try? JSONReader.parse(Array(bytes), dialect: .strict)

@@ -5,9 +5,9 @@ internal import Glibc
 
 /// Why a plugin is not used, for its author and its operator.
 package struct PluginRefusal: Error, Equatable, Sendable {
-    /// A stable word.
+    /// A stable code.
     package let code: String
-    /// What, where, why and what to do.
+    /// What failed, where, why, and what to do.
     package let message: String
 
     package init(code: String, message: String) {
@@ -16,21 +16,23 @@ package struct PluginRefusal: Error, Equatable, Sendable {
     }
 }
 
-/// Loading a plugin: the file is described first, and only what would be accepted is mapped, because
-/// its constructors run before anything of it can be asked.
+/// Loads plugins.
+///
+/// It inspects a file first and maps it only if it would be accepted, because its constructors run
+/// before any of its functions can be called.
 package enum PluginLoader {
     package typealias Entry =
         @convention(c) (UnsafePointer<bg_host>?) -> UnsafePointer<bg_plugin>?
 
-    /// A plugin's library in this process, of which nothing but its constructors has run.
+    /// A plugin's library in this process, of which only the constructors have run.
     package struct Mapped {
         package let path: String
         package let note: PluginNote
         package let entry: Entry
 
-        /// Calls the entry function and checks the table that it answers.
+        /// Calls the entry function and checks the table that it returns.
         ///
-        /// - Parameter host: lives as long as the process.
+        /// - Parameter host: must live as long as the process.
         package func descriptor(
             for host: UnsafePointer<bg_host>
         ) throws(PluginRefusal) -> PluginDescriptor {
@@ -42,11 +44,20 @@ package enum PluginLoader {
         }
     }
 
-    /// Maps a plugin's library, if its file is one that can be used.
+    /// Maps a plugin's library if the file is acceptable.
     ///
-    /// It stays mapped as long as the process lives: a library that holds Swift cannot be unloaded,
-    /// and a thread of it may outlive every close.
-    package static func map(path: String, held: Int32? = nil) throws(PluginRefusal) -> Mapped {
+    /// The library stays mapped as long as the process lives: a library with Swift code cannot be
+    /// unloaded, and one of its threads may outlive the plugin's close().
+    ///
+    /// - Parameters:
+    ///   - held: a descriptor of the library; `nil` to read the file at the path.
+    ///   - heldNeeds: descriptors of the libraries that it needs, each after those that it needs
+    ///     itself. The loader then uses them for the names in the plugin and searches for no file.
+    package static func map(
+        path: String,
+        held: Int32? = nil,
+        heldNeeds: [Int32] = []
+    ) throws(PluginRefusal) -> Mapped {
         let note: PluginNote
         do throws(ImageError) {
             let image =
@@ -58,6 +69,12 @@ package enum PluginLoader {
             note = try image.requireLoadable()
         } catch {
             throw PluginRefusal(code: error.code, message: error.description)
+        }
+        for library in heldNeeds {
+            guard dlopen("/proc/self/fd/\(library)", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nil
+            else {
+                throw PluginRefusal(code: "dlopen", message: loaderMessage("a library of \(path)"))
+            }
         }
         let place = held.map { "/proc/self/fd/\($0)" } ?? path
         guard let handle = dlopen(place, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets a number of log lines through in any one second and counts the rest.
+/// Limits the number of log lines per second, and counts the dropped ones.
 final class LogRate: Sendable {
     private struct State {
         var second: Int = 0
@@ -13,7 +13,7 @@ final class LogRate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether a line may pass now, and how many did not before it.
+    /// Whether a line may pass now, and how many were dropped before it.
     func admit() -> (passes: Bool, dropped: UInt32) {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
@@ -32,8 +32,8 @@ final class LogRate: Sendable {
         }
     }
 
-    /// The number of lines dropped and not yet told.
-    func takeDropped() -> UInt32 {
+    /// Returns and resets the number of dropped lines that have not been reported.
+    func resetDropped() -> UInt32 {
         state.withLock { state in
             defer { state.dropped = 0 }
             return state.dropped

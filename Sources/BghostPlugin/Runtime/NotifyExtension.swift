@@ -4,7 +4,7 @@ internal import BghostWire
 internal import CBghost
 internal import Synchronization
 
-/// The table, which is the same for every plugin and lives for ever.
+/// The extension's table, which is the same for every plugin and is never freed.
 private struct NotifierTable: @unchecked Sendable {
     // @unchecked: written once, before the first reader.
     let pointer: UnsafeMutablePointer<bg_notifier>
@@ -61,12 +61,12 @@ extension PluginRuntime {
         ]
         var copies: [String] = []
         for (text, most) in texts {
-            // size_t comes in as Int: SIZE_MAX is -1 here, and no text.
+            // size_t is imported as Int: SIZE_MAX is -1 here, and `string` then rejects it.
             guard text.len <= most else { return BG_E_LIMIT }
             guard let copy = text.string(max: most) else { return BG_E_ARG }
             copies.append(copy)
         }
-        // Not on the run's behalf: it may be over before the daemon reads this, which is no fault.
+        // Do not name the run: it may be over before the daemon reads this, which is not a fault.
         return ask(
             .post(
                 NotificationPost(

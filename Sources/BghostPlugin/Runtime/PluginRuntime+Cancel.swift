@@ -2,18 +2,19 @@
 
 internal import Synchronization
 
-/// Asking runs to stop.
+/// Cancellation of runs.
 extension PluginRuntime {
-    /// Asks a run to stop.
+    /// Cancels a run cooperatively.
     ///
-    /// Returns at once: the plugin hears of it on a thread of its own. Not to be called on the thread
-    /// that calls `start`. A run that is over is left alone; one that has not begun is remembered.
+    /// Returns at once: another thread calls the plugin. Do not call it on the thread that calls
+    /// `start`. A run that is over is ignored; for a run that has not started yet, the cancellation
+    /// is remembered.
     package func cancel(run: UInt64, why: UInt32) {
         cancel(run: run, why: why, isBeforeStart: false)
     }
 
-    /// The same, on the thread that is about to call start() if it has not yet: the plugin must hear of
-    /// a stop that came first before it begins.
+    /// Cancels a run; with `isBeforeStart`, on the thread that is about to call start(): the plugin
+    /// must be told of an earlier cancellation before the run starts.
     func cancel(run: UInt64, why: UInt32, isBeforeStart: Bool) {
         let lane = LaneNumber.of(run)
         guard lane < slots.count else { return }
@@ -42,7 +43,7 @@ extension PluginRuntime {
         }
     }
 
-    /// Does something once the callbacks that a run's lane is to have by now have returned, on a thread
+    /// Runs `body` once the callbacks queued so far for a run's lane have returned, on a thread
     /// that may run plugin code.
     package func afterCallbacks(of run: UInt64, _ body: @escaping @Sendable () -> Void) {
         slots[LaneNumber.of(run)].callbacks.add(on: callers, body)
@@ -50,14 +51,15 @@ extension PluginRuntime {
 
     private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
         let isNoted = early.withLock { early in
-            // Numbers of a lane grow, so one that is not above the last has begun.
+            // The numbers of a lane's runs increase, so a number that is not above the last one has
+            // started.
             guard run > slot.begun.load(ordering: .acquiring), early.count < slots.count * 2 else {
                 return false
             }
             early[run] = why
             return true
         }
-        // It began between the look and this; if not, it is over.
+        // The run started between the check and this; otherwise it is over.
         if !isNoted, slot.current.belongs(to: run) { cancel(run: run, why: why) }
     }
 

@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// The end of the plugin.
+/// The end of a plugin.
 extension PluginRuntime {
-    /// Tells the plugin to begin nothing new.
+    /// Tells the plugin to start nothing new.
     ///
     /// The caller has cancelled its runs.
     package func drain() {
@@ -12,9 +12,9 @@ extension PluginRuntime {
         plugin.drain?(instance)
     }
 
-    /// Closes the plugin, which must have no run.
+    /// Closes the plugin, which must have no runs.
     ///
-    /// What it still calls is answered `BG_E_CLOSED`.
+    /// Its later calls return `BG_E_CLOSED`.
     package func close() {
         if case .plugin(let plugin, let instance) = program { plugin.close?(instance) }
         isClosed.store(true, ordering: .sequentiallyConsistent)

@@ -6,32 +6,35 @@ package import CBghost
 internal import Glibc
 internal import Synchronization
 
-/// The host's side of the ABI for one plugin: it begins, cancels and completes runs, and answers
-/// what the plugin calls.
+/// The host's side of the ABI for one plugin: it starts, cancels and completes runs, and handles
+/// the plugin's calls.
 ///
-/// Worker and daemon use the same one.
+/// Worker and daemon use the same class.
 ///
-/// A runtime lives as long as its process: the plugin may call into its tables at any time from
-/// threads that nobody knows of, so the tables and what they point to are never freed.
+/// A runtime lives as long as its process: the plugin may use its tables at any time from threads
+/// that the host does not know, so the tables and the memory they point to are never freed.
 package final class PluginRuntime: @unchecked Sendable {
-    // @unchecked: `handlers`, `slots`, `table` and `instance` are set before the first run begins and
-    // not changed then; the rest is atomic or behind a mutex.
+    // @unchecked: `handlers`, `slots`, `table` and `instance` are set before the first run starts
+    // and do not change afterwards; the rest is atomic or protected by a mutex.
 
-    /// How runs are given threads.
+    /// How runs get threads.
     package struct Options: Sendable {
-        /// How many runs there may be at once.
+        /// The most concurrent runs.
         package var lanes: Int
-        /// Whether handlers that may block get threads of their own.
+        /// Whether handlers that may block run on threads of their own.
         ///
-        /// If not, they have the thread that calls `start`.
+        /// Otherwise they run on the thread that calls `start`.
         package var threadsForBlocking: Bool
         package var isWorker: Bool
-        /// Absolute.
+        /// Absolute path.
         package var dataDirectory: String
         /// A JSON object.
         package var config: String
         package var hostVersion: String
-        /// Who is kept from what runs are told: for `plugin check`.
+        /// Whether the thread that loads the plugin is the process's main thread and later calls
+        /// `serveMain`.
+        package var servesMain = false
+        /// Which accesses to a run's data fault; used by `plugin check`.
         package var runGuard = RunGuard.none
 
         package init(
@@ -51,23 +54,25 @@ package final class PluginRuntime: @unchecked Sendable {
         }
     }
 
-    let voice: any RuntimeVoice
+    let events: any RuntimeEventSink
     let options: Options
     let slots: [RunSlot]
-    /// What the plugin calls.
+    /// The host table that the plugin calls.
     package let table: UnsafeMutablePointer<bg_host>
     let calls = CallTable()
     let logRate = LogRate()
     let isClosed = Atomic<Bool>(false)
     private let dataDirectory: bg_str
     private let threads = ThreadPool()
-    /// For `RunSlot.callbacks`.
+    /// The threads for `RunSlot.callbacks`.
     let callers = ThreadPool()
-    /// Calls back into the plugin what must not run on the stack that caused it.
+    /// Calls plugin functions that must not run on the stack that caused them.
     let settler = ThreadPool(threadsMax: 1)
-    /// Runs that were cancelled before they began: the two sockets are not ordered between them.
+    /// Runs that were cancelled before they started: the order between the two sockets is
+    /// undefined.
     let early = Mutex<[UInt64: UInt32]>([:])
     private(set) var program: Program = .none
+    let mainServices = Mutex(MainServices())
 
     enum Program {
         case none
@@ -75,19 +80,19 @@ package final class PluginRuntime: @unchecked Sendable {
         case function(ForeignFunction)
     }
 
-    /// Makes a runtime with nothing loaded.
+    /// Creates a runtime with no plugin.
     ///
-    /// Its memory is never given back.
+    /// Its memory is never freed.
     ///
-    /// - Parameter table: where the plugin's table is to lie, for whoever watches over it; filled here,
-    ///   and never written again.
+    /// - Parameter table: memory for the host table, for a caller that guards it; filled here and
+    ///   never written again.
     package init(
         options: Options,
-        voice: any RuntimeVoice,
+        events: any RuntimeEventSink,
         table: UnsafeMutablePointer<bg_host>? = nil
     ) {
         self.options = options
-        self.voice = voice
+        self.events = events
         slots = (0..<options.lanes).map { _ in RunSlot(options.runGuard) }
         dataDirectory = Self.immortal(options.dataDirectory)
         self.table = table ?? .allocate(capacity: 1)
@@ -102,19 +107,32 @@ package final class PluginRuntime: @unchecked Sendable {
 
     // MARK: Loading
 
-    /// Loads a plugin after reading its note, checks its descriptor, and opens it.
+    /// Loads a plugin after reading its note, checks its table, and opens it.
     ///
-    /// - Parameter held: the library itself, where somebody holds it; the path is for messages then.
-    package func load(path: String, held: Int32? = nil) throws(PluginRefusal) {
-        try load(PluginLoader.map(path: path, held: held))
+    /// - Parameters:
+    ///   - held: a descriptor of the library, where the host holds it; the path is then for
+    ///     messages only.
+    ///   - heldNeeds: descriptors of the libraries that it needs.
+    ///   - mapped: called with the address of the entry function before that is called.
+    package func load(
+        path: String,
+        held: Int32? = nil,
+        heldNeeds: [Int32] = [],
+        mapped note: (UnsafeRawPointer) -> Void = { _ in }
+    ) throws(PluginRefusal) {
+        let mapped = try PluginLoader.map(path: path, held: held, heldNeeds: heldNeeds)
+        note(unsafeBitCast(mapped.entry, to: UnsafeRawPointer.self))
+        try load(mapped)
     }
 
-    /// Checks the descriptor of a plugin that is mapped, and opens it.
+    /// Checks the table of a mapped plugin, and opens it.
     package func load(_ mapped: PluginLoader.Mapped) throws(PluginRefusal) {
         let plugin = try mapped.descriptor(for: table)
         var instance: UnsafeMutableRawPointer?
         if let open = plugin.open {
+            mainServices.withLock { $0.isOpen = options.servesMain }
             let status = open(table, Self.immortal(options.config), &instance)
+            mainServices.withLock { $0.isOpen = false }
             guard status == BG_OK else {
                 throw PluginRefusal(
                     code: "open-failed",
@@ -126,7 +144,7 @@ package final class PluginRuntime: @unchecked Sendable {
         program = .plugin(plugin, instance: instance)
     }
 
-    /// Binds a C function instead of a plugin.
+    /// Uses a C function instead of a plugin.
     package func load(function: ForeignFunction) {
         program = .function(function)
     }
@@ -137,21 +155,22 @@ package final class PluginRuntime: @unchecked Sendable {
         return plugin
     }
 
-    /// The beginning of a run's message if its start() answered something above 0 that means nothing.
+    /// The start of the message of a run whose start() returned an undefined positive status.
     package static let unknownStatus = "start() answered "
 
-    /// What the latest run of a lane was told.
+    /// The data that the latest run of a lane got.
     package func runInfo(lane: Int) -> UnsafePointer<bg_run_info> {
         UnsafePointer(slots[lane].info)
     }
 
     // MARK: Runs
 
-    /// Begins a run on the calling thread, or on one of its own if its handler may block.
+    /// Starts a run on the calling thread, or on its own thread if its handler may block.
     ///
-    /// One thread calls this, and it must not be one of a pool that others wait for.
+    /// Only one thread may call this, and not a thread of a pool that other code waits for.
     ///
-    /// - Returns: `false` if the lane is taken or the handler does not exist; nothing happened then.
+    /// - Returns: `false` if the lane is in use or the handler does not exist; then nothing was
+    ///   done.
     package func start(_ start: Start) -> Bool {
         let lane = LaneNumber.of(start.run)
         guard lane < slots.count, slots[lane].word.load(ordering: .acquiring) == 0 else {
@@ -163,7 +182,8 @@ package final class PluginRuntime: @unchecked Sendable {
             RunWord(run: start.run, flags: RunWord.isInStart).raw,
             ordering: .releasing
         )
-        // Before the look below: a cancel that comes later finds the run begun.
+        // Store this before the check below: a later cancellation then finds that the run has
+        // started.
         slot.begun.store(start.run, ordering: .releasing)
         let why = early.withLock { early -> UInt32? in
             early.isEmpty ? nil : early.removeValue(forKey: start.run)
@@ -206,6 +226,7 @@ package final class PluginRuntime: @unchecked Sendable {
         slot.resultBytesMax = start.resultBytesMax
         let placed = slot.text.withLock { text in
             slot.open()
+            text.names = start.names
             return text.set(task: start.task, parameters: start.parameters)
         }
         info.pointee.task_id = placed.task
@@ -229,7 +250,7 @@ package final class PluginRuntime: @unchecked Sendable {
         return true
     }
 
-    /// Calls start() and sees to what its return means.
+    /// Calls start() and handles its return value.
     private func enter(
         _ slot: RunSlot,
         _ run: UInt64,
@@ -255,8 +276,8 @@ package final class PluginRuntime: @unchecked Sendable {
         trySettle(slot, run)
     }
 
-    /// The short way for a run that ends by start()'s return and has nothing to clean up: one frame
-    /// says that it is complete and that its lane is free.
+    /// The fast path for a run that ends when start() returns and needs no cleanup: one frame
+    /// reports both the completion and the free lane.
     private func endAtOnce(_ slot: RunSlot, _ run: UInt64, _ status: Int32) -> Bool {
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
@@ -268,7 +289,7 @@ package final class PluginRuntime: @unchecked Sendable {
         else { return false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         clear(slot)
-        voice.completed(
+        events.completed(
             RunCompletion(
                 run: run,
                 status: status,
@@ -282,7 +303,7 @@ package final class PluginRuntime: @unchecked Sendable {
         return true
     }
 
-    /// Completes a run on the host's own stack, unless that has been done.
+    /// Completes a run on the host's own stack, unless it is already complete.
     func finish(
         _ slot: RunSlot,
         _ run: UInt64,
@@ -302,7 +323,7 @@ package final class PluginRuntime: @unchecked Sendable {
         var payload = payload
         message.withUTF8 { message in
             payload.withUTF8 { payload in
-                voice.completed(
+                events.completed(
                     RunCompletion(
                         run: run,
                         status: status,
@@ -314,7 +335,7 @@ package final class PluginRuntime: @unchecked Sendable {
                         payload: UnsafeRawBufferPointer(payload),
                         isReleased: false
                     ),
-                    // A crash in release() must not take the outcome with it.
+                    // Do not wait if there is a release(): a crash in it must not lose the outcome.
                     mayWait: !hasRelease(slot) && sendsLater(slot)
                 )
             }
@@ -323,9 +344,9 @@ package final class PluginRuntime: @unchecked Sendable {
 
     // MARK: The end of a run
 
-    /// Cleans up after a run that is complete and in which the plugin is not active any more.
+    /// Cleans up after a run that is complete and in which no plugin code is active.
     ///
-    /// Must be called on a stack of the host's own, because it may call release().
+    /// Call it on a stack of the host, because it may call release().
     func trySettle(_ slot: RunSlot, _ run: UInt64) {
         guard slot.current.has(RunWord.isDone) else { return }
         endFetches(of: run, in: slot)
@@ -347,13 +368,13 @@ package final class PluginRuntime: @unchecked Sendable {
             )
         }
         clear(slot)
-        voice.released(run)
+        events.released(run)
     }
 
-    /// Makes a settled slot ready for the next run.
+    /// Prepares a settled slot for the next run.
     func clear(_ slot: RunSlot) {
         if slot.current.has(RunWord.isCancelled) { slot.renewCancelDescriptor() }
-        // Waits for a reader of the texts that began before the run was complete.
+        // The lock waits for a reader of the texts that started before the run was complete.
         slot.text.withLock {
             $0.parsed = nil
             slot.close()

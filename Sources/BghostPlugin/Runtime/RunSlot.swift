@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostWire
 internal import CBghost
 internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// What is known of a run at one moment, in one word, so that every decision about it is a single
-/// compare-and-set: who completes it, who cancels it, who cleans up.
+/// The state of a run in one word, so that every decision about it is a single compare-and-swap:
+/// which thread completes it, cancels it, cleans it up.
 ///
-/// The upper bits are the run's number without its lane. A call that names another run, an older one
-/// of the same lane or an invented one, does not match and is answered `BG_E_STALE`.
+/// The upper bits are the run's number without its lane. A call that names another run, whether an
+/// older one of the same lane or an invented one, does not match and returns `BG_E_STALE`.
 struct RunWord: Equatable {
     var raw: UInt64
 
@@ -20,16 +21,16 @@ struct RunWord: Equatable {
     static let isInStart: UInt64 = 2
     /// cancel() has not returned.
     static let isInCancel: UInt64 = 4
-    /// A stop was asked for; the slot's `why` says which.
+    /// The run was cancelled; the slot's `why` has the reason.
     static let isCancelled: UInt64 = 8
-    /// cancel() was called, or will not be.
+    /// cancel() was called, or will not be called.
     static let isCancelSettled: UInt64 = 16
-    /// Somebody cleans up.
+    /// A thread is cleaning up.
     static let isSettling: UInt64 = 32
-    /// The completion is on its way to the voice.
+    /// The completion is being reported.
     ///
-    /// Nobody may clean up before it is said, or the run would be told to be released before it is
-    /// told to be complete.
+    /// No thread may clean up before that is done; otherwise the run would be reported as released
+    /// before it is reported as complete.
     static let isReporting: UInt64 = 64
 
     init(raw: UInt64) { self.raw = raw }
@@ -45,41 +46,42 @@ struct RunWord: Equatable {
     func has(_ flag: UInt64) -> Bool { raw & flag != 0 }
 }
 
-/// The lane of a run is in the lowest bits of its number.
+/// The lowest bits of a run's number are its lane.
 package enum LaneNumber {
     package static let bits: UInt64 = 10
     package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
-/// One lane's place for a run.
+/// The slot of one lane.
 ///
-/// It is made once and serves one run after the other.
+/// It serves one run after the other.
 final class RunSlot: @unchecked Sendable {
-    // @unchecked: `word` decides who may touch the rest. The plain fields are written before the word
-    // names the run, and only read until the one thread that sets `isSettling` clears them, under
-    // `text`'s lock, which every reader of them on a foreign thread holds.
+    // @unchecked: `word` determines which thread may use the other fields. The plain fields are
+    // written before the word names the run. Afterwards they are only read, until the one thread
+    // that sets `isSettling` clears them under the lock of `text`, which every reader on another
+    // thread holds.
 
     let word = Atomic<UInt64>(0)
     let why = Atomic<UInt32>(0)
     /// The plugin's own pointer.
     let state = Atomic<UInt>(0)
     let lastProgress = Atomic<UInt64>(0)
-    /// The thread that is in start() and sends, after its return, what waits to be sent; 0 if start()
-    /// runs on another one.
+    /// The thread that is in start() and sends the queued frames after its return; 0 if start()
+    /// runs on another thread.
     let sendingThread = Atomic<UInt>(0)
     let openFetches = Atomic<Int>(0)
     let callbacks = CallbackQueue()
     let text = Mutex<RunText>(RunText())
     let info: UnsafeMutablePointer<bg_run_info>
-    /// The pages on which `info` and the texts lie, where they are guarded.
+    /// The pages that contain `info` and the texts, if they are guarded.
     private let pages: GuardedPages?
     var resultBytesMax: UInt32 = 0
-    /// The run that began last.
+    /// The last run that started.
     let begun = Atomic<UInt64>(0)
     var handler = 0
-    /// Readable once the run is cancelled.
+    /// A descriptor that is readable once the run is cancelled.
     ///
-    /// Kept from run to run as long as it was not.
+    /// The next run reuses it unless the run was cancelled.
     private(set) var cancelDescriptor: Int32 = -1
 
     init(_ runGuard: RunGuard) {
@@ -89,18 +91,19 @@ final class RunSlot: @unchecked Sendable {
         if let pages { text.withLock { $0.place(in: pages.texts) } }
     }
 
-    /// Before a run: what it is told can be written.
+    /// Makes the pages writable before a run.
     func open() { pages?.open() }
-    /// The run can read it.
+    /// Makes the pages readable for the run.
     func show() { pages?.show() }
-    /// The run is over.
+    /// Closes the pages after the run.
     func close() { pages?.close() }
 
     var current: RunWord { RunWord(raw: word.load(ordering: .acquiring)) }
 
-    /// Sets and clears flags as long as the word still belongs to the run.
+    /// Sets and clears flags if the word still belongs to the run.
     ///
-    /// - Returns: the word before, or `nil` if it belongs to another run or `unless` was set.
+    /// - Returns: the previous word, or `nil` if it belongs to another run or has a flag of
+    ///   `unless`.
     @inline(__always)
     func change(
         _ run: UInt64,
@@ -132,25 +135,26 @@ final class RunSlot: @unchecked Sendable {
         _ = bgs_eventfd_signal(cancelDescriptor)
     }
 
-    /// After a cancelled run: the next one gets a descriptor of its own, because the plugin may have
-    /// kept a copy of this one.
+    /// Closes the descriptor after a cancelled run: the next run gets another one, because the
+    /// plugin may have kept a copy.
     func renewCancelDescriptor() {
         Glibc.close(cancelDescriptor)
         cancelDescriptor = -1
     }
 }
 
-/// The texts of a run, which stay where they are until it is released.
+/// The texts of a run, which stay in place until it is released.
 struct RunText: ~Copyable {
     private var buffer: UnsafeMutableRawBufferPointer = .init(start: nil, count: 0)
     private var isPlaced = false
     private(set) var parameters = bg_str()
-    /// The parameters as a tree, made when the plugin first looks one up.
+    /// The parsed parameters, created when the plugin first looks up a value.
     var parsed: JSONNode?
+    var names = RunNames()
 
-    /// Where the texts are now.
+    /// The locations of the texts.
     struct Placed: @unchecked Sendable {
-        // @unchecked: they point to bytes that nobody writes until the run is released.
+        // @unchecked: they point to bytes that no thread writes until the run is released.
         let task: bg_str
         let parameters: bg_str
     }
@@ -158,7 +162,7 @@ struct RunText: ~Copyable {
     mutating func set(task: String, parameters: String) -> Placed {
         let count = task.utf8.count + parameters.utf8.count
         if buffer.count < count {
-            // What was placed is too small for this one, which is then not guarded.
+            // The guarded memory is too small for this run, which therefore is not guarded.
             if !isPlaced { buffer.deallocate() }
             isPlaced = false
             buffer = .allocate(byteCount: max(256, count), alignment: 1)
@@ -170,7 +174,7 @@ struct RunText: ~Copyable {
         return Placed(task: task, parameters: self.parameters)
     }
 
-    /// Has the texts lie there, as far as they fit.
+    /// Sets the memory for the texts, as far as they fit.
     mutating func place(in memory: UnsafeMutableRawBufferPointer) {
         (buffer, isPlaced) = (memory, true)
     }

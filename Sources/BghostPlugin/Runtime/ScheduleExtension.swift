@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import BghostWire
 internal import CBghost
 internal import Synchronization
 internal import Glibc
 
-/// Tables that are the same for every plugin and live for ever.
+/// Tables that are the same for every plugin and are never freed.
 private struct ExtensionTables: @unchecked Sendable {
     // @unchecked: written once, before the first reader.
     let schedule: UnsafeMutablePointer<bg_schedule>
     let fetches: UnsafeMutablePointer<bg_fetches>
     let statuses: UnsafeMutablePointer<bg_statuses>
     let transfers: UnsafeMutablePointer<bg_transfers>
+    let runs: UnsafeMutablePointer<bg_runs>
+    let main: UnsafeMutablePointer<bg_main>
+    let wakes: UnsafeMutablePointer<bg_wakes>
 
     static let shared = ExtensionTables()
 
@@ -24,6 +28,15 @@ private struct ExtensionTables: @unchecked Sendable {
         statuses.initialize(to: bg_statuses())
         transfers = .allocate(capacity: 1)
         transfers.initialize(to: bg_transfers())
+        runs = .allocate(capacity: 1)
+        runs.initialize(to: bg_runs())
+        main = .allocate(capacity: 1)
+        main.initialize(to: bg_main())
+        wakes = .allocate(capacity: 1)
+        wakes.initialize(to: bg_wakes())
+        PluginRuntime.fill(wakes)
+        PluginRuntime.fill(runs)
+        PluginRuntime.fill(main)
         PluginRuntime.fill(transfers)
         PluginRuntime.fill(schedule)
         PluginRuntime.fill(fetches)
@@ -32,7 +45,7 @@ private struct ExtensionTables: @unchecked Sendable {
 }
 
 extension PluginRuntime {
-    static func extensionTable(named name: UnsafePointer<CChar>) -> UnsafeRawPointer? {
+    func extensionTable(named name: UnsafePointer<CChar>) -> UnsafeRawPointer? {
         if strcmp(name, BG_EXT_SCHEDULE) == 0 {
             return UnsafeRawPointer(ExtensionTables.shared.schedule)
         }
@@ -42,10 +55,15 @@ extension PluginRuntime {
         if strcmp(name, BG_EXT_STATUS) == 0 {
             return UnsafeRawPointer(ExtensionTables.shared.statuses)
         }
-        if strcmp(name, BG_EXT_NOTIFY) == 0 { return notifierTable }
+        if strcmp(name, BG_EXT_NOTIFY) == 0 { return Self.notifierTable }
+        if strcmp(name, BG_EXT_RUN) == 0 { return UnsafeRawPointer(ExtensionTables.shared.runs) }
+        if strcmp(name, BG_EXT_MAIN) == 0, options.servesMain {
+            return UnsafeRawPointer(ExtensionTables.shared.main)
+        }
         if strcmp(name, BG_EXT_TRANSFER) == 0 {
             return UnsafeRawPointer(ExtensionTables.shared.transfers)
         }
+        if strcmp(name, BG_EXT_WAKE) == 0 { return UnsafeRawPointer(ExtensionTables.shared.wakes) }
         return nil
     }
 
@@ -71,25 +89,29 @@ extension PluginRuntime {
         }
     }
 
-    /// Asks the daemon something and waits for the answer.
+    /// Sends a request to the daemon and waits for the answer.
     ///
-    /// - Parameter run: on whose behalf; 0 for the plugin as a whole.
+    /// - Parameter run: the run that asks; 0 for the plugin as a whole.
     func ask(_ request: Call.Operation, run: UInt64 = 0) -> HostAnswer {
         guard !isClosed.load(ordering: .relaxed) else { return HostAnswer(status: BG_E_CLOSED) }
         let wait = CallWait()
         guard let number = calls.add(.thread(wait)) else { return HostAnswer(status: BG_E_LIMIT) }
-        guard voice.call(number, run: run, request) else {
+        guard events.call(number, run: run, request) else {
             _ = calls.take(number)
             return HostAnswer(status: BG_E_LIMIT)
         }
         if let answer = wait.wait(seconds: RuntimeLimits.callTimeoutSeconds) { return answer }
-        // The daemon is stuck, or an answer comes this moment and finds nobody: either way the plugin
-        // learns that it cannot count on the request.
+        // The daemon is stuck, or the answer arrives just now, too late. In both cases the plugin
+        // learns that it cannot rely on the request.
         _ = calls.take(number)
         return HostAnswer(status: BG_E_FAILED)
     }
 
-    private func submit(_ request: UnsafePointer<bg_request>?) -> bg_status {
+    /// Submits a request for a task.
+    ///
+    /// - Parameter run: the run that submits it; 0 stands for the only run in progress, if there is
+    ///   exactly one.
+    func submit(_ request: UnsafePointer<bg_request>?, by run: UInt64 = 0) -> bg_status {
         guard let request = request?.pointee, request.size >= MemoryLayout<bg_request>.size else {
             return BG_E_ARG
         }
@@ -104,8 +126,21 @@ extension PluginRuntime {
                 kind: request.kind,
                 earliestUnixMilliseconds: request.earliest_unix_ms,
                 needs: request.needs
-            )
+            ),
+            run: run == 0 ? onlyRun : run
         ).status
+    }
+
+    /// The run in progress if there is exactly one; otherwise 0.
+    private var onlyRun: UInt64 {
+        var only: UInt64 = 0
+        for (lane, slot) in slots.enumerated() {
+            let word = slot.current
+            guard word.raw != 0, !word.has(RunWord.isDone) else { continue }
+            guard only == 0 else { return 0 }
+            only = (word.raw >> 8) << LaneNumber.bits | UInt64(lane)
+        }
+        return only
     }
 
     private func pending(
@@ -115,26 +150,48 @@ extension PluginRuntime {
     ) -> bg_status {
         guard let total, capacity >= 0, capacity == 0 || out != nil else { return BG_E_ARG }
         let stride = capacity > 0 ? Int(out?.pointee.size ?? 0) : MemoryLayout<bg_pending>.size
-        guard stride >= MemoryLayout<bg_pending>.size, stride <= 4096 else { return BG_E_ARG }
-        let answer = ask(.pending)
-        guard answer.status == BG_OK, case .pending(let entries) = answer.body else {
-            return answer.status == BG_OK ? BG_E_FAILED : answer.status
-        }
+        guard stride >= Self.pendingSizeMin, stride <= 4096 else { return BG_E_ARG }
+        let (status, entries) = allPending()
+        guard status == BG_OK || status == BG_E_LIMIT else { return status }
         total.pointee = entries.count
-        guard capacity > 0, let out else { return BG_OK }
+        guard capacity > 0, let out else { return status }
         for (index, entry) in entries.prefix(capacity).enumerated() {
             let place = UnsafeMutableRawPointer(out).advanced(by: index * stride)
-                .assumingMemoryBound(to: bg_pending.self)
-            place.pointee.size = UInt32(stride)
-            place.pointee.kind = entry.kind
-            place.pointee.earliest_unix_ms = entry.earliestUnixMilliseconds
-            withUnsafeMutableBytes(of: &place.pointee.task_id) { name in
-                name.initializeMemory(as: UInt8.self, repeating: 0)
-                for (offset, byte) in entry.task.utf8.prefix(name.count - 1).enumerated() {
-                    name[offset] = byte
-                }
-            }
+            write(entry, to: place, size: min(stride, MemoryLayout<bg_pending>.size))
         }
-        return BG_OK
+        return status
+    }
+
+    /// The size of `bg_pending` in ABI 1.0: all fields up to `needs`.
+    private static let pendingSizeMin = 152
+
+    /// Requests all pages; `BG_E_LIMIT` if there are more requests than a plugin can list.
+    private func allPending() -> (status: bg_status, entries: [PendingEntry]) {
+        var entries: [PendingEntry] = []
+        var from: UInt64 = 0
+        repeat {
+            let answer = ask(.pending(from: from))
+            guard answer.status == BG_OK else { return (answer.status, []) }
+            guard case .pending(let page, let next) = answer.body else { return (BG_E_FAILED, []) }
+            entries += page
+            // Without this check, a host that returns decreasing positions would be asked for ever.
+            guard next == 0 || next > from else { return (BG_E_FAILED, []) }
+            from = next
+        } while from != 0 && entries.count < RuntimeLimits.pendingMax
+        return (from == 0 ? BG_OK : BG_E_LIMIT, entries)
+    }
+
+    /// Writes as many fields of an entry as the plugin's own struct has.
+    private func write(_ entry: PendingEntry, to place: UnsafeMutableRawPointer, size: Int) {
+        var pending = bg_pending()
+        pending.size = UInt32(size)
+        pending.kind = entry.kind
+        pending.earliest_unix_ms = entry.earliestUnixMilliseconds
+        pending.needs = entry.needs
+        CText.copy(entry.task, to: &pending.task_id)
+        withUnsafeBytes(of: &pending) { bytes in
+            UnsafeMutableRawBufferPointer(start: place, count: size)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(size)))
+        }
     }
 }

@@ -4,9 +4,10 @@ internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
-/// Threads for plugin code that may block, made as they are needed and kept for the next time.
+/// Threads for plugin code that may block, created on demand and then kept.
 ///
-/// Not the cooperative pool: a handler that blocks would take a thread from every Task of the process.
+/// The cooperative pool is unsuitable: a blocking handler would take a thread from every Task of
+/// the process.
 package final class ThreadPool: @unchecked Sendable {
     // @unchecked: guarded by `lock`.
     typealias Work = () -> Void
@@ -33,7 +34,7 @@ package final class ThreadPool: @unchecked Sendable {
         wanted.deallocate()
     }
 
-    /// Does the work on a thread that waits for some, or on a new one.
+    /// Runs the work on an idle thread, or on a new one.
     func run(_ work: sending @escaping Work) {
         pthread_mutex_lock(lock)
         queue.append(work)
@@ -60,7 +61,8 @@ package final class ThreadPool: @unchecked Sendable {
             box.toOpaque()
         )
         guard error != 0 else { return }
-        // No more threads are to be had: an existing one takes it, or the run waits for its limit.
+        // No more threads can be created: an existing one takes the work, or the run waits until
+        // its time limit.
         box.release()
         pthread_mutex_lock(lock)
         count -= 1
@@ -68,12 +70,13 @@ package final class ThreadPool: @unchecked Sendable {
         pthread_mutex_unlock(lock)
     }
 
-    /// The threads of all pools of this process, by their numbers: a plugin's own are all others.
+    /// The kernel's ids of the threads of all pools; all other threads belong to the plugin.
     package static var threads: Set<Int32> { numbers.withLock { $0 } }
 
     private static let numbers = Mutex<Set<Int32>>([])
 
     private func work() -> Never {
+        bgs_use_signal_stack()
         let number = bgs_thread_id()
         Self.numbers.withLock { _ = $0.insert(number) }
         pthread_mutex_lock(lock)

@@ -48,12 +48,7 @@ extension PluginRuntime {
         else { return BG_E_ARG }
         guard request.fits else { return BG_E_LIMIT }
         guard let transfer = TransferBegin(request) else { return BG_E_ARG }
-        // Counted before the run is looked at again: until it has its answer, the run keeps its lane,
-        // in whose name it asks.
-        slot.openFetches.add(1, ordering: .acquiringAndReleasing)
-        guard liveSlot(run) === slot else { return giveUp(slot, run, BG_E_STALE) }
-        let answer = ask(.transfer(.begin(transfer)), run: run)
-        _ = giveUp(slot, run, answer.status)
+        let answer = ask(.transfer(.begin(transfer)), of: run, in: slot)
         guard answer.status == BG_OK else { return answer.status }
         guard case .transfer(let id) = answer.body else { return BG_E_FAILED }
         withUnsafeMutableBytes(of: &out.pointee.id) { bytes in
@@ -63,6 +58,19 @@ extension PluginRuntime {
             }
         }
         return BG_OK
+    }
+
+    /// Asks the daemon something in the name of a run that may end meanwhile.
+    func ask(_ operation: Call.Operation, of run: bg_run, in slot: RunSlot) -> HostAnswer {
+        // Counted before the run is looked at again: until it has its answer, the run keeps its lane,
+        // in whose name it asks.
+        slot.openFetches.add(1, ordering: .acquiringAndReleasing)
+        guard liveSlot(run) === slot else {
+            return HostAnswer(status: giveUp(slot, run, BG_E_STALE))
+        }
+        let answer = ask(operation, run: run)
+        _ = giveUp(slot, run, answer.status)
+        return answer
     }
 
     private func waitForTransfer(
@@ -76,26 +84,26 @@ extension PluginRuntime {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard let slot = liveSlot(run) else { return BG_E_STALE }
         guard let id = Self.name(of: transfer), let done else { return BG_E_ARG }
-        // Counted before the run is looked at again, as a fetch is: the run is not released before
-        // `done` has been called.
+        // Increment the count before checking the run again, as for a fetch: the run is not
+        // released before `done` has been called.
         slot.openFetches.add(1, ordering: .acquiringAndReleasing)
         let wait = CallTable.TransferWait(run: run, done: done, context: context)
         guard liveSlot(run) === slot, let number = calls.add(.transfer(wait)) else {
             return giveUp(slot, run, liveSlot(run) == nil ? BG_E_STALE : BG_E_LIMIT)
         }
-        guard voice.call(number, run: run, .transfer(.wait(id: id))) else {
+        guard events.call(number, run: run, .transfer(.wait(id: id))) else {
             guard calls.take(number) != nil else { return BG_OK }
             return giveUp(slot, run, BG_E_LIMIT)
         }
         return BG_OK
     }
 
-    /// Brings the end of a transfer to whoever waits for it.
+    /// Delivers the end of a transfer to its receiver.
     ///
-    /// The daemon is told first: from here on nobody else will be.
+    /// The daemon is told first, so that it does not report the end elsewhere.
     func take(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
         if case .transfers = answer.body, answer.status == BG_OK {
-            _ = voice.call(number, run: 0, .transfer(.took(call: number)))
+            _ = events.call(number, run: 0, .transfer(.took(call: number)))
         }
         tell(wait, answer)
     }
@@ -132,6 +140,16 @@ extension PluginRuntime {
                 .list(session: session, after: last, bytesMax: UInt32(clamping: capacity))
             )
         )
+        return Self.hand(answer, buffer, capacity, need)
+    }
+
+    /// Gives a list of transfers into a buffer of the plugin's.
+    static func hand(
+        _ answer: HostAnswer,
+        _ buffer: UnsafeMutablePointer<CChar>?,
+        _ capacity: Int,
+        _ need: UnsafeMutablePointer<Int>?
+    ) -> bg_status {
         switch answer.body {
         case .needs(let count):
             need?.pointee = Int(clamping: count)
@@ -148,7 +166,7 @@ extension PluginRuntime {
     }
 
     /// The text of an id that a plugin hands back; `nil` if it is none.
-    private static func name(of transfer: UnsafePointer<bg_transfer>?) -> String? {
+    static func name(of transfer: UnsafePointer<bg_transfer>?) -> String? {
         guard let transfer else { return nil }
         return withUnsafeBytes(of: transfer.pointee.id) { bytes in
             let text = bytes.prefix { $0 != 0 }
@@ -162,7 +180,7 @@ extension PluginRuntime {
 }
 
 extension bg_transfer_request {
-    /// Whether no text of it is longer than it may be.
+    /// Whether every text is within its limit.
     fileprivate var fits: Bool {
         let limits: [(bg_str, Int)] = [
             (url, Call.urlBytesMax), (headers, Call.headerBytesMax), (body, Call.bodyBytesMax),
@@ -194,7 +212,7 @@ extension TransferBegin {
             let digest = request.digest.string(max: 64),
             let continuation = request.continuation.string(max: TransferCall.continuationBytesMax),
             let label = request.label.string(max: TransferCall.labelBytesMax),
-            // R8: bits 0 to 15 that this host does not know.
+            // Rule R8 of the ABI: refuse bits 0 to 15 that this host does not know.
             request.flags & 0xFFFF & ~Self.knownFlags == 0,
             min(
                 request.earliest_unix_ms,

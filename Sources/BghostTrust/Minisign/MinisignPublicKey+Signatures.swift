@@ -13,9 +13,9 @@ extension MinisignPublicKey {
 }
 
 extension MinisignSignature {
-    /// Says whether somebody signed this.
+    /// Throws unless the owner of the key signed this message.
     ///
-    /// - Parameter signer: what the key is called, for messages.
+    /// - Parameter signer: the name of the key, for messages.
     package func check(
         _ message: [UInt8],
         by key: MinisignPublicKey,

@@ -3,15 +3,16 @@
 package import BghostCore
 internal import Crypto
 
-/// What signs: a secret key as `minisign -G -W` writes it, without a password.
+/// A secret key as `minisign -G -W` writes it, without a password.
 package struct MinisignSecretKey: Sendable {
     package let publicKey: MinisignPublicKey
     private let key: Curve25519.Signing.PrivateKey
 
-    /// Reads the file's text.
+    /// Parses the text of the file.
     package init(_ text: String) throws(TrustError) {
         let file = try MinisignSecretFile(text)
-        // The file's own sum is BLAKE2b; that seed and public key belong together says as much.
+        // The file's own checksum is BLAKE2b; comparing the public key with the one of the seed
+        // detects damage equally well.
         guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: file.seed),
             Array(key.publicKey.rawRepresentation) == file.publicKey.key
         else {
@@ -21,7 +22,7 @@ package struct MinisignSecretKey: Sendable {
         publicKey = file.publicKey
     }
 
-    /// Signs a message, and a comment with it.
+    /// Signs a message and a comment.
     package func sign(
         _ message: [UInt8],
         comment: String

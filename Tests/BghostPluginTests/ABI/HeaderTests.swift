@@ -6,8 +6,8 @@ import CBghost
 import Testing
 
 /// The header as its users compile it: strictly, in C and in C++, with every compiler at hand.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct HeaderTests {
-    static let include = PackageRoot.path + "/Sources/CBghost/include"
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct HeaderTests {
+    static let include = PackageRoot.path + "/SDK/Sources/CBghost/include"
     static let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wpadded", "-Werror", "-I" + include]
 
     static let c = ([Toolchain.c] + ["gcc"].compactMap(Toolchain.program))

@@ -91,9 +91,11 @@ import Testing
         )
         expect(
             bg_pending.self,
-            size: 152,
+            // What ABI 1.0 had ends at 152.
+            size: 160,
             [
-                (\.size, 0), (\.kind, 4), (\.earliest_unix_ms, 8), (\.task_id, 16),
+                (\.size, 0), (\.kind, 4), (\.earliest_unix_ms, 8), (\.task_id, 16), (\.needs, 152),
+                (\.reserved, 156),
             ]
         )
         expect(

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Tables in which any word may be anything: each is either refused or read, and nothing faults.
-@Suite(.timeLimit(.minutes(1))) struct DescriptorMutationTests {
+@Suite(.timeLimit(.minutes(5))) struct DescriptorMutationTests {
     private static let pluginBytes = MemoryLayout<bg_plugin>.size
     private static let taskBytes = MemoryLayout<bg_task>.size
 

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// The texts of a table, each of which may be anything at all.
-@Suite(.timeLimit(.minutes(1))) struct DescriptorTextTests {
+@Suite(.timeLimit(.minutes(5))) struct DescriptorTextTests {
     struct Field: Sendable, CustomTestStringConvertible {
         var field: String
         var part: String

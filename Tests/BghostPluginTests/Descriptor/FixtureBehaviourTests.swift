@@ -9,7 +9,7 @@ import Testing
 /// That the hostile fixtures do what they are named after.
 ///
 /// A host that survives them has then survived something. Each runs in a process of its own.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct FixtureBehaviourTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct FixtureBehaviourTests {
     @Test func crashInConstructor() async {
         await #expect(processExitsWith: .signal(SIGSEGV)) { try load("crash-in-constructor") }
     }

@@ -6,7 +6,7 @@ import CBghost
 import Glibc
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct PluginDescriptorTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct PluginDescriptorTests {
     private static func note(_ fixture: String) -> PluginNote {
         PluginNote(abiMajor: 1, abiMinor: 0, id: "test." + fixture)
     }

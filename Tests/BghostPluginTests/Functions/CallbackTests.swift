@@ -6,7 +6,7 @@ import Testing
 /// `done` and `cancelled`, for C code that has no context pointer.
 ///
 /// One after the other, since they share the gate and the kept callbacks of one fixture.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct CallbackTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CallbackTests {
     private func function(_ symbol: String, _ signature: String) throws -> ForeignFunction {
         try FunctionFixture.function(symbol, signature, in: "callbacks")
     }

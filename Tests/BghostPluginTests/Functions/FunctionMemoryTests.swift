@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// Calls leave no memory behind, in a process of its own so that nobody else's counts.
-@Suite(.timeLimit(.minutes(1))) struct FunctionMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct FunctionMemoryTests {
     @Test(.disabled(if: sanitizerIsOn)) func manyCallsLeakNothing() async {
         await #expect(processExitsWith: .success) {
             let copy = try FunctionFixture.function(

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite(.ownThreads) struct FixtureTests {
-    @Test(.timeLimit(.minutes(1))) func parallelBuildsGiveOneFile() async throws {
+    @Test(.timeLimit(.minutes(5))) func parallelBuildsGiveOneFile() async throws {
         let paths = try await withThrowingTaskGroup { group in
             for _ in 0..<4 { group.addTask { try Fixture.library("no-entry") } }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }

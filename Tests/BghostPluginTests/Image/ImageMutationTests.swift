@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Damage by chance and by design: whatever is read, there is an answer.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct ImageMutationTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct ImageMutationTests {
     let folder: TemporaryDirectory
     let good: [UInt8]
 

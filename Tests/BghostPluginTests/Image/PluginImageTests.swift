@@ -59,7 +59,7 @@ import Testing
 
     /// Inspecting runs nothing: a constructor would end this process or never return.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: ["crash-in-constructor", "exit-in-constructor", "hang-in-constructor"]
     )
     func runsNothing(fixture: String) throws {

@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Files that are no plugin at all, or no longer.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct RefusedFileTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct RefusedFileTests {
     let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

@@ -2,9 +2,10 @@
 
 internal import BghostPlugin
 internal import BghostWire
+internal import CBghostSystem
 
-/// Says on the work socket what the plugin does.
-final class WorkerVoice: RuntimeVoice {
+/// Sends the plugin's output on the work socket.
+final class WorkerEventSink: RuntimeEventSink {
     private let link: WorkerLink
 
     init(_ link: WorkerLink) {
@@ -12,8 +13,11 @@ final class WorkerVoice: RuntimeVoice {
     }
 
     func completed(_ completion: RunCompletion, mayWait: Bool) {
-        let isWorn = ForeignFunction.isProcessWorn
-        let flags: UInt16 = (completion.isReleased ? 1 : 0) | (isWorn ? 2 : 0)
+        // Flush before sending the frame, so that the daemon attributes the output to this run.
+        bgs_flush_output()
+        let flags: UInt16 =
+            (completion.isReleased ? 1 : 0) | (ForeignFunction.isProcessWorn ? 2 : 0)
+            | (bgs_has_printed() != 0 ? 4 : 0)
         link.send(mayWait: mayWait) { packets in
             packets.frame(.completed, flags: flags, subject: completion.run) { fields in
                 fields.integer(completion.retryAfterMilliseconds)

@@ -2,34 +2,38 @@
 
 package import BghostWire
 
-/// Where the plugin runtime says what a plugin does: the worker's socket, or the daemon itself.
+/// The output of the plugin runtime: the worker's socket, or the daemon itself.
 ///
-/// Every function may be called on any thread, concurrently. Texts are well-formed UTF-8 within their
-/// limits and live only during the call. None may call back into the plugin.
-package protocol RuntimeVoice: AnyObject, Sendable {
-    /// A run is over. `mayWait` says that more is about to follow on the same thread, so that it may
-    /// be sent together.
+/// Any thread may call any function, concurrently. Texts are valid UTF-8 within their limits and
+/// are valid only during the call. No function may call back into the plugin.
+package protocol RuntimeEventSink: AnyObject, Sendable {
+    /// Reports the end of a run.
+    ///
+    /// `mayWait` says that more output follows on the same thread, so that both may be sent
+    /// together.
     func completed(_ completion: RunCompletion, mayWait: Bool)
 
-    /// The handler has let go of a run that had been completed before: its lane is free.
+    /// Reports that the handler has released a run that was already complete: its lane is free.
     func released(_ run: UInt64)
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer)
 
     /// - Parameters:
-    ///   - run: 0 for the plugin as a whole.
-    ///   - dropped: how many lines were lost before this one because they came too fast.
+    ///   - run: the run's number, or 0 for the plugin as a whole.
+    ///   - dropped: how many lines were dropped before this one, because they exceeded the rate
+    ///     limit.
     func log(run: UInt64, level: UInt8, dropped: UInt32, text: UnsafeRawBufferPointer)
 
-    /// The plugin asks for something; `PluginRuntime.answer` brings the answer. `false` if the request
-    /// cannot be carried.
+    /// Sends a request of the plugin to the daemon; `PluginRuntime.answer` delivers the answer.
+    ///
+    /// Returns `false` if the request cannot be sent.
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool
 }
 
-/// The end of a run in its handler's words.
+/// The end of a run, as its handler reported it.
 package struct RunCompletion {
     package let run: UInt64
-    /// A `BG_OK` or `BG_E_*`, never above 0.
+    /// `BG_OK` or a `BG_E_*`, never above 0.
     package let status: Int32
     package let retryAfterMilliseconds: Int64
     /// One line, at most `RuntimeLimits.messageBytesMax`.
@@ -43,7 +47,8 @@ package struct RunCompletion {
 package struct HostAnswer: Sendable {
     package enum Body: Sendable {
         case none
-        case pending([(task: String, kind: UInt32, earliestUnixMilliseconds: Int64)])
+        /// A page, and the start of the next one; 0 after the last page.
+        case pending([PendingEntry], next: UInt64)
         case fetched(httpStatus: Int32, headers: String, message: String, body: [UInt8])
         case situation(Situation)
         case transfer(id: String)
@@ -52,7 +57,7 @@ package struct HostAnswer: Sendable {
         case needs(UInt64)
     }
 
-    /// A `BG_OK` or `BG_E_*`.
+    /// `BG_OK` or a `BG_E_*`.
     package var status: Int32
     package var body: Body
 
@@ -62,17 +67,19 @@ package struct HostAnswer: Sendable {
     }
 }
 
-/// What a plugin may pass over the boundary at once.
+/// The limits of what a plugin may pass to the host.
 package enum RuntimeLimits {
     package static let messageBytesMax = 8 << 10
     package static let logBytesMax = 8 << 10
     package static let phaseBytesMax = 256
-    /// Open requests to the daemon, of one plugin.
+    /// Open requests to the daemon, per plugin.
     package static let callsMax = 256
-    /// How long a request that waits is waited for.
+    /// The timeout of a request that blocks its thread.
     package static let callTimeoutSeconds = 5
-    /// Log lines in any one second.
+    /// The most pending requests that a plugin can list.
+    package static let pendingMax = 1 << 16
+    /// Log lines per second.
     package static let logLinesPerSecond: UInt32 = 1000
-    /// A run's progress is passed on at most this often.
+    /// The shortest interval between two progress reports of a run.
     package static let progressPeriodNanoseconds: UInt64 = 50_000_000
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The libraries that a library needs, and the folders in which the loader searches for them.
+///
+/// It leaves out the library's symbols and notes, of which there may be any number.
+package struct NeededNames: Equatable, Sendable {
+    package var identity: FileIdentity
+    package var names: [String]
+    /// Absolute paths.
+    package var folders: [String]
+    /// The name under which other libraries need it.
+    package var soname: String?
+
+    /// Reads a library; a program is rejected.
+    package init(path: String, budget: ImageBudget) throws(ImageError) {
+        let descriptor = try BoundedFile.open(path)
+        defer { close(descriptor) }
+        try self.init(descriptor: descriptor, path: path, budget: budget)
+    }
+
+    /// - Parameter descriptor: open for reading. The caller still owns it, and its position is not
+    ///   moved.
+    package init(descriptor: Int32, path: String, budget: ImageBudget) throws(ImageError) {
+        let file = try BoundedFile(descriptor: descriptor, path: path, budget: budget)
+        let dynamic = try DynamicTable(ELFLayout(file))
+        guard !dynamic.isProgram else { throw ImageError(path, .notLibrary(kind: "a program")) }
+        identity = file.identity
+        names = try dynamic.needed()
+        folders = Self.folders(try dynamic.folders(), of: path)
+        soname = try dynamic.soname()
+    }
+
+    /// Replaces `$ORIGIN` by the library's own folder, and drops relative folders.
+    static func folders(_ written: [String], of path: String) -> [String] {
+        let own = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return written.compactMap { folder in
+            for origin in ["$ORIGIN", "${ORIGIN}"] where folder.hasPrefix(origin) {
+                return own + folder.dropFirst(origin.count)
+            }
+            return folder.hasPrefix("/") ? folder : nil
+        }
+    }
+}
