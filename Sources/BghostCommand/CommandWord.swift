@@ -4,12 +4,12 @@ internal import ArgumentParser
 internal import BghostCore
 internal import BghostRecords
 
-/// Looks at the words that name a command before the options are read.
+/// Checks the command words before the parser reads the options.
 ///
-/// The parser hands any first word that it does not know to the default command, which then
-/// complains of an unexpected argument; a slip of the finger deserves the name that was meant.
+/// The parser passes an unknown first word to the default command, which then reports an unexpected argument.
+/// This check suggests the most similar command instead.
 enum CommandWord {
-    /// Fails if the command line begins with a word that is no command.
+    /// Throws if the command line starts with an unknown command word.
     static func check(_ arguments: [String]) throws(CommandFailure) {
         var commands = Root.configuration.subcommands
         var parents = "bghost"
@@ -18,11 +18,11 @@ enum CommandWord {
             if let command = commands.first(where: { names(of: $0).contains(word) }) {
                 commands = command.configuration.subcommands
                 parents += " \(word)"
-                // Its default command takes what is no command.
+                // The default subcommand takes further words as arguments.
                 if command.configuration.defaultSubcommand != nil { return }
                 continue
             }
-            // The parser's own.
+            // The parser has a `help` command of its own.
             if word == "help" { return }
             let known = commands.flatMap(names) + ["help"]
             let nearest = Spelling.nearest(to: word, among: known)

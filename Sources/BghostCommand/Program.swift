@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import BghostLinux
 internal import BghostRecords
 internal import Glibc
 
-/// The program `bghost`: from its arguments to its exit status.
+/// The program `bghost`: runs a command line, and returns its exit status.
 package enum Program {
-    /// Runs a command line and ends the process with the status that the command line has earned.
+    /// Runs a command line and exits with its status.
     ///
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: without the name of the program.
     package static func main(_ arguments: [String]) async -> Never {
         exit(await run(arguments))
+    }
+
+    /// The threads that a daemon has when its socket is ready, with a reserve.
+    private static let threadsNeeded = 16
+
+    /// Exits with a message if the process cannot start enough threads.
+    ///
+    /// Without this check, the program would then wait forever or crash. Call it before anything waits for
+    /// another thread. It takes about half a millisecond.
+    package static func requireThreads() {
+        let error = ThreadSupply.shortage(of: threadsNeeded)
+        guard error != 0 else { return }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        Console(ColorChoice(in: arguments)).complain(
+            CommandFailure(
+                .tryLater,
+                "bghost needs \(threadsNeeded) threads, and cannot start as many:"
+                    + " \(String(cString: strerror(error)))",
+                fix: "raise the limit of processes of its user or unit (`ulimit -u`, TasksMax=)"
+            ),
+            asJSON: isJSONWanted(arguments)
+        )
+        exit(ExitStatus.tryLater.rawValue)
     }
 
     /// Runs a command line and returns its exit status.
@@ -29,55 +53,71 @@ package enum Program {
             }
             return ExitStatus.success.rawValue
         } catch {
-            return report(error, console)
+            return report(error, console, asJSON: isJSONWanted(arguments))
         }
     }
 
-    /// The daemon's command, read without the tree of all others: building that takes the parser
-    /// longer than the daemon takes for all else until it is ready.
+    /// Parses the command of the daemon without the tree of all commands: building the tree takes longer than
+    /// the rest of the daemon's start.
     ///
-    /// `nil` for everything that is not plainly that command, and for what the whole tree has to
-    /// complain of in its own words.
+    /// - Returns: `nil` if the command line may be another command, or has an error, which the whole tree
+    ///   reports better.
     private static func daemon(_ arguments: [String]) -> (any ParsableCommand)? {
         let words = arguments.first == "run" ? arguments.dropFirst() : arguments[...]
-        // A first word that is no option is another command; options that are not `run`'s, such as
-        // `--help` and `--version`, make this fail.
+        // A first word without a hyphen is another command. Options that `run` does not have, such as
+        // `--help` and `--version`, make the parsing fail.
         guard words.first.map({ $0.hasPrefix("-") }) ?? true else { return nil }
         return try? Run.parse(Array(words))
     }
 
-    private static func report(_ error: any Error, _ console: Console) -> Int32 {
+    /// Whether the command line, which may be invalid, contains `--json`.
+    private static func isJSONWanted(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
+
+    private static func report(_ error: any Error, _ console: Console, asJSON: Bool) -> Int32 {
         switch error {
         case let failure as CommandFailure:
-            console.complain(failure)
+            console.complain(failure, asJSON: asJSON)
             return failure.status.rawValue
         case let fault as ControlFault:
-            return report(CommandFailure(fault), console)
+            return report(CommandFailure(fault), console, asJSON: asJSON)
         case let code as ExitCode:
             return code.rawValue
         default:
-            // What the parser throws: errors, and with status 0 the help that was asked for.
+            // The parser throws errors, and also the help text, with exit status 0.
             let code = Root.exitCode(for: error)
             let text = Root.fullMessage(for: error)
             if code == .success {
                 console.answer(text + "\n")
             } else if code == .validationFailure {
                 console.remark(text)
+                if asJSON { console.answer(json: usageFailure(error, text).json) }
             } else {
                 let failure = CommandFailure(
                     .internalError,
                     TerminalText.escaped("\(error)"),
-                    fix: "please report it: this should not have happened"
+                    fix: "report it: this is a bug in bghost"
                 )
-                return report(failure, console)
+                return report(failure, console, asJSON: asJSON)
             }
             return code.rawValue
         }
     }
 
+    /// The error for an invalid command line; the text form prints the usage below it.
+    private static func usageFailure(_ error: any Error, _ text: String) -> CommandFailure {
+        let usage = text.split(separator: "\n").dropFirst().joined(separator: "\n")
+        return CommandFailure(
+            .usage,
+            TerminalText.escaped(Root.message(for: error)),
+            fix: usage
+        )
+    }
+
     // MARK: - help CODE
 
-    // The parser's own `help` knows commands only, and cannot be replaced.
+    // The `help` command of the parser explains only commands and cannot be replaced.
     private static func codeToExplain(_ arguments: [String]) -> String? {
         guard arguments.count >= 2, arguments[0] == "help", ErrorCatalog.isCode(arguments[1]) else {
             return nil
@@ -95,8 +135,9 @@ package enum Program {
 }
 
 extension Console {
-    /// Says on stderr why the command failed.
-    package func complain(_ failure: CommandFailure) {
+    /// Prints the error of a command: to stderr as text, and with `--json` to stdout as an object.
+    package func complain(_ failure: CommandFailure, asJSON: Bool = false) {
         remark(String(failure.text(error).dropLast()))
+        if asJSON { answer(json: failure.json) }
     }
 }

@@ -9,6 +9,7 @@ enum BghostMain {
     static func main() async {
         // Before anything starts threads: such a process is the plugin's.
         CheckProcess.runIfOrdered()
+        Program.requireThreads()
         await Program.main(Array(CommandLine.arguments.dropFirst()))
     }
 }

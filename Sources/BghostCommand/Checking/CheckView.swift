@@ -4,7 +4,7 @@ internal import BghostCheck
 internal import BghostCore
 internal import BghostRecords
 
-/// Checks and what came of them, a line each, and what its author can do about each that did not pass.
+/// Prints the results of checks, one line each, and how the author can resolve those that did not pass.
 struct CheckView {
     private let console: Console
     private let onlyFailed: Bool
@@ -14,7 +14,7 @@ struct CheckView {
         self.onlyFailed = onlyFailed
     }
 
-    /// Whether its author has something to do.
+    /// Whether the author must act.
     static func isTrouble(_ result: CheckResult) -> Bool {
         switch result.verdict {
         case .failed, .crashed, .warned: true
@@ -40,7 +40,7 @@ struct CheckView {
         console.answer("\("".padding(to: 20))\(fix)\n")
     }
 
-    /// The last line: how it stands, and how to have the same again.
+    /// The last line: the counts, and the command that repeats the check.
     func end(_ report: CheckReport) {
         let counts = Verdict.allCases.compactMap { verdict -> String? in
             let count = report.count(verdict)

@@ -6,7 +6,7 @@ internal import BghostLinux
 internal import BghostRecords
 internal import Glibc
 
-/// Checks a plugin for its author, and prints what comes of it.
+/// Checks a plugin for its author, and prints the results.
 enum PluginChecker {
     static func run(_ command: Plugin.Check, _ console: Console) throws -> ExitStatus {
         let options = try options(command)
@@ -34,7 +34,10 @@ enum PluginChecker {
             }
             return report.hasPassed ? .success : .failure
         } catch let error as SystemError {
-            throw CommandFailure(.internalError, TerminalText.escaped(error.description))
+            throw CommandFailure(
+                error.isShortage ? .tryLater : .internalError,
+                TerminalText.escaped(error.description)
+            )
         }
     }
 
@@ -84,9 +87,17 @@ enum PluginChecker {
     }
 
     private static func object(_ text: String, _ option: String) throws(CommandFailure) -> String {
-        let node = try? JSONReader.parse(Array(text.utf8), dialect: .strict)
-        guard node?.object != nil else {
-            throw CommandFailure(.usage, "\(option) must be a JSON object, such as '{\"a\": 1}'")
+        do throws(JSONError) {
+            let node = try JSONReader.parse(Array(text.utf8), dialect: .strict)
+            guard node.object != nil else {
+                throw JSONError(.notAnObject, at: ByteSpan(start: 0, end: 0))
+            }
+        } catch {
+            throw CommandFailure(
+                .usage,
+                TerminalText.escaped("\(option) must be a JSON object: \(error.message)"),
+                fix: "write for instance '{\"a\": 1}'"
+            )
         }
         guard text.utf8.count <= 32 << 10 else {
             throw CommandFailure(.usage, "\(option) has more than 32 KiB")

@@ -23,13 +23,13 @@ struct Backup: ClientCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        // The daemon's working directory is another one.
+        // The daemon has another working directory.
         let path = ControlLocation.normalized(file)
         try await ask { client, console in
             let answer = try await client.backUp(to: path)
             guard !output.json else { return console.answer(json: answer.json) }
             let name = TerminalText.escaped(path)
-            console.answer("\(HumanText.bytes(answer.value)) are written to \(name)\n")
+            console.answer("wrote \(HumanText.bytes(answer.value)) to \(name)\n")
         }
     }
 }

@@ -7,7 +7,7 @@ internal import BghostRecords
 
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Withdraw all that waits for a run of a task.",
+        abstract: "Withdraw the pending requests of a task.",
         discussion: """
             The pending request, repetitions after failures, and what trigger has made. A run \
             under way is not touched: stop ends one. Dead letters are not touched: discard gives \

@@ -5,8 +5,8 @@ internal import BghostControl
 
 struct Dead: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List requests that are tried no more, the newest first.",
-        discussion: "redrive has them tried again, discard gives them up."
+        abstract: "List dead requests (no longer retried), newest first.",
+        discussion: "`bghost redrive` retries them, `bghost discard` deletes them."
     )
 
     @Argument(help: ArgumentHelp("Only requests of this task.", valueName: "id"))

@@ -46,7 +46,7 @@ struct Disable: ClientCommand {
 
 struct Enable: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Switch a plugin on that disable has switched off."
+        abstract: "Switch a plugin on again; lift its quarantine."
     )
 
     @Argument(help: ArgumentHelp("The plugin's name in the manifest.", valueName: "plugin"))

@@ -10,7 +10,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             It starts a worker without a plugin, has it confine itself, and has it try what it must \
             not be able to do. No daemon is needed; if one answers, plugins that it has quarantined \
-            are shown too. It fails if a layer does not hold that the manifest requires.
+            are shown too, and whether its store fails. It fails if a layer does not hold that the \
+            manifest requires, or if the store fails.
             """
     )
 
@@ -18,19 +19,25 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        let daemon = await daemon()
         let status = try await SandboxDoctor.run(
             config: connection.config,
-            quarantined: await quarantined(),
+            quarantined: daemon?.plugins.compactMap(\.quarantine),
+            store: daemon?.store,
             json: output.json,
             output.console
         )
         if status != .success { throw ExitCode(status.rawValue) }
     }
 
-    /// What the daemon does not run any more; `nil` if none answers.
-    private func quarantined() async -> [Quarantine]? {
+    /// The status of the daemon; `nil` if no daemon answers.
+    ///
+    /// A missing daemon is not an error here: the doctor checks the machine, and reports a manifest with
+    /// errors separately.
+    private func daemon() async -> HostStatus? {
         guard let path = try? connection.socketPath() else { return nil }
+        // A daemon that does not answer is not a finding.
         let status = try? await ControlClient.with(socketPath: path) { try await $0.status() }
-        return status?.value.plugins.compactMap(\.quarantine)
+        return status?.value
     }
 }

@@ -6,7 +6,7 @@ internal import BghostRecords
 
 struct Expire: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell a run that its runtime is used up.",
+        abstract: "Expire a run: end its runtime now.",
         discussion: """
             What Apple's debugger does with _simulateExpirationForTaskWithIdentifier. The run has \
             its grace to end, and is killed after it.

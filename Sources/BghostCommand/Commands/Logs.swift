@@ -47,8 +47,7 @@ struct Logs: ClientCommand {
                 limit: limit ?? (follow ? 20 : 200)
             )
             if let subject {
-                let tasks = try await client.status().value.tasks.map(\.identifier)
-                if !tasks.contains(subject), Self.canBeginRunID(subject) {
+                if try await Self.isRun(subject, client) {
                     query.run = subject
                 } else {
                     query.task = subject
@@ -70,6 +69,12 @@ struct Logs: ClientCommand {
         } else {
             console.answer(LogView.line(entry, console.out))
         }
+    }
+
+    /// Whether the subject is a prefix of a run's id; the name of a task takes precedence.
+    private static func isRun(_ subject: String, _ client: ControlClient) async throws -> Bool {
+        guard subject.first?.isNumber == true, canBeginRunID(subject) else { return false }
+        return try await !client.status().value.tasks.contains { $0.identifier == subject }
     }
 
     private static func canBeginRunID(_ text: String) -> Bool {

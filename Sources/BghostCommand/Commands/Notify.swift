@@ -7,7 +7,7 @@ internal import BghostRecords
 
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See which notifications wait, try one out, and answer one.",
+        abstract: "List, test and answer notifications.",
         subcommands: [Outbox.self, Test.self, Act.self]
     )
 
@@ -52,7 +52,7 @@ struct Notify: ParsableCommand {
 
     struct Act: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Answer a notification, as somebody who was told would.",
+            abstract: "Answer a notification, as its reader would.",
             discussion: """
                 Its plugin gets a run of the handler notificationAction, again and again until one \
                 succeeds. The action `default` is to open the notification.

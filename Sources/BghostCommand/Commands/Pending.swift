@@ -5,8 +5,8 @@ internal import BghostControl
 
 struct Pending: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List what waits for a run, and why.",
-        discussion: "Repetitions after failures and what trigger has made are among it."
+        abstract: "List pending requests, and what each waits for.",
+        discussion: "Retries and manual runs are listed too."
     )
 
     @Argument(help: ArgumentHelp("Only requests of this task.", valueName: "id"))

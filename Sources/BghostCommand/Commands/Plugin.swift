@@ -4,7 +4,7 @@ internal import ArgumentParser
 
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at plugins, check them, and sign them.",
+        abstract: "Inspect, check and sign plugins.",
         subcommands: [Check.self, Inspect.self, Sign.self]
     )
 

@@ -7,7 +7,7 @@ internal import BghostRecords
 
 struct Redrive: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have dead requests tried again.",
+        abstract: "Retry dead requests.",
         discussion: """
             None of a request's failures count any more. It may begin at once, beside a newer \
             request of its task. Exits 1 if some stay dead because the manifest no longer permits \
@@ -36,7 +36,7 @@ struct Redrive: ClientCommand {
 
 struct Discard: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give dead requests up.",
+        abstract: "Delete dead requests.",
         discussion: "Their runs stay in the history."
     )
 
@@ -47,7 +47,7 @@ struct Discard: ClientCommand {
     func run() async throws {
         try await ask { client, console in
             let answer = try await client.discard(letters.choice)
-            console.answer(answer, "is given up", isJSON: output.json)
+            console.answer(answer, "is deleted", isJSON: output.json)
         }
     }
 }

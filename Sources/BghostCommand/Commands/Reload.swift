@@ -7,7 +7,7 @@ internal import BghostRecords
 
 struct Reload: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the daemon read its manifest anew.",
+        abstract: "Reload the daemon's manifest.",
         discussion: """
             All of it or nothing: it is checked and what it adds or changes is loaded for a trial \
             first. One that is refused changes nothing, says why, and ends this with status 78. Runs \

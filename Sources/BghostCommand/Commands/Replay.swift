@@ -9,7 +9,7 @@ internal import Glibc
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have a scheduler decide again what a daemon decided.",
+        abstract: "Replay recorded decisions; report the first difference.",
         discussion: """
             The file is one of `bghost run --record`. What happened then happens again, at the same \
             moments, to a scheduler of this program; the first decision that comes out otherwise is \
@@ -78,9 +78,9 @@ struct Replay: ParsableCommand {
         }
     }
 
-    /// Has one line happen again.
+    /// Replays one line.
     ///
-    /// - Returns: how many decisions were made.
+    /// - Returns: the number of decisions.
     private func compare(
         _ line: DecisionJournal.Line,
         _ number: Int,

@@ -9,15 +9,15 @@ internal import BghostCore
 struct Root: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bghost",
-        abstract: "Background tasks as plugins, under limits that hold.",
+        abstract: "Run background tasks as plugins, under enforced limits.",
         usage: "bghost [run] --config <file> [<options>]\n       bghost <subcommand> [<options>]",
-        // The options belong to `run`, which is the default, and would not be shown here.
+        // The options belong to the default command `run`, so the parser would not list them here.
         discussion: """
-            Without a subcommand it is the daemon, in the foreground; Ctrl-C drains it:
+            Without a subcommand bghost runs the daemon in the foreground; Ctrl-C drains it:
               -c, --config <file>     The manifest (default: tasks.json).
               --state-dir <dir>       Where state is kept.
               --control <path>        The control socket.
-              --slots <n>             How many runs may be under way at once.
+              --slots <n>             Run at most this many runs at once.
               --plugin-path <dir>     Where to look for plugins; may be repeated.
               --log-format <format>   auto, json or text.
               --log-level <level>     trace, debug, info, warning, error or fault.

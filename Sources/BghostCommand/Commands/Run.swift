@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
 
-/// A level of the log as an argument.
+/// A log level as an argument.
 enum LevelName: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, warning, error, fault
 
@@ -24,11 +24,11 @@ extension LogFormat: ExpressibleByArgument {}
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Be the daemon, in the foreground.",
+        abstract: "Run the daemon in the foreground.",
         discussion: """
-            SIGINT and SIGTERM drain it: nothing new begins, what runs is asked to stop, and what \
-            does not stop within its grace is killed; a second one kills it at once. SIGHUP has it read its manifest anew, as \
-            `bghost reload` does.
+            SIGINT and SIGTERM drain it: nothing new starts, runs are asked to stop, and those that \
+            do not stop within their grace are killed; a second signal kills them at once. SIGHUP \
+            reloads the manifest, as `bghost reload` does.
             """
     )
 
@@ -71,7 +71,10 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many runs may be under way at once (default: the number of processors).",
+            """
+            Run at most this many runs at once (default: the number of processors, at least 2; with \
+            --virtual-clock 4, so that a seed means the same on each machine).
+            """,
             valueName: "n"
         )
     )
@@ -94,7 +97,7 @@ struct Run: AsyncParsableCommand {
     func validate() throws {
         guard !virtual.isMisplaced else {
             throw ValidationError(
-                "--for, --from, --manners, --reload, --trace and --json go with --virtual-clock"
+                "--for, --from, --behavior, --reload, --trace and --json go with --virtual-clock"
             )
         }
         guard (1...4096).contains(slots ?? 1) else {
@@ -130,12 +133,12 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    /// Plays the manifest's schedules, with nothing of it real.
+    /// Plays the manifest's schedules in a simulation.
     private func play(seed: UInt64) throws {
         let console = Console(.auto)
         let reading = ManifestFiles.read(config, unresolvedSecrets: .warning)
         let manifest = try reading.require(console)
-        let from = virtual.from ?? unixNow()
+        let from = virtual.from ?? VirtualClockOptions.defaultStart
         let begun = ContinuousClock.now
         let asJSON = virtual.json
         var play = VirtualPlay(
@@ -143,7 +146,7 @@ struct Run: AsyncParsableCommand {
             path: config,
             slots: slots,
             seed: seed,
-            manners: virtual.manners.manners
+            behavior: virtual.behavior.behavior
         )
         for reload in virtual.reloads.sorted(by: { $0.after < $1.after }) {
             let other = ManifestFiles.read(reload.file, unresolvedSecrets: .warning)

@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import BghostControl
 
 struct Show: ClientCommand {
-    static let configuration = CommandConfiguration(abstract: "Show all that is known of a run.")
+    static let configuration = CommandConfiguration(abstract: "Show one run in full.")
 
     @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
     var run: String

@@ -6,17 +6,17 @@ internal import BghostCore
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See what happens if: launches, expiries, facts of the machine and its clock.",
+        abstract: "Simulate launches, expiries, facts of the machine and its clock.",
         discussion: """
             What is simulated ends with the daemon at the latest, and `bghost status` says so until \
-            then. Simulated runs and expiries add no debt.
+            then. Simulated runs and expiries earn no throttle points.
             """,
         subcommands: [Launch.self, SimulatedExpiry.self, SetFact.self, SetClock.self]
     )
 
     struct Launch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run a task now, past its begin date: trigger by another name.",
+            abstract: "Run a task now, as `bghost trigger` does.",
             discussion: "What Apple's debugger does with _simulateLaunchForTaskWithIdentifier."
         )
 
@@ -28,7 +28,7 @@ struct Simulate: ParsableCommand {
     struct SimulatedExpiry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "expire",
-            abstract: "Tell a run that its runtime is used up: expire by another name.",
+            abstract: "Expire a run, as `bghost expire` does.",
             discussion: "What Apple's debugger does with _simulateExpirationForTaskWithIdentifier."
         )
 
@@ -40,7 +40,7 @@ struct Simulate: ParsableCommand {
     struct SetFact: ClientCommand {
         static let configuration = CommandConfiguration(
             commandName: "fact",
-            abstract: "Have a requirement hold or fail, whatever the machine says.",
+            abstract: "Set a requirement to met or unmet, whatever the machine reports.",
             discussion: """
                 Such as network=off, power=battery, idle=on or storage=unknown; network=real ends \
                 it. Runs that lose what they require stop as they would.
@@ -73,7 +73,7 @@ struct Simulate: ParsableCommand {
                 """
         )
 
-        // A step back begins with a hyphen, as options do.
+        // A negative step starts with a hyphen, like an option.
         @Argument(
             parsing: .allUnrecognized,
             help: ArgumentHelp("A step, a time, or real.", valueName: "step|time|real")

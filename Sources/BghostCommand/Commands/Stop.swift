@@ -6,7 +6,7 @@ internal import BghostRecords
 
 struct Stop: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a run to stop, and not to be repeated.",
+        abstract: "Ask a run to stop; do not retry it.",
         discussion: """
             The run has its grace to end, and is killed after it. Unlike expire this is nothing \
             that its handler could be blamed for: it delays no later run.

@@ -6,7 +6,7 @@ internal import BghostCore
 
 struct Submit: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask for a run of a task under its own conditions.",
+        abstract: "Request a run of a task under its own conditions.",
         discussion: """
             A request that is pending for the same task is replaced, unless --if-absent keeps it: \
             then that request is the answer, with exit 0.
@@ -90,7 +90,7 @@ struct Submit: ClientCommand {
         return Int64(clamping: duration.clampedNanoseconds)
     }
 
-    /// Unix nanoseconds; `nil` if the text is no time.
+    /// Parses a time, Unix nanoseconds; `nil` if the text is not a time.
     private static func time(from text: String, now: Int64) -> Int64? {
         guard text.hasPrefix("+") else { return Timestamp.unixNanoseconds(text) }
         guard let delay = HumanText.duration(from: String(text.dropFirst())) else { return nil }

@@ -7,11 +7,11 @@ internal import BghostRecords
 
 struct Throttle: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what tasks owe for runs that did not stop in time, and forgive it.",
+        abstract: "Show or clear throttling.",
         discussion: """
-            A run that had to be killed when its time was up costs 2 points, one that stopped within \
-            its grace 1; a success takes 1 away, and so do six hours. The more points, the later \
-            the next run begins.
+            A run that is killed at the end of its grace earns 2 throttle points, and one that stops \
+            later than `stopWithin` of its task's `throttle` earns 1; a success takes 1 away, and so \
+            do six hours. The more points, the later the next run begins.
             """,
         subcommands: [Show.self, Clear.self],
         defaultSubcommand: Show.self
@@ -19,7 +19,7 @@ struct Throttle: ParsableCommand {
 
     struct Show: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what tasks owe, what for, and what that delays."
+            abstract: "Show throttle points, the runs that earned them, and the delays."
         )
 
         @Argument(help: ArgumentHelp("Only this task.", valueName: "id"))
@@ -40,7 +40,7 @@ struct Throttle: ParsableCommand {
 
     struct Clear: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forgive what a task owes: its next run begins when it may otherwise."
+            abstract: "Clear the throttling of a task."
         )
 
         @Argument(help: ArgumentHelp("The task.", valueName: "id"))
@@ -51,13 +51,13 @@ struct Throttle: ParsableCommand {
 
         func run() async throws {
             try await ask { client, console in
-                let answer = try await client.forgive(task: task)
+                let answer = try await client.clearThrottle(task: task)
                 guard !output.json else { return console.answer(json: answer.json) }
                 let name = TerminalText.escaped(task)
                 console.answer(
                     answer.value == 0
-                        ? "\(name) owes nothing\n"
-                        : "\(name) is forgiven its \(answer.value) points\n"
+                        ? "\(name) is not throttled\n"
+                        : "cleared the throttling of \(name) (\(answer.value) points)\n"
                 )
             }
         }

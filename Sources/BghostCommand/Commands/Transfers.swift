@@ -7,14 +7,14 @@ internal import BghostRecords
 
 struct Transfers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show files on their way to or from servers, and steer them.",
+        abstract: "List, cancel and retry transfers.",
         subcommands: [List.self, Show.self, Cancel.self, Retry.self],
         defaultSubcommand: List.self
     )
 
     struct List: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the transfers that have not been dealt with.",
+            abstract: "List the transfers that are not acknowledged.",
             discussion: """
                 With --watch it shows how far they are until all have ended: live on a terminal, else \
                 a line for each tenth.
@@ -52,7 +52,7 @@ struct Transfers: ParsableCommand {
 
     struct Show: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show all that is known of a transfer."
+            abstract: "Show one transfer in full."
         )
 
         @Argument(help: ArgumentHelp("Its id, or the beginning of it.", valueName: "id"))
@@ -96,7 +96,7 @@ struct Transfers: ParsableCommand {
 
     struct Cancel: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a transfer; its session is told so."
+            abstract: "Cancel a transfer and notify its session."
         )
 
         @Argument(help: ArgumentHelp("Its id, or the beginning of it.", valueName: "id"))
@@ -116,7 +116,7 @@ struct Transfers: ParsableCommand {
 
     struct Retry: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Try a transfer again now that would be tried again later."
+            abstract: "Retry a transfer now."
         )
 
         @Argument(help: ArgumentHelp("Its id, or the beginning of it.", valueName: "id"))

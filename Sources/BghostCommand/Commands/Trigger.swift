@@ -9,7 +9,7 @@ internal import UnixSignals
 
 struct Trigger: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a task now, past its begin date.",
+        abstract: "Run a task now, ignoring its start time.",
         discussion: """
             What Apple's debugger does with _simulateLaunchForTaskWithIdentifier. Slots and limits \
             still hold. With --wait it exits 0 only if the run succeeded, 1 if it did not, and 75 \
@@ -53,7 +53,7 @@ struct Trigger: ClientCommand {
             ignoresRequirements: ignoreRequirements
         )
         try await ask { client, console in
-            // From here on Ctrl-C is ours to answer, also if it comes before the daemon's answer.
+            // From here on this command handles Ctrl-C, even before the daemon responds.
             let interrupts = wait ? await UnixSignalsSequence(trapping: .sigint) : nil
             let answer = try await client.trigger(submission)
             let pending = answer.value
@@ -118,7 +118,7 @@ struct Trigger: ClientCommand {
 }
 
 extension Console {
-    /// Answers with a request that was accepted.
+    /// Prints an accepted request.
     func answer(_ pending: PendingRequest, _ json: String, isJSON: Bool) {
         guard !isJSON else { return answer(json: json) }
         let task = TerminalText.escaped(pending.task)

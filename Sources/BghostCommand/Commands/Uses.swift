@@ -7,7 +7,7 @@ internal import BghostRecords
 
 struct Uses: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show when tasks' results are usually used, and say when they are.",
+        abstract: "Show or record when the results of tasks are used.",
         discussion: """
             A task with "learnsUse" begins, within its tolerance, half an hour before a usual use: a \
             half hour of the day with a use on at least half of the last 14 days, three at the \
@@ -38,7 +38,7 @@ struct Uses: ParsableCommand {
 
     struct Add: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say that what a task refreshes is being used now."
+            abstract: "Record that the results of a task are used now."
         )
 
         @Argument(help: ArgumentHelp("The task.", valueName: "id"))
@@ -58,7 +58,7 @@ struct Uses: ParsableCommand {
 
     struct Clear: ClientCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget when a task was used: its next request waits for none."
+            abstract: "Delete what was learned of a task."
         )
 
         @Argument(help: ArgumentHelp("The task.", valueName: "id"))

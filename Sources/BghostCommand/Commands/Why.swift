@@ -5,11 +5,11 @@ internal import BghostControl
 
 struct Why: ClientCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say why a task or a request does not run, and what would have it run.",
+        abstract: "Explain why a task or a request does not run, and what would unblock it.",
         discussion: """
-            Every gate with its value now, what it needs, since when, until when and what would \
-            open it; closed ones first. The earliest start is certain only if all that is closed \
-            opens by itself at a time that is known.
+            Each condition with its present value, what it needs, since when, until when and what \
+            would unblock it; unmet ones first. The earliest start is certain only if every unmet \
+            condition ends by itself at a known time.
             """,
         aliases: ["explain"]
     )

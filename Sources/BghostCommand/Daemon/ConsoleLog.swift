@@ -7,10 +7,10 @@ internal import BghostRecords
 internal import Glibc
 internal import Synchronization
 
-/// The daemon's log on stderr, for people or as JSON lines.
+/// Writes the daemon's log to stderr, as text or as JSON lines.
 ///
-/// A thread of its own writes it: whoever reads stderr slowly, or not at all, costs the daemon lines,
-/// which are counted, and never its time.
+/// It writes on a thread of its own, so a slow reader of stderr never delays the daemon. Lines that cannot be
+/// written in time are dropped and counted.
 final class ConsoleLog: LogConsole {
     private static let waitingMax = 4096
 
@@ -55,7 +55,7 @@ final class ConsoleLog: LogConsole {
         }
     }
 
-    /// Waits until all that has been said is written, for a second at the most.
+    /// Waits until all lines are written, for at most one second.
     func flush() {
         let done = ThreadGate()
         thread.perform { done.open() }

@@ -12,21 +12,15 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import UnixSignals
 
-/// The daemon in the foreground: where its parts are put together.
+/// The daemon in the foreground: creates and connects its parts.
 package enum Daemon {
-    /// Runs until it has been asked to stop and has drained.
+    /// Runs until the daemon is stopped and has drained.
     package static func run(_ options: RunOptions, _ console: Console) async throws {
         let reading = ManifestFiles.read(options.config)
         for diagnostic in reading.diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))
         }
-        guard let manifest = reading.manifest else {
-            throw CommandFailure(
-                .badManifest,
-                "\(options.config) has errors; bghost does not start",
-                fix: "bghost check --config \(options.config)"
-            )
-        }
+        guard let manifest = reading.manifest else { throw reading.failure }
         if let doubt = doubt(of: reading, options) {
             throw CommandFailure(
                 .badManifest,
@@ -74,7 +68,7 @@ package enum Daemon {
         let socket =
             options.control.map(ControlLocation.normalized) ?? manifest.host.controlSocket
             ?? ControlLocation.socket(inStateDirectory: state)
-        // Before any run: a daemon whose socket is another's ends, and would take with it what it began.
+        // Claim the socket before any run starts: if it is in use, the daemon ends at once.
         let claim = Mutex<SocketClaim?>(nil)
         configuration.beforeStart = {
             let own = try SocketClaim(path: socket)
@@ -88,6 +82,8 @@ package enum Daemon {
         do {
             let port = manifest.notifications?.actionPort
             if group != nil { tell(ifClosed: socket, hostLog) }
+            let record = note(socket, ofManifest: reading.path, hostLog)
+            defer { record?.remove(socket: socket) }
             try await serve(host, socket, claim.withLock { $0 }, group, port, hostLog)
         } catch {
             await host.drain()
@@ -99,7 +95,7 @@ package enum Daemon {
         await journal?.finish()
     }
 
-    /// Whoever can write the manifest decides what runs as the daemon's user.
+    /// Why the manifest's files are not trusted: a user who can write them controls the daemon.
     private static func doubt(
         of reading: ManifestFiles.Reading,
         _ options: RunOptions
@@ -127,9 +123,30 @@ package enum Daemon {
         }
     }
 
-    /// Serves the control socket until a signal comes.
+    /// Writes a record of the socket, for clients that know only the manifest.
+    private static func note(
+        _ socket: String,
+        ofManifest path: String,
+        _ log: HostLog
+    ) -> DaemonRecord? {
+        guard let record = DaemonRecord(manifest: path) else { return nil }
+        do throws(SystemError) {
+            try record.write(socket: socket)
+            return record
+        } catch {
+            log.write(
+                .debug,
+                "control.unnoted",
+                "clients need --control or --state-dir if the manifest does not name the socket:"
+                    + " \(error.description)"
+            )
+            return nil
+        }
+    }
+
+    /// Serves the control socket until a signal arrives.
     ///
-    /// The host drains first, while clients can still watch; a second signal ends that at once.
+    /// The host drains first, while clients can still connect; a second signal ends the drain at once.
     private static func serve(
         _ host: Host,
         _ socket: String,
@@ -152,7 +169,7 @@ package enum Daemon {
             }
         )
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-            // The group ends them from the last to the first: this one when all is done.
+            // The group stops its services from the last to the first, so this one stops at the end.
             .init(service: HurryService(host: host)),
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
@@ -168,7 +185,7 @@ package enum Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Whose members may use the socket besides the daemon's user.
+    /// The group whose members may use the socket in addition to the daemon's user.
     private static func group(_ host: HostSettings) throws -> ControlAccess.Group? {
         guard let name = host.controlGroup else { return nil }
         guard let group = ControlAccess.Group(named: name, role: host.controlRole) else {
@@ -181,17 +198,18 @@ package enum Daemon {
         return group
     }
 
-    /// A group that cannot enter the folder has no use of the socket in it.
+    /// Warns if the folder's mode prevents the group from using the socket.
     private static func tell(ifClosed socket: String, _ log: HostLog) {
         let folder = socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ""
+        // The claim has just checked the folder; if it was removed since, the server reports that.
         guard let facts = try? FileFacts(of: folder, followsLinks: true),
             facts.permissions & 0o011 == 0
         else { return }
         log.write(
             .warning,
             "control.closed",
-            "\(folder) lets nobody in but its owner, so `host.controlGroup` has no use of the socket"
-                + " in it: name another place with `host.control`"
+            "only the owner of \(folder) can enter it, so members of `host.controlGroup` cannot reach"
+                + " the socket: name another place with `host.control`"
         )
     }
 
@@ -237,10 +255,10 @@ extension Manifest {
     }
 }
 
-/// Drains the host when the group shuts down.
+/// Drains the host when the service group shuts down.
 ///
-/// It has a description because the group asks for one, and would else be given everything that the
-/// host is made of, by reflection.
+/// The group logs a description of each service; without this one, it would print the whole host by
+/// reflection.
 private struct HostService: Service, CustomStringConvertible {
     let host: Host
     let log: HostLog
@@ -248,6 +266,7 @@ private struct HostService: Service, CustomStringConvertible {
     var description: String { "the host" }
 
     func run() async throws {
+        // The wait throws when the service is cancelled; drain the host in this case too.
         try? await gracefulShutdown()
         await host.drain()
     }

@@ -4,22 +4,22 @@ internal import BghostHost
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Ends a drain at once when another signal comes to stop: whoever asks twice does not want to wait.
+/// Ends a drain at once when a second stop signal arrives.
 ///
-/// It has a description because the group asks for one.
+/// The service group requires a description.
 struct HurryService: Service, CustomStringConvertible {
     let host: Host
 
     var description: String { "the second signal" }
 
     func run() async throws {
-        // From the start, so that none is missed between the first and the drain.
+        // Listen from the start, so that no signal is missed.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let clock = ContinuousClock()
         var first: ContinuousClock.Instant?
         for await _ in signals.cancelOnGracefulShutdown() {
             let now = clock.now
-            // Some that start programs send theirs to the program and to its group: that is one.
+            // Some supervisors send a signal to the process and to its group: count these as one signal.
             if let first, now - first > .milliseconds(20) { await host.hurry() }
             if first == nil { first = now }
         }

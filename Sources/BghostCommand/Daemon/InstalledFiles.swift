@@ -3,9 +3,9 @@
 internal import BghostControl
 internal import Glibc
 
-/// What belongs to this program and lies beside it.
+/// The installed files of this program.
 enum InstalledFiles {
-    /// The folder of the program, found through the kernel so that `PATH` and links do not matter.
+    /// The folder of the program, from the kernel: independent of `PATH` and of symbolic links.
     private static var folder: String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -18,7 +18,7 @@ enum InstalledFiles {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// The program that workers run: beside this one, or in `../libexec/bghost`.
+    /// The worker program: beside this program, or in `../libexec/bghost`.
     static func worker() throws -> String {
         let candidates = [
             folder + "/bghost-worker", folder + "/../libexec/bghost/bghost-worker",
@@ -34,7 +34,7 @@ enum InstalledFiles {
         return found
     }
 
-    /// Where plugins are looked for: folders that the user names, those of `BGHOST_PLUGIN_PATH`, the
+    /// The folders in which plugins are searched: those named by the user, those of `BGHOST_PLUGIN_PATH`, the
     /// program's own, and `../lib/bghost`.
     static func pluginPath(_ named: [String]) -> [String] {
         let variable = ControlLocation.variable(of: "BGHOST_PLUGIN_PATH") ?? ""

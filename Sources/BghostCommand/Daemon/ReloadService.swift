@@ -4,9 +4,9 @@ internal import BghostHost
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Has the host read its manifest anew at each SIGHUP; the log says what came of it.
+/// Makes the host reload its manifest at each SIGHUP; the log contains the result.
 ///
-/// It has a description because the group asks for one.
+/// The service group requires a description.
 struct ReloadService: Service, CustomStringConvertible {
     let host: Host
 
@@ -15,7 +15,7 @@ struct ReloadService: Service, CustomStringConvertible {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         for await _ in signals.cancelOnGracefulShutdown() {
-            // What is refused is in the log, and nobody waits for an answer.
+            // The host logs the reason for a refusal; a signal has no response.
             _ = try? await host.reload()
         }
     }

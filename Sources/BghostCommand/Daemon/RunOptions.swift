@@ -2,15 +2,15 @@
 
 package import BghostCore
 
-/// How the daemon writes its log.
+/// The format of the daemon's log.
 package enum LogFormat: String, Equatable, Sendable, CaseIterable {
-    /// Text on a terminal, JSON elsewhere.
+    /// Text if stderr is a terminal, otherwise JSON.
     case auto
     case json
     case text
 }
 
-/// What `bghost run` was asked for.
+/// The options of `bghost run`.
 package struct RunOptions: Equatable, Sendable {
     /// The path of the manifest.
     package var config: String
@@ -19,12 +19,12 @@ package struct RunOptions: Equatable, Sendable {
     package var control: String?
     package var logFormat: LogFormat
     package var logLevel: LogEntry.Level
-    /// Where plugins are looked for, in this order.
+    /// The folders in which plugins are searched, in this order.
     package var pluginPaths: [String]
     package var slots: Int?
-    /// Where all decisions are written, to be replayed.
+    /// The file in which all decisions are recorded for a replay.
     package var record: String?
-    /// Whether files are taken that others could change.
+    /// Whether to accept files that other users could change.
     package var isLax: Bool
 
     package init(

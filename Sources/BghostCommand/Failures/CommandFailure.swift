@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 package import BghostRecords
 
-/// Why a command ends without having done what was asked, for people and for scripts.
+/// The error with which a command ends, for people and for scripts.
 package struct CommandFailure: Error, Equatable, Sendable {
     package var status: ExitStatus
     /// A stable code such as `BG2101`; "" if there is none.
     package var code: String
-    /// What is wrong, one sentence without a full stop; safe for terminals.
+    /// The problem, one sentence without a full stop; safe for terminals.
     package var message: String
-    /// What to do about it; "" if the message says it.
+    /// How to resolve it; "" if the message says so.
     package var fix: String
     package var candidates: [String]
 
@@ -37,12 +38,32 @@ package struct CommandFailure: Error, Equatable, Sendable {
         )
     }
 
-    /// As printed to stderr, with a line break at its end.
+    /// The text for stderr, with a final line break.
     package func text(_ style: Style) -> String {
         let title = code.isEmpty ? "error" : "error[\(code)]"
         var text = style.painted(title, .bad) + ": \(message)\n"
         for candidate in candidates { text += "  \(candidate)\n" }
         if !fix.isEmpty { text += "  " + style.painted("fix", .strong) + ": \(fix)\n" }
         return text
+    }
+
+    /// The object for stdout with `--json`, without a line break.
+    package var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("schema", Schema.error)
+            writer.member("error") { writer in
+                writer.object { writer in
+                    writer.member("code", code.isEmpty ? nil : code)
+                    writer.member("message", message)
+                    writer.member("fix", fix)
+                    writer.member("candidates") { writer in
+                        writer.array { writer in candidates.forEach { writer.value($0) } }
+                    }
+                    writer.member("exit", Int(status.rawValue))
+                }
+            }
+        }
+        return writer.text
     }
 }

@@ -2,26 +2,28 @@
 
 package import BghostRecords
 
-/// What the program's exit status means.
+/// The exit status of the program.
 ///
-/// Those from 64 are of the sysexits family.
+/// Values from 64 follow sysexits.
 package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
-    /// Done, healthy, valid.
+    /// The command succeeded: done, healthy, or valid.
     case success = 0
-    /// It ran and failed.
+    /// The command ran and failed.
     case failure = 1
     /// No daemon answers.
     case notRunning = 3
     /// No such task, run or request.
     case notFound = 4
+    /// `status`: the daemon answers, and the operator must resolve a problem.
+    case needsAttention = 5
     case usage = 64
-    /// A file that was named cannot be read.
+    /// A named file cannot be read.
     case inputMissing = 66
     /// A bug in bghost.
     case internalError = 70
-    /// The state directory or the socket is taken or cannot be made.
+    /// The state directory or the socket is in use or cannot be created.
     case taken = 73
-    /// The time for waiting is over, or the daemon cannot do it now and may later.
+    /// The time limit has passed, or the daemon cannot do this now but may later.
     case tryLater = 75
     case noPermission = 77
     case badManifest = 78
@@ -32,15 +34,15 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
             .nothingDead, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .transferOver:
             self = .notFound
-        case .socketPath, .ambiguousRun, .ambiguousRequest, .pastLatestBegin, .payloadTooLarge,
-            .badParameters, .badRequest,
-            .bodyTooLarge, .badSimulation, .badAction:
+        case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
+            .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters, .badRequest,
+            .bodyTooLarge, .badSimulation, .badAction, .contentType:
             self = .usage
-        case .socketTaken, .notASocket, .socketFolder, .storeFailed, .backupFailed:
+        case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .backupFailed:
             self = .taken
         case .manifestRefused, .needsRestart: self = .badManifest
         case .unavailable, .tooManyPending, .stopping: self = .tryLater
-        case .socketForbidden, .notPermitted, .readOnly: self = .noPermission
+        case .socketForbidden, .notPermitted, .readOnly, .foreignPage: self = .noPermission
         case .internalError: self = .internalError
         case .versionSkew, .unreadableAnswer, .connectionLost, .immediateRunIneligible,
             .endedWithoutRun, .noSuchRoute:
@@ -48,6 +50,6 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// The status of a program that a signal ended, as shells count.
+    /// The status of a program that was ended by a signal, as in shells.
     package static func signal(_ number: Int32) -> Int32 { 128 + number }
 }

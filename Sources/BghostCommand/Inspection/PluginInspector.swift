@@ -4,9 +4,9 @@ internal import BghostCore
 internal import BghostPlugin
 internal import BghostRecords
 
-/// Shows what a plugin's file says of itself, without running its code.
+/// Prints the descriptor and properties of a plugin's file, without running its code.
 package enum PluginInspector {
-    /// Prints it to the console.
+    /// Prints the result to the console.
     package static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus
     {
         let image: PluginImage
@@ -15,11 +15,12 @@ package enum PluginInspector {
         } catch {
             throw CommandFailure(.failure, TerminalText.escaped(error.description))
         }
-        var problem: String?
+        var problem: ImageError?
         do {
             _ = try image.requireLoadable()
+            try PluginImage.requireResolved(path: file)
         } catch {
-            problem = error.description
+            problem = error
         }
         if json {
             console.answer(json: describe(image, problem))
@@ -29,7 +30,7 @@ package enum PluginInspector {
         return problem == nil ? .success : .failure
     }
 
-    private static func show(_ image: PluginImage, _ problem: String?, _ console: Console) {
+    private static func show(_ image: PluginImage, _ problem: ImageError?, _ console: Console) {
         var rows: [(String, String)] = []
         if let note = image.note {
             rows.append(("id", note.id.isEmpty ? "(in its table)" : note.id))
@@ -54,10 +55,11 @@ package enum PluginInspector {
             console.answer("\(console.out.painted(name, .dim))\(TerminalText.escaped(value))\n")
         }
         let mark = console.out.painted(problem == nil ? Style.Mark.good : .bad)
-        console.answer("\(mark) \(TerminalText.escaped(problem ?? "this bghost can load it"))\n")
+        let verdict = problem.map { "\($0) (\($0.code))" } ?? "this bghost can load it"
+        console.answer("\(mark) \(TerminalText.escaped(verdict))\n")
     }
 
-    private static func describe(_ image: PluginImage, _ problem: String?) -> String {
+    private static func describe(_ image: PluginImage, _ problem: ImageError?) -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("schema", "bghost.plugin/1")
@@ -69,7 +71,8 @@ package enum PluginInspector {
             writer.member("extraExports", image.extraExports)
             writer.member("concerns") { $0.strings(image.concerns.map(\.rawValue)) }
             writer.member("loadable", problem == nil)
-            writer.member("problem", problem)
+            writer.member("code", problem?.code)
+            writer.member("problem", problem?.description)
         }
         return writer.text
     }

@@ -6,16 +6,18 @@ internal import BghostLinux
 internal import BghostRecords
 internal import Glibc
 
-/// Shows what confines workers here, proved by a worker that tries to do what it must not.
+/// Reports which sandbox layers work on this machine, as tested by a worker that tries forbidden actions.
 package enum SandboxDoctor {
-    /// Prints it to the console.
+    /// Prints the report to the console.
     ///
     /// - Parameters:
-    ///   - config: the manifest that says what is required, as the user gave it.
-    ///   - quarantined: plugins that a daemon does not run any more; `nil` if none answers.
+    ///   - config: the path of the manifest with the required layers, as the user gave it.
+    ///   - quarantined: the quarantined plugins of the daemon; `nil` if none answers.
+    ///   - store: the status of the daemon's store; `nil` if none answers.
     package static func run(
         config: String?,
         quarantined: [Quarantine]? = nil,
+        store: StoreStatus? = nil,
         json: Bool,
         _ console: Console
     ) async throws -> ExitStatus {
@@ -24,27 +26,20 @@ package enum SandboxDoctor {
         let holding = Set(findings.layers.filter { $0.state == .holds }.map(\.layer))
         let unmet = SandboxLayer.allCases.filter { required.contains($0) && !holding.contains($0) }
         if json {
-            console.answer(json: describe(findings, required, unmet, quarantined))
+            console.answer(json: describe(findings, required, unmet, quarantined, store))
         } else {
             show(findings, required, unmet, console)
-            console.answer(
-                "\(console.out.painted(groups.isHeld ? .good : .warning)) \(groups.text)\n"
-            )
+            LimitKeeper.here().show(console)
             for quarantine in quarantined ?? [] { show(quarantine, console) }
+            if let store { show(store, console) }
         }
-        return unmet.isEmpty ? .success : .failure
+        return unmet.isEmpty && store?.failingSince == nil ? .success : .failure
     }
 
     private static func required(_ config: String?) throws -> Set<SandboxLayer> {
         guard let config else { return [] }
         let reading = ManifestFiles.read(config, unresolvedSecrets: .warning)
-        guard let manifest = reading.manifest else {
-            throw CommandFailure(
-                .badManifest,
-                "\(config) has errors, so it does not say what is required",
-                fix: "see them with: bghost check --config \(config)"
-            )
-        }
+        guard let manifest = reading.manifest else { throw reading.failure }
         return manifest.plugins.reduce(manifest.host.require) { $0.union($1.require) }
     }
 
@@ -68,31 +63,16 @@ package enum SandboxDoctor {
         }
     }
 
-    /// Who sees to it that workers keep to their memory, threads and share of processors.
-    private static var groups: (isHeld: Bool, text: String) {
-        let found = ControlGroup.look()
-        let controllers = found?.controllers ?? []
-        let place = found.map { TerminalText.escaped($0.group) } ?? ""
-        let fix =
-            "; a unit with Delegate=yes, or a container with a group of its own, has the kernel do it"
-        let processors =
-            controllers.contains("cpu")
-            ? "" : "; without a cpu controller no plugin with limits.cpuQuota is run"
-        guard controllers.contains("memory") else {
-            let reason =
-                found == nil
-                ? "there is no cgroup v2 here"
-                : "cgroup v2 has no memory controller in \(place) (where v1 has it, boot with"
-                    + " systemd.unified_cgroup_hierarchy=1)"
-            return (
-                false, "memory of workers is watched by bghost: \(reason)\(fix)\(processors)"
-            )
-        }
-        return (
-            true,
-            "memory of workers can be held by the kernel (\(place)) for a bghost that has a group of"
-                + " its own: Delegate=yes in its unit\(processors)"
-        )
+    /// A note on the programs that a plugin can start although the manifest does not name them.
+    private static func loaderText(_ findings: SandboxFindings) -> String {
+        let mounts = findings.layers.first { $0.layer == .mounts }
+        let programs =
+            mounts?.state == .holds
+            ? "those that lie among the libraries of /usr, such as /usr/lib/git-core"
+            : "any program that the daemon's user can read, since `mounts` does not hold"
+        return
+            "not covered: a plugin with `limits.processes` above 1 and a granted folder can start, by way"
+            + " of the dynamic loader, \(programs), confined as the plugin is"
     }
 
     private static func show(
@@ -114,6 +94,7 @@ package enum SandboxDoctor {
                     + TerminalText.escaped("\(standing.state.text)\(need)\(detail)") + "\n"
             )
         }
+        console.answer("\(console.out.painted(.warning)) \(loaderText(findings))\n")
         console.answer("what a worker tried:\n")
         for trial in findings.trials {
             let mark: Style.Mark = trial.refusal == nil ? .warning : .good
@@ -131,16 +112,25 @@ package enum SandboxDoctor {
     private static func show(_ quarantine: Quarantine, _ console: Console) {
         let since = HumanText.time(quarantine.since, now: unixNow())
         let text =
-            "plugin \(quarantine.plugin) has been quarantined since \(since): \(quarantine.reason);"
-            + " lift it with: bghost enable \(quarantine.plugin)"
+            "plugin \(quarantine.plugin) was quarantined \(since): \(quarantine.reason);"
+            + " fix it, then `bghost enable \(quarantine.plugin)`"
         console.answer("\(console.out.painted(.bad)) \(TerminalText.escaped(text))\n")
+    }
+
+    private static func show(_ store: StoreStatus, _ console: Console) {
+        let mark: Style.Mark = store.failingSince == nil ? .good : .bad
+        let text =
+            store.failingSince.map { store.sentence(since: HumanText.time($0, now: unixNow())) }
+            ?? "the daemon's store keeps what it is given"
+        console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
     }
 
     private static func describe(
         _ findings: SandboxFindings,
         _ required: Set<SandboxLayer>,
         _ unmet: [SandboxLayer],
-        _ quarantined: [Quarantine]?
+        _ quarantined: [Quarantine]?,
+        _ store: StoreStatus?
     ) -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -159,6 +149,10 @@ package enum SandboxDoctor {
                     }
                 }
             }
+            writer.member("uncovered") { writer in
+                writer.array { $0.value(loaderText(findings)) }
+            }
+            writer.member("memory") { LimitKeeper.here().write(to: &$0) }
             writer.member("controllers") { writer in
                 writer.array { writer in
                     for name in ControlGroup.look()?.controllers.sorted() ?? [] {
@@ -168,6 +162,8 @@ package enum SandboxDoctor {
             }
             writer.member("required") { $0.layers(SandboxLayer.allCases.filter(required.contains)) }
             writer.member("unmet") { $0.layers(unmet) }
+            writer.key("store")
+            if let store { writer.value(store) } else { writer.null() }
             writer.key("quarantined")
             guard let quarantined else { return writer.null() }
             writer.array { writer in

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `bghost check` was asked for.
+/// The options of `bghost check`.
 package struct CheckOptions: Equatable, Sendable {
     /// The path of the manifest.
     package var config: String
     package var pluginPaths: [String]
     package var json: Bool
-    /// Whether a warning makes it fail.
+    /// Whether a warning makes the command fail.
     package var deniesWarnings: Bool
-    /// Whether variables of the environment that are not set are passed over.
+    /// Whether unset environment variables are ignored.
     package var ignoresEnvironment: Bool
-    /// Whether files are taken that others could change.
+    /// Whether to accept files that other users could change.
     package var isLax: Bool
 
     package init(

@@ -6,19 +6,21 @@ internal import BghostHost
 internal import BghostPlugin
 internal import BghostRecords
 
-/// Checks a manifest and the plugins that it names, by the code that the daemon starts with.
+/// Checks a manifest and its plugins, with the same code as the daemon's start.
 ///
-/// It touches no network and needs no daemon.
+/// It does not use the network and needs no daemon.
 package enum Checker {
-    /// What became of one plugin or function.
+    /// The result for one plugin or function.
     fileprivate struct Finding {
         var name: String
         var kind: String
         var detail: String
         var problem: String?
+        /// A limitation on this machine: the plugin works, but not as the manifest specifies.
+        var warning: String?
     }
 
-    /// Prints what it finds to the console.
+    /// Prints the findings to the console.
     package static func run(
         _ options: CheckOptions,
         _ console: Console
@@ -35,7 +37,8 @@ package enum Checker {
             findings = try await probe(manifest, reading.directory, options)
         }
         let errors = reading.errors + findings.count { $0.problem != nil }
-        let warnings = shown.count { $0.severity == .warning }
+        let warnings =
+            shown.count { $0.severity == .warning } + findings.count { $0.warning != nil }
         if options.json {
             console.answer(
                 json: json(options.config, reading.manifest, shown, findings, errors, warnings)
@@ -43,7 +46,8 @@ package enum Checker {
         } else {
             show(options.config, reading, shown, findings, errors, warnings, console)
         }
-        return errors == 0 && (warnings == 0 || !options.deniesWarnings) ? .success : .badManifest
+        guard errors > 0 || warnings > 0 && options.deniesWarnings else { return .success }
+        return reading.failureStatus
     }
 
     private static func probe(
@@ -67,13 +71,18 @@ package enum Checker {
                 return handler
             }
             let told = manifest.sessions.filter { $0.plugin == plugin.name && $0.sendsLaunchEvents }
-            findings.append(
-                Finding(
-                    plugin.name,
-                    "plugin",
-                    await probe.look(at: plugin, handlers: handlers + told.map(\.handler))
-                )
+            var finding = Finding(
+                plugin.name,
+                "plugin",
+                await probe.look(at: plugin, handlers: handlers + told.map(\.handler))
             )
+            if plugin.isolation == .worker {
+                finding.warning = DescriptorLimit.warning(
+                    plugin.limits,
+                    lanes: plugin.runsPerWorker
+                )
+            }
+            findings.append(finding)
         }
         for function in manifest.functions {
             findings.append(Finding(function.name, "function", await probe.look(at: function)))
@@ -102,7 +111,12 @@ package enum Checker {
             let mark = console.out.painted(finding.problem == nil ? Style.Mark.good : .bad)
             let text = TerminalText.escaped(finding.problem ?? finding.detail)
             console.answer("\(mark) \(finding.kind) \(finding.name)  \(text)\n")
+            guard let warning = finding.warning else { continue }
+            console.answer(
+                "\(console.out.painted(Style.Mark.warning)) \(finding.kind) \(finding.name)  \(warning)\n"
+            )
         }
+        if !findings.isEmpty { LimitKeeper.here().show(console) }
         for diagnostic in diagnostics {
             console.answer(diagnostic.rendered(color: console.out.hasColor))
         }
@@ -133,6 +147,7 @@ package enum Checker {
                     for diagnostic in diagnostics { writer.value(diagnostic) }
                 }
             }
+            writer.member("memory") { LimitKeeper.here().write(to: &$0) }
             writer.member("plugins") { writer in
                 writer.array { writer in
                     for finding in findings {
@@ -141,6 +156,7 @@ package enum Checker {
                             writer.member("kind", finding.kind)
                             writer.member("detail", finding.detail)
                             writer.member("problem", finding.problem)
+                            writer.member("warning", finding.warning)
                         }
                     }
                 }

@@ -3,32 +3,43 @@
 package import BghostCore
 internal import BghostControl
 internal import BghostLinux
+internal import BghostPlugin
+internal import BghostRecords
+internal import BghostTrust
 internal import Glibc
 
-/// The manifest as files: `tasks.json`, the drop-ins in `tasks.d` beside it, and the secrets that
-/// they name.
+/// The files of a manifest: `tasks.json`, the drop-ins in `tasks.d` beside it, and the secrets that they
+/// reference.
 package struct ManifestFiles {
-    /// What reading them gave.
+    /// The result of reading a manifest.
     package struct Reading {
-        /// `nil` if a diagnostic is an error.
+        /// `nil` if there is an error among the diagnostics.
         package var manifest: Manifest?
         package var diagnostics: [Diagnostic]
-        /// The folder of the main file, absolute.
+        /// The absolute path of the main file's folder.
         package var directory: String
-        /// The main file, absolute.
+        /// The absolute path of the main file.
         package var path: String
         /// The names of the drop-ins that were read.
         package var dropInNames: [String] = []
 
         package var dropIns: Int { dropInNames.count }
 
-        /// All that it was read from, absolute.
+        /// The absolute paths of all files that were read.
         package var files: [String] {
             [path] + dropInNames.map { "\(directory)/tasks.d/\($0)" }
         }
 
         package var errors: Int { diagnostics.count { $0.severity == .error } }
         package var warnings: Int { diagnostics.count - errors }
+
+        /// The exit status of a command that requires the manifest.
+        package var failureStatus: ExitStatus {
+            let isUnreadable = diagnostics.contains {
+                $0.code == .unreadable && $0.severity == .error
+            }
+            return isUnreadable ? .inputMissing : .badManifest
+        }
     }
 
     private static let bytesMax = 1 << 20
@@ -37,7 +48,7 @@ package struct ManifestFiles {
     ///
     /// - Parameters:
     ///   - config: the path of the main file, as the user gave it.
-    ///   - unresolvedSecrets: how bad a secret without a value is.
+    ///   - unresolvedSecrets: the severity of a secret without a value.
     package static func read(
         _ config: String,
         unresolvedSecrets: Diagnostic.Severity = .error
@@ -74,10 +85,18 @@ package struct ManifestFiles {
             manifestDirectory: directory,
             unresolvedSecrets: unresolvedSecrets,
             resolveSecret: Secrets.resolve,
-            zones: Zones.source
+            zones: Zones.source,
+            parameterProblem: { parameters, signature, isComplete in
+                ParameterCheck.problem(
+                    in: parameters,
+                    signature: signature,
+                    isComplete: isComplete
+                )
+            }
         )
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
+        reading.manifest?.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
         reading.diagnostics = diagnostics
         return reading
     }
@@ -86,7 +105,7 @@ package struct ManifestFiles {
         _ path: String,
         name: String
     ) -> Result<ManifestFile, SystemError> {
-        // One byte more than is allowed, so that the reader sees that it is too long.
+        // Read one byte more than is permitted, so that the parser detects a file that is too long.
         SmallFile.read(path, bytesMax: bytesMax + 1).map { ManifestFile(name: name, bytes: $0) }
     }
 
@@ -116,7 +135,7 @@ private enum Zones {
     static let source = ZoneSource(find: system.zone, names: system.names)
 }
 
-/// Where the values of secrets come from.
+/// Resolves secrets from the environment and from files.
 enum Secrets {
     private static let bytesMax = 64 << 10
 
@@ -152,15 +171,29 @@ enum Secrets {
 }
 
 extension ManifestFiles.Reading {
-    /// The manifest, or a failure behind what is wrong with it.
+    /// The manifest; prints the diagnostics and throws if there is none.
     func require(_ console: Console) throws(CommandFailure) -> Manifest {
         if let manifest { return manifest }
         for diagnostic in diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))
         }
-        throw CommandFailure(
-            .badManifest,
-            "\(path) has \(errors) errors",
+        throw failure
+    }
+
+    /// The error of a command that requires the manifest.
+    var failure: CommandFailure {
+        let path = TerminalText.escaped(path)
+        guard failureStatus == .badManifest else {
+            return CommandFailure(
+                failureStatus,
+                code: DiagnosticCode.unreadable.rawValue,
+                "cannot read the manifest \(path)",
+                fix: "name another with --config, or correct its permissions"
+            )
+        }
+        return CommandFailure(
+            failureStatus,
+            "the manifest \(path) has \(errors) error\(errors == 1 ? "" : "s")",
             fix: "bghost check --config \(path)"
         )
     }

@@ -6,7 +6,7 @@ internal import BghostCore
 internal import BghostRecords
 internal import Glibc
 
-/// A command that asks the daemon.
+/// A command that connects to the daemon.
 protocol ClientCommand: AsyncParsableCommand {
     var connection: ConnectionOptions { get }
     var output: OutputOptions { get }
@@ -31,7 +31,7 @@ extension ClientCommand {
     }
 }
 
-/// The present, Unix nanoseconds.
+/// The current time, Unix nanoseconds.
 func unixNow() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 
-/// Where the daemon is.
+/// The options that select the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -25,19 +25,26 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("The daemon's manifest, which may name its socket.", valueName: "file"),
+        help: ArgumentHelp(
+            "The daemon's manifest; finds the daemon that runs it.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var config: String?
 
-    /// The path of the socket: what the command line says, then the environment, then the manifest,
-    /// then the usual place.
+    /// The path of the control socket.
+    ///
+    /// The first of these that is available counts: --control, --state-dir, the running daemon of the
+    /// manifest, BGHOST_CONTROL, the manifest itself, the default location.
     func socketPath() throws -> String {
         if let control { return ControlLocation.normalized(control) }
         if let stateDir {
             return ControlLocation.normalized(ControlLocation.socket(inStateDirectory: stateDir))
         }
-        if config == nil, let path = ControlLocation.variable(of: ControlLocation.variable) {
+        // The command line of a daemon takes precedence over its manifest.
+        if let config, let path = DaemonRecord(manifest: config)?.socket() { return path }
+        if let path = ControlLocation.variable(of: ControlLocation.variable) {
             return ControlLocation.normalized(path)
         }
         if let config, let path = try ManifestLocation.controlSocket(ofManifest: config) {
@@ -46,7 +53,7 @@ struct ConnectionOptions: ParsableArguments {
         guard let directory = ControlLocation.stateDirectory() else {
             throw CommandFailure(
                 .usage,
-                "neither HOME nor XDG_STATE_HOME says where the daemon's socket is",
+                "cannot find the daemon's socket: neither HOME nor XDG_STATE_HOME is set",
                 fix: "name it with --control"
             )
         }

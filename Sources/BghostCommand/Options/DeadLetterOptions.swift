@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import BghostCore
 
-/// Which dead letters are meant.
+/// The options that select dead letters.
 struct DeadLetterOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The request's id, or the beginning of it.", valueName: "request"))
     var request: String?

@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 
-/// How a command answers.
+/// The options for a command's output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object and nothing else to stdout.")
     var json = false
@@ -12,7 +12,7 @@ struct OutputOptions: ParsableArguments {
     var console: Console { look.console }
 }
 
-/// How text looks.
+/// The options for the appearance of text.
 struct LookOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When to colour: auto, always or never.", valueName: "when"))
     var color = ColorChoice.auto

@@ -6,7 +6,7 @@ internal import BghostCore
 internal import BghostRecords
 internal import Glibc
 
-/// What a request carries.
+/// The options for the content of a request.
 struct RequestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

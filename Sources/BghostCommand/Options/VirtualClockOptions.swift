@@ -3,11 +3,11 @@
 internal import ArgumentParser
 internal import BghostCore
 
-extension VirtualManners: ExpressibleByArgument {}
+extension VirtualBehavior: ExpressibleByArgument {}
 
-/// Another manifest, taken up in the midst of a play.
+/// A reload of another manifest during a simulation.
 struct VirtualReload: Sendable {
-    /// After how much of its time.
+    /// The virtual time from the start to the reload.
     let after: Duration
     let file: String
 
@@ -20,12 +20,13 @@ struct VirtualReload: Sendable {
     }
 }
 
-/// What `bghost run` needs to know to play under a virtual clock.
+/// The options of `bghost run` for a virtual clock.
 struct VirtualClockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Play the manifest's schedules under a virtual clock instead, with no plugin and no"
-                + " state; the same seed brings the same events.",
+                + " state; the same seed, manifest and --from bring the same events, whatever the"
+                + " present date.",
             valueName: "seed=N"
         ),
         transform: Self.seed(from:)
@@ -44,12 +45,17 @@ struct VirtualClockOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --virtual-clock: when it begins (default: now).",
+            "With --virtual-clock: when it begins (default: 2026-01-01T00:00:00Z).",
             valueName: "time"
         ),
         transform: Submit.time(from:)
     )
     var from: Int64?
+
+    /// The default start of a simulation, Unix nanoseconds: 2026-01-01T00:00:00Z.
+    ///
+    /// It is a fixed date, so that a seed leads to the same events on each day.
+    static let defaultStart: Int64 = 1_767_225_600_000_000_000
 
     @Option(
         help: ArgumentHelp(
@@ -57,7 +63,7 @@ struct VirtualClockOptions: ParsableArguments {
             valueName: "how"
         )
     )
-    var manners = VirtualManners.usual
+    var behavior = VirtualBehavior.usual
 
     @Option(
         name: .customLong("reload"),
@@ -90,9 +96,9 @@ struct VirtualClockOptions: ParsableArguments {
         return length
     }
 
-    /// Whether something was asked that only a virtual clock has.
+    /// Whether an option requires a virtual clock and there is none.
     var isMisplaced: Bool {
         virtualClock == nil
-            && (from != nil || trace || json || manners != .usual || !reloads.isEmpty)
+            && (from != nil || trace || json || behavior != .usual || !reloads.isEmpty)
     }
 }

@@ -5,16 +5,16 @@ internal import BghostHost
 internal import BghostLinux
 internal import Glibc
 
-/// Writes a decision journal, on a thread of its own.
+/// Writes a decision journal on a thread of its own.
 ///
-/// A write that fails ends the journal, which the log says; the daemon goes on.
+/// A failed write ends the journal and is logged; the daemon continues.
 final class DecisionFile: DecisionRecorder {
     private let thread = WorkThread()
     private let fd: Int32
     private let path: String
     private let log: HostLog
 
-    /// Begins a new file, which only its owner can read: requests' parameters are in it.
+    /// Creates the file, with read permission for its owner only: it contains the parameters of requests.
     init(_ path: String, log: HostLog) throws(CommandFailure) {
         self.path = path
         self.log = log
@@ -44,7 +44,7 @@ final class DecisionFile: DecisionRecorder {
         }
     }
 
-    /// Waits until all is written.
+    /// Waits until all lines are written.
     func finish() async {
         await withCheckedContinuation { continuation in
             thread.perform { continuation.resume() }

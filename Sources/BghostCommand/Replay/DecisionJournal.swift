@@ -4,23 +4,23 @@ internal import BghostCore
 internal import BghostRecords
 internal import FoundationEssentials
 
-/// The file of `bghost run --record`: one JSON object in each line, a header and then what happened
-/// with what was decided.
+/// The format of `bghost run --record`: one JSON object per line, first a header, then events with their
+/// decisions.
 enum DecisionJournal {
     struct Header: Codable, Equatable {
         var schema = Schema.decisions
         var version: String
         var slots: Int
         var machineID: String
-        /// As text: JSON's numbers have fewer digits.
+        /// As text, because numbers in JSON have fewer digits.
         var seed: String
-        /// Tells one manifest from another.
+        /// The fingerprint of the manifest.
         var manifest: String
     }
 
     struct Line: Codable {
         var inputs: [SchedulerInput.Entry]
-        /// The fingerprints of what was decided, in order.
+        /// The fingerprints of the decisions, in order.
         var effects: [String]
     }
 
@@ -30,7 +30,7 @@ enum DecisionJournal {
             slots: settings.slots,
             machineID: settings.machineID,
             seed: String(settings.seed),
-            // The manifest itself may have secrets in it.
+            // The manifest itself may contain secrets.
             manifest: settings.manifest.fingerprint
         )
     }

@@ -3,10 +3,10 @@
 internal import BghostRecords
 internal import Glibc
 
-/// A decision journal, read line by line: it may be larger than memory.
+/// Reads a decision journal line by line: it may be larger than the memory.
 struct JournalLines {
     private let path: String
-    /// A line longer than this is no line of ours.
+    /// A longer line is not part of a journal.
     private static let lineBytesMax = 1 << 30
 
     init(_ path: String) throws(CommandFailure) {
@@ -19,7 +19,7 @@ struct JournalLines {
         }
     }
 
-    /// The first line.
+    /// The header, from the first line.
     func header() throws(CommandFailure) -> DecisionJournal.Header {
         var found: DecisionJournal.Header?
         try read { _, line throws(CommandFailure) in
@@ -36,7 +36,7 @@ struct JournalLines {
         return found
     }
 
-    /// All lines behind the header, with their numbers.
+    /// Calls the closure with each line after the header, and its number.
     func forEach(
         _ body: (_ number: Int, _ line: DecisionJournal.Line) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
@@ -75,7 +75,7 @@ struct JournalLines {
         {
             number += 1
             let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
-            // A daemon that was killed may have left half a line.
+            // A daemon that was killed may have left an incomplete last line.
             guard bytes.last == UInt8(ascii: "\n") || number == 1,
                 try body(number, Array(bytes))
             else { return }

@@ -6,13 +6,13 @@ internal import BghostRecords
 internal import BghostTrust
 internal import Glibc
 
-/// Signs plugins, so that manifests can say by whom they must be.
+/// Signs plugins, so that manifests can require a signer.
 package enum PluginSigner {
-    /// Writes the signature beside the file.
+    /// Writes a signature beside the file.
     ///
     /// - Parameters:
     ///   - key: the file of the secret key.
-    ///   - comment: is signed too; `nil` says what was signed, and when.
+    ///   - comment: the trusted comment, which is signed too; `nil` means the file's name and the time.
     package static func run(
         file: String,
         key: String,

@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// One event under a virtual clock, for `--trace`.
+/// One event of a simulation, for `--trace`.
 package struct VirtualLine {
     private let at: Int64
     private let event: String
@@ -25,13 +25,13 @@ package struct VirtualLine {
         }
     }
 
-    /// For people.
+    /// The event as a line of text.
     package var line: String {
         "\(Timestamp.text(unixNanoseconds: at))  \(event)  \(TerminalText.escaped(task))  "
             + TerminalText.escaped(text) + "\n"
     }
 
-    /// One JSON object.
+    /// The event as a JSON object.
     package var json: String {
         var writer = JSONWriter()
         writer.object { writer in

@@ -4,20 +4,20 @@ internal import BghostControl
 package import BghostCore
 internal import Glibc
 
-/// A manifest's schedules under a virtual clock: the daemon's own scheduler and limits, with made-up
-/// handlers on a machine that offers all that is required.
+/// Runs a manifest's schedules under a virtual clock: with the daemon's scheduler and limits, simulated
+/// handlers, and a machine that meets all requirements.
 package struct VirtualPlay {
-    /// What came of it.
+    /// The result of a simulation.
     package struct Result: Sendable {
         package var from: Int64
         package var through: Int64
         package var seed: UInt64
         package var tallies: [String: Simulation.Tally]
-        /// Transitions that must not be: faults of bghost.
+        /// Forbidden state transitions: each is a bug in bghost.
         package var faults: [Ledger.Fault]
-        /// By how much a run outlived its runtime and grace at most.
+        /// The longest time by which a run exceeded its runtime and grace.
         package var longestOverrun: Duration
-        /// Requests that wait at the end.
+        /// The number of requests that wait at the end.
         package var pending: Int
     }
 
@@ -25,8 +25,8 @@ package struct VirtualPlay {
     package let path: String
     package let slots: Int?
     package let seed: UInt64
-    package let manners: RunManners
-    /// Manifests that are taken up later, Unix nanoseconds, in the order of their times.
+    package let behavior: HandlerBehavior
+    /// Manifests to reload, in the order of their times, Unix nanoseconds.
     package var reloads: [(at: Int64, manifest: Manifest)] = []
 
     package init(
@@ -34,34 +34,34 @@ package struct VirtualPlay {
         path: String,
         slots: Int?,
         seed: UInt64,
-        manners: RunManners
+        behavior: HandlerBehavior
     ) {
         self.manifest = manifest
         self.path = path
         self.slots = slots
         self.seed = seed
-        self.manners = manners
+        self.behavior = behavior
     }
 
-    /// Plays from one moment up to another, Unix nanoseconds.
+    /// Runs the simulation between two times, Unix nanoseconds.
     package func play(
         from: Int64,
         through: Int64,
         observe: (@Sendable (Moment, Simulation.Event) -> Void)? = nil
     ) -> Result {
-        let manners = manners
+        let behavior = behavior
         var simulation = Simulation(
             Scheduler.Settings(
                 manifest: manifest,
                 manifestPath: path,
                 slots: slots ?? manifest.host.slots ?? 4,
-                // The offsets of one machine among many are not what is played.
+                // Use a fixed id: the offsets of a particular machine do not matter here.
                 machineID: "virtual",
                 seed: seed
             ),
             start: from,
             author: { start, _, random in
-                manners.script(limits: start.record.limits, using: &random)
+                behavior.script(limits: start.record.limits, using: &random)
             },
             observe: observe
         )

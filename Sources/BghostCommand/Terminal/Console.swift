@@ -4,7 +4,7 @@ internal import BghostControl
 internal import BghostRecords
 internal import Glibc
 
-/// The two streams of the program: stdout is the answer, stderr is all the rest.
+/// The output streams of the program: stdout for the answer, stderr for everything else.
 package struct Console: Sendable {
     package let out: Style
     package let error: Style
@@ -15,13 +15,13 @@ package struct Console: Sendable {
         error = Style(choice: choice, isTerminal: isatty(2) == 1, environment: environment)
     }
 
-    /// Writes a piece of the answer.
+    /// Writes a part of the answer.
     package func answer(_ text: String) { Self.write(text, to: 1) }
 
-    /// Writes the one object that `--json` promises, or one line of a stream of them.
+    /// Writes the JSON object of `--json`, or one line of a stream of objects.
     package func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
 
-    /// Writes a line that is no part of the answer.
+    /// Writes a line to stderr.
     package func remark(_ text: String) { Self.write(text + "\n", to: 2) }
 
     private static func write(_ text: String, to fd: Int32) {
@@ -31,12 +31,12 @@ package struct Console: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EPIPE, fd == 1 {
-                // NIO ignores the signal for the whole process. Whoever reads us has seen enough,
-                // as in `| head`, and expects us to end as other programs do.
+                // NIO ignores the signal for the whole process. The reader, such as `head`, has closed the
+                // pipe and expects that the program ends by SIGPIPE.
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             } else if errno != EINTR {
-                // An answer that is cut short must not look like a whole one.
+                // An incomplete answer must not look complete.
                 guard fd == 1 else { return }
                 write(
                     "error: cannot write the answer: \(String(cString: strerror(errno)))\n",

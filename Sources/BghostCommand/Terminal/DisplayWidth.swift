@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many columns a text takes on a terminal.
+/// Computes the width of text on a terminal, columns.
 package enum DisplayWidth {
     /// The width of a text without control characters.
     package static func of(_ text: String) -> Int {
-        // Nearly every text is of this kind.
+        // Fast path for ASCII, which nearly all texts are.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// A text that is that wide, with spaces behind it; longer ones stay as they are.
+    /// The text, padded with spaces to a width; a longer text is unchanged.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - of(text)))
     }
@@ -17,7 +17,7 @@ package enum DisplayWidth {
     private static func width(of character: Character) -> Int {
         var result = 0
         for scalar in character.unicodeScalars {
-            // An emoji is asked for by its selector, and flags are two letters in one character.
+            // The selector requests an emoji; a flag is one character of two letters.
             if scalar.value == 0xFE0F { return 2 }
             result = max(result, width(of: scalar))
         }
@@ -32,8 +32,8 @@ package enum DisplayWidth {
         return wideRanges.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    // The blocks that East Asian Width gives as wide or full-width, joined where only unassigned
-    // code points lie between them.
+    // The wide and full-width blocks of East Asian Width, joined where only unassigned code points lie
+    // between them.
     private static let wideRanges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x26A1...0x26A1, 0x26C4...0x26C5,

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Quantities as people say them.
+/// Formats and parses quantities for people.
 package enum HumanText {
-    /// A length of time in at most two units: `340ms`, `1.2s`, `2m05s`, `26h03m`, `3d`.
+    /// A duration in at most two units: `340ms`, `1.2s`, `2m05s`, `26h03m`, `3d`.
     package static func duration(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return "0ms" }
@@ -20,9 +20,9 @@ package enum HumanText {
         }
     }
 
-    /// A point in time as seen from now: `4m ago`, `in 11m`, `now`.
+    /// A time relative to now: `4m ago`, `in 11m`, `now`.
     ///
-    /// Both are Unix nanoseconds.
+    /// Both times are Unix nanoseconds.
     package static func time(_ time: Int64, now: Int64) -> String {
         let (distance, overflow) = time.subtractingReportingOverflow(now)
         let seconds = overflow ? Int64.max : distance / 1_000_000_000
@@ -31,7 +31,7 @@ package enum HumanText {
         return seconds < 0 ? "\(length) ago" : "in \(length)"
     }
 
-    /// Bytes in binary units: `512 B`, `1.5 MiB`.
+    /// A size in binary units: `512 B`, `1.5 MiB`.
     package static func bytes(_ count: UInt64) -> String {
         guard count >= 1024 else { return "\(count) B" }
         var value = Double(count)
@@ -48,7 +48,7 @@ package enum HumanText {
 
     /// The local time of day with milliseconds, for logs.
     ///
-    /// Unix nanoseconds.
+    /// - Parameter time: Unix nanoseconds.
     package static func clock(_ time: Int64) -> String {
         var seconds = time_t(time / 1_000_000_000)
         let milliseconds = time / 1_000_000 % 1000
@@ -60,8 +60,8 @@ package enum HumanText {
             + "." + "\(1000 + (milliseconds + 1000) % 1000)".dropFirst()
     }
 
-    /// Reads a length of time with its units: `30s`, `1h30m`, `250ms`; `nil` for anything else,
-    /// a bare number and a negative one included.
+    /// Parses a duration with units: `30s`, `1h30m`, `250ms`; `nil` for any other text, including a bare or
+    /// negative number.
     package static func duration(from text: String) -> Duration? {
         var rest = text[...]
         var total: Int64 = 0
@@ -85,7 +85,7 @@ package enum HumanText {
     private static let units: [String: Int64] = [
         "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
     ]
-    /// A century: beyond it Unix nanoseconds come to their end.
+    /// A century: later times overflow Unix nanoseconds.
     private static let millisecondsMax: Int64 = 36_500 * 86_400_000
 
     private static func pair(_ number: Int64, _ unit: String) -> String {

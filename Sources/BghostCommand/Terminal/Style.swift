@@ -2,11 +2,11 @@
 
 internal import ArgumentParser
 
-/// When to colour.
+/// When to use colour.
 package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
     case auto, always, never
 
-    /// The choice in a command line that may not be valid as a whole.
+    /// The choice in a command line that may be invalid.
     package init(in arguments: some Sequence<String>) {
         var isNext = false
         var choice = ColorChoice.auto
@@ -23,7 +23,7 @@ package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
 
 extension ColorChoice: ExpressibleByArgument {}
 
-/// How one output stream can be written to.
+/// The capabilities of an output stream.
 package struct Style: Equatable, Sendable {
     package var hasColor: Bool
     package var hasUnicode: Bool
@@ -33,11 +33,11 @@ package struct Style: Equatable, Sendable {
         self.hasUnicode = hasUnicode
     }
 
-    /// Decides for one stream.
+    /// Determines the capabilities of a stream.
     ///
     /// - Parameters:
-    ///   - isTerminal: of this stream, not of another one.
-    ///   - environment: looks up a variable; unset and empty are both `nil`.
+    ///   - isTerminal: whether this stream is a terminal.
+    ///   - environment: looks up a variable; `nil` if it is unset or empty.
     package init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
         hasColor =
             switch choice {
@@ -57,7 +57,7 @@ package struct Style: Equatable, Sendable {
         hasUnicode = charset.contains("utf-8") || charset.contains("utf8")
     }
 
-    /// What a piece of text is to look like.
+    /// The colour or weight of a text.
     package enum Tone: String, Sendable {
         case good = "32"
         case warning = "33"
@@ -71,12 +71,12 @@ package struct Style: Equatable, Sendable {
         return "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// A sign that says it without colour too.
+    /// A sign that is understandable without colour.
     package enum Mark: Sendable {
         case good, warning, bad, none
     }
 
-    /// The sign, one column wide.
+    /// The text of a sign, one column wide.
     package func text(_ mark: Mark) -> String {
         switch mark {
         case .good: hasUnicode ? "✓" : "+"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows whose columns stand under one another.
+/// A table with aligned columns.
 package struct TextTable: Sendable {
-    /// One cell: its text, which must be safe for terminals, and how it looks.
+    /// A cell: its text, which must be safe for terminals, and its tone.
     package struct Cell: Sendable, ExpressibleByStringLiteral {
         package var text: String
         package var tone: Style.Tone?
@@ -28,9 +28,9 @@ package struct TextTable: Sendable {
         rows.append(row)
     }
 
-    /// The lines, each with its end.
+    /// The lines of the table, with line breaks.
     ///
-    /// Columns that are empty throughout are left out.
+    /// Columns without text are omitted.
     package func text(_ style: Style) -> String {
         let kept = header.indices.filter { column in
             rows.contains { !$0[column].text.isEmpty }
@@ -41,7 +41,7 @@ package struct TextTable: Sendable {
             ([titles] + rows).map { DisplayWidth.of($0[column].text) }.max() ?? 0
         }
         return ([titles] + rows).map { row in
-            // Behind the last filled cell nothing is padded, so that no line ends in spaces.
+            // Do not pad after the last filled cell, so that no line ends with spaces.
             let last = kept.lastIndex { !row[$0].text.isEmpty } ?? kept.startIndex
             return kept.indices.prefix(through: last).map { index in
                 let cell = row[kept[index]]

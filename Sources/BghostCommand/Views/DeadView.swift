@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost dead` for people.
+/// The text output of `bghost dead`.
 package struct DeadView {
     package let letters: [DeadLetter]
     /// Unix nanoseconds.

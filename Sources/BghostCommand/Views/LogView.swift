@@ -3,15 +3,15 @@
 package import BghostCore
 internal import BghostRecords
 
-/// One line of the log for people.
+/// The text of a log entry.
 package enum LogView {
-    /// The line with its end.
+    /// The line, with its line break.
     package static func line(_ entry: LogEntry, _ style: Style) -> String {
         var parts = [
             style.painted(HumanText.clock(entry.time), .dim),
             style.painted(DisplayWidth.padded(entry.level.text, to: 7), tone(entry.level)),
         ]
-        // The host speaks of a task, a plugin for itself: both are named where there is one.
+        // The host's entries name a task, those of a plugin the plugin.
         if let subject = entry.task ?? entry.plugin {
             parts.append(style.painted(TerminalText.escaped(subject), .strong))
         }

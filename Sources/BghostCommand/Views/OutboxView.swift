@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost notify outbox` for people.
+/// The text output of `bghost notify outbox`.
 package struct OutboxView {
     package let notifications: [NotificationStatus]
     /// Unix nanoseconds.

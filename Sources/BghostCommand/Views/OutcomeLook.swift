@@ -4,7 +4,7 @@ package import BghostCore
 internal import BghostRecords
 
 extension Outcome {
-    /// How it is shown.
+    /// The sign of the outcome.
     package var mark: Style.Mark {
         switch self {
         case .succeeded: .good
@@ -15,10 +15,10 @@ extension Outcome {
 }
 
 extension RunRecord {
-    /// How it ended, or where it stands.
+    /// The outcome, or the state of a run in progress.
     package var standing: String { outcome?.text ?? state.rawValue }
 
-    /// The sign of its standing.
+    /// The sign of the outcome or state.
     package var mark: Style.Mark {
         guard let outcome else {
             return state == .cancelling || state == .killing ? .warning : .none
@@ -26,17 +26,17 @@ extension RunRecord {
         return outcome.mark
     }
 
-    /// How long it took, or has been under way; "" if its handler was never started.
+    /// The duration so far or in total; "" if the handler did not start.
     package func elapsed(now: Int64) -> String {
         if let duration { return HumanText.duration(duration) }
         guard state != .ended, let startedAt else { return "" }
         return HumanText.duration(.nanoseconds(max(0, now - startedAt)))
     }
 
-    /// Its message, safe for terminals and on one line.
+    /// The message in one line, safe for terminals.
     package var safeMessage: String { TerminalText.escaped(message) }
 
-    /// How far it says it is; "" if it said nothing.
+    /// The reported progress; "" if there is none.
     package var progressText: String {
         guard let progress else { return "" }
         let phase = TerminalText.escaped(progress.phase)

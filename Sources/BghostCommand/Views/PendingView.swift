@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost pending` for people.
+/// The text output of `bghost pending`.
 package struct PendingView {
     package let list: PendingList
     /// Unix nanoseconds.
@@ -15,7 +15,7 @@ package struct PendingView {
     }
 
     package func text(_ style: Style) -> String {
-        guard list.total > 0 else { return "nothing waits\n" }
+        guard list.total > 0 else { return "no pending requests\n" }
         var table = TextTable(header: [
             "REQUEST", "TASK", "EARLIEST", "LATEST", "ATTEMPT", "PRIORITY", "BY", "WHY",
         ])
@@ -50,6 +50,7 @@ package struct PendingView {
         case .operator: "operator"
         case .manifest: "manifest"
         case .run(let id): "run \(id)"
+        case .plugin(let name): "plugin \(name)"
         }
     }
 }

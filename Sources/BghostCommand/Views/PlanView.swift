@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost plan` for people.
+/// The text output of `bghost plan`.
 package struct PlanView {
     package let plan: SchedulePlan
 
@@ -25,7 +25,7 @@ package struct PlanView {
         return table.text(style) + (plan.isCutOff ? "and more; --limit shows them\n" : "")
     }
 
-    /// The time on the zone's own clock, with its offset: `2026-11-21 12:00:00 +01:00`.
+    /// The local time of the zone, with its offset: `2026-11-21 12:00:00 +01:00`.
     private static func local(_ start: SchedulePlan.Start) -> String {
         let shown = start.start.addingReportingOverflow(start.zoneOffset * 1_000_000_000)
         let text = Timestamp.text(unixNanoseconds: shown.partialValue)

@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// One run for people: all of it, or in one line.
+/// The text output for one run, in full or in one line.
 package struct RunView {
     package let run: RunRecord
     /// Unix nanoseconds.
@@ -14,7 +14,7 @@ package struct RunView {
         self.now = now
     }
 
-    /// The end of a run that was waited for, with what it brought.
+    /// The end of a run that the command waited for, with its result.
     package func summary(_ style: Style) -> String {
         let task = TerminalText.escaped(run.task)
         let elapsed = run.elapsed(now: now)
@@ -27,12 +27,35 @@ package struct RunView {
     }
 
     package func text(_ style: Style) -> String {
-        let width = facts.map { $0.name.utf8.count }.max() ?? 0
-        return facts.filter { !$0.value.isEmpty }.map { fact in
+        let shown = facts.filter { !$0.value.isEmpty }
+        let width = shown.map { $0.name.utf8.count }.max() ?? 0
+        return shown.map { fact in
             let name = DisplayWidth.padded(fact.name, to: width)
             return "\(style.painted(name, .dim))  \(style.painted(fact.value, fact.tone))\n"
+        }.joined() + stacks + output
+    }
+
+    /// The stacks of threads, the innermost call first.
+    private var stacks: String {
+        (run.details?.crash?.stacks ?? []).map { stack in
+            let frames = stack.frames.map { "  \(TerminalText.escaped($0))\n" }.joined()
+            return "\nthread \(TerminalText.escaped(stack.thread))\n\(frames)"
         }.joined()
     }
+
+    /// The last output of the run; each line is escaped, so that it cannot control the terminal.
+    private var output: String {
+        guard let output = run.details?.output, !output.isEmpty else { return "" }
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return "\n" + lines.map { "\(TerminalText.escaped(String($0)))\n" }.joined()
+    }
+
+    private var plugin: String {
+        let version = run.origin.map { " \($0.version)" } ?? ""
+        return TerminalText.escaped(run.plugin + version)
+    }
+
+    private static func digest(_ text: String) -> String { text.isEmpty ? "" : "sha256:\(text)" }
 
     private struct Fact {
         var name: String
@@ -52,15 +75,20 @@ package struct RunView {
             Fact("run", run.id.description),
             Fact("request", run.request.description),
             Fact("task", TerminalText.escaped(run.task)),
-            Fact("plugin", TerminalText.escaped(run.plugin)),
+            Fact("plugin", plugin),
+            Fact("library", run.origin.map { Self.digest($0.library) } ?? ""),
+            Fact("manifest", run.origin.map { Self.digest($0.manifest) } ?? ""),
+            Fact("kind", run.kind?.rawValue ?? ""),
             Fact("outcome", run.standing, look.tone(run.mark)),
             Fact("stopped", run.stopReason?.text ?? ""),
             Fact("message", run.safeMessage),
+            Fact("crashed at", TerminalText.escaped(run.details?.crash?.place ?? "")),
+            Fact("accessed", TerminalText.escaped(run.details?.crash?.address ?? "")),
             Fact("result", TerminalText.escapedJSON(run.result)),
             Fact("progress", run.progressText),
             Fact("attempt", run.attempt > 1 ? "\(run.attempt)" : ""),
             Fact("submitted", moment(run.submittedAt)),
-            Fact("started", run.startedAt.map(moment) ?? "never"),
+            Fact("started", started),
             Fact("ended", run.endedAt.map(moment) ?? ""),
             Fact("time", time),
             Fact("processor", run.usage.cpu.map(HumanText.duration) ?? ""),
@@ -74,6 +102,13 @@ package struct RunView {
             ),
             Fact("process", run.pid.map(String.init) ?? ""),
         ]
+    }
+
+    private var started: String {
+        if let startedAt = run.startedAt { return moment(startedAt) }
+        guard run.state == .ended else { return "not yet" }
+        // The start is stored together with the end, which is missing if the daemon died.
+        return run.outcome == .lost ? "unknown" : "never"
     }
 
     private var time: String {

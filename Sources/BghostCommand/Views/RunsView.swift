@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost runs` for people.
+/// The text output of `bghost runs`.
 package struct RunsView {
     package let runs: [RunRecord]
     /// Unix nanoseconds.

@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// What is simulated, one line for people for each.
+/// The text output for simulations, one line each.
 package struct SimulationView {
     package let simulation: SimulationStatus
 
@@ -11,27 +11,26 @@ package struct SimulationView {
         self.simulation = simulation
     }
 
-    /// - Returns: a line that says so if nothing is.
+    /// - Returns: a line that says so if nothing is simulated.
     package func text(_ style: Style) -> String {
         simulation.isActive ? banner(style) : "nothing is simulated\n"
     }
 
-    /// - Returns: "" if nothing is.
+    /// - Returns: "" if nothing is simulated.
     package func banner(_ style: Style) -> String {
         var lines: [String] = []
         if simulation.clockOffset != 0 {
             let length = HumanText.duration(.nanoseconds(simulation.clockOffset.magnitude))
             let side = simulation.clockOffset > 0 ? "ahead of" : "behind"
             lines.append(
-                "the clock is simulated: \(length) \(side) the machine's; bghost simulate clock real"
+                "the clock is simulated: \(length) \(side) the machine's; `bghost simulate clock real`"
                     + " ends it"
             )
         }
         for fact in simulation.facts {
             let name = TerminalText.escaped(fact.name)
             lines.append(
-                "\(name) is simulated: \(fact.value.rawValue); bghost simulate fact \(name)=real"
-                    + " ends it"
+                "\(name) is simulated: \(fact.value.word); `bghost simulate fact \(name)=real` ends it"
             )
         }
         return lines.map { style.painted("! \($0)", .warning) + "\n" }.joined()

@@ -3,15 +3,15 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost status` for people.
+/// The text output of `bghost status`.
 package struct StatusView {
     package let status: HostStatus
-    /// What the daemon's clock shows, Unix nanoseconds: dates are told by it.
+    /// The time of the daemon's clock, which dates refer to, Unix nanoseconds.
     private let now: Int64
-    /// What the machine's shows.
+    /// The time of the machine's clock, Unix nanoseconds.
     private let machineNow: Int64
 
-    /// - Parameter now: what the machine's clock shows, Unix nanoseconds.
+    /// - Parameter now: the time of the machine's clock, Unix nanoseconds.
     package init(status: HostStatus, now: Int64) {
         self.status = status
         machineNow = now
@@ -23,31 +23,38 @@ package struct StatusView {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
-        return head + devBanner(style) + SimulationView(status.simulation).banner(style) + tasks
-            + problems(style)
+        return head + problems(style) + devBanner(style)
+            + SimulationView(status.simulation).banner(style) + transfers + tasks + plugins(style)
+    }
+
+    /// The problems that an operator should resolve.
+    private func problems(_ style: Style) -> String {
+        status.problems.map { problem in
+            "\(style.painted(.bad)) \(TerminalText.escaped(problem.message))\n"
+        }.joined()
     }
 
     private func devBanner(_ style: Style) -> String {
         guard status.isLax else { return "" }
         return style.painted(
-            "! started with --dev: it takes files that other users could change",
+            "! started with --dev: bghost accepts files that other users could change",
             .warning
         ) + "\n"
     }
 
     private var head: String {
-        let busy = status.tasks.reduce(0) { $0 + $1.running.count }
         let uptime = HumanText.duration(.nanoseconds(max(0, machineNow - status.startedAt)))
         let name = "bghost \(TerminalText.escaped(status.version)), process \(status.pid)"
-        return "\(name), up \(uptime), \(busy) of \(status.slots) slots busy"
-            + (status.isDraining ? ", draining\n" : "\n") + transfers
+        return "\(name), up \(uptime), \(status.slotsInUse) of \(status.slots) slots in use"
+            + (status.isDraining ? ", draining\n" : "\n")
     }
 
     private var transfers: String {
         let counts = status.transfers
         guard counts != TransferCounts() else { return "" }
-        let ended = counts.ended > 0 ? ", \(counts.ended) ended and not dealt with" : ""
-        return "\(counts.underWay) transfers under way\(ended); bghost transfers lists them\n"
+        let ended = counts.ended > 0 ? ", \(counts.ended) ended and not acknowledged" : ""
+        let noun = counts.underWay == 1 ? "transfer" : "transfers"
+        return "\(counts.underWay) \(noun) in progress\(ended); `bghost transfers` lists them\n"
     }
 
     private func row(_ task: TaskStatus, _ style: Style) -> [TextTable.Cell] {
@@ -63,9 +70,13 @@ package struct StatusView {
         ]
     }
 
+    /// The sign of a task: waiting is healthy, so only a task that needs the operator has a bad sign.
     private func mark(_ task: TaskStatus) -> Style.Mark {
-        if task.last?.mark == .bad { return .bad }
-        if task.pending?.waitingFor.isEmpty == false { return .warning }
+        if task.isFailing || task.deadLetters > 0 { return .bad }
+        if let pending = task.pending {
+            if pending.outlook?.needsAttention == true { return .warning }
+            return task.last?.mark ?? .good
+        }
         return task.last?.mark ?? .none
     }
 
@@ -82,10 +93,15 @@ package struct StatusView {
         return run.standing + ago + (elapsed.isEmpty ? "" : ", \(elapsed)")
     }
 
+    /// When the pending request can start, if it is known.
     private func next(_ task: TaskStatus) -> String {
         guard let pending = task.pending else { return "" }
-        guard let earliest = pending.earliestBegin, earliest > now else { return "now" }
-        return HumanText.time(earliest, now: now)
+        guard let outlook = pending.outlook else {
+            return pending.earliestBegin.map { HumanText.time(max($0, now), now: now) } ?? "now"
+        }
+        guard let start = outlook.earliest else { return "never" }
+        guard start > now else { return outlook.isCertain ? "now" : "unknown" }
+        return HumanText.time(start, now: now) + (outlook.isCertain ? "" : " or later")
     }
 
     private func why(_ task: TaskStatus) -> String {
@@ -97,7 +113,8 @@ package struct StatusView {
         return last.message.isEmpty ? "bghost show \(last.id)" : last.safeMessage
     }
 
-    private func problems(_ style: Style) -> String {
+    /// Notes on plugins that differ from the normal state.
+    private func plugins(_ style: Style) -> String {
         status.plugins.map { plugin in
             let name = TerminalText.escaped(plugin.name)
             var text = ""
@@ -105,17 +122,30 @@ package struct StatusView {
                 let why = reason.isEmpty ? "" : ": " + TerminalText.escaped(reason)
                 text += "\(style.painted(.warning)) plugin \(name) is switched off\(why)\n"
             }
+            if let ends = plugin.idleEnds {
+                text +=
+                    "\(style.painted(.warning)) plugin \(name): a worker was ended"
+                    + " \(HumanText.time(ends.last, now: now)), since it"
+                    + " \(TerminalText.escaped(ends.reason)) without a run\(times(ends))\n"
+            }
             let missing = plugin.sandbox.filter { $0.state == .missing }
             if !missing.isEmpty {
                 let names = missing.map(\.layer.rawValue).joined(separator: ", ")
                 text +=
                     "\(style.painted(.warning)) plugin \(name) runs without \(names);"
-                    + " `bghost doctor` says why\n"
+                    + " `bghost doctor` shows why\n"
             }
-            if let problem = plugin.problem {
-                text += "\(style.painted(.bad)) plugin \(name): \(TerminalText.escaped(problem))\n"
+            if let change = plugin.change {
+                text +=
+                    "\(style.painted(.warning)) plugin \(name): \(TerminalText.escaped(change))\n"
             }
             return text
         }.joined()
+    }
+
+    /// The number of ends, if there was more than one.
+    private func times(_ ends: IdleWorkerEnds) -> String {
+        guard ends.count > 1 else { return "" }
+        return "; \(ends.count) times, first \(HumanText.time(ends.since, now: now))"
     }
 }

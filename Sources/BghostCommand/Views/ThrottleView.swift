@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost throttle` for people.
+/// The text output of `bghost throttle`.
 package struct ThrottleView {
     package let throttles: [ThrottleStatus]
     /// Unix nanoseconds.
@@ -15,21 +15,33 @@ package struct ThrottleView {
     }
 
     package func text(_ style: Style) -> String {
-        let owing = throttles.filter { $0.points > 0 }
-        guard !owing.isEmpty else { return "nothing is owed\n" }
-        var table = TextTable(header: ["TASK", "POINTS", "DELAY", "NEXT START", "FOR"])
-        for throttle in owing {
-            let causes = throttle.causes.map { cause in
-                "\(cause.outcome.text) \(HumanText.time(cause.endedAt, now: now))"
+        let shown = throttles.filter { $0.points > 0 }
+        guard !shown.isEmpty else { return "no task is throttled\n" }
+        var table = TextTable(header: ["TASK", "POINTS", "DELAY", "NEXT START", "RUNS"])
+        for throttle in shown {
+            let runs = throttle.runs.map { run in
+                "\(run.run) \(run.sentence), \(HumanText.time(run.endedAt, now: now))"
             }
             table.add([
                 .init(TerminalText.escaped(throttle.task)),
                 .init("\(throttle.points)"),
                 .init(HumanText.duration(throttle.delay)),
-                .init(throttle.nextStart.map { HumanText.time($0, now: now) } ?? "now"),
-                .init(causes.joined(separator: ", "), .dim),
+                .init(nextStart(throttle)),
+                .init(runs.first ?? "", .dim),
             ])
+            for run in runs.dropFirst() {
+                table.add([.init(""), .init(""), .init(""), .init(""), .init(run, .dim)])
+            }
         }
         return table.text(style)
+    }
+
+    private func nextStart(_ throttle: ThrottleStatus) -> String {
+        let start = throttle.nextStart.map { HumanText.time($0, now: now) } ?? "now"
+        return switch throttle.mode {
+        case .on: start
+        case .dryRun: "\(start) (dry run: now)"
+        case .off: "now (off)"
+        }
     }
 }

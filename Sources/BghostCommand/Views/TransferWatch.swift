@@ -5,12 +5,12 @@ package import BghostCore
 internal import BghostRecords
 internal import Glibc
 
-/// Shows how far transfers are until all of them have ended.
+/// Shows the progress of transfers until all of them have ended.
 struct TransferWatch {
     let console: Console
     let hasJSON: Bool
 
-    /// How often the daemon is asked.
+    /// The interval between queries.
     private static let period = Duration.milliseconds(200)
 
     func run(
@@ -40,7 +40,7 @@ struct TransferWatch {
     }
 }
 
-/// What has been shown of transfers, and what is new.
+/// The last output for transfers, to find what is new.
 package struct TransferScreen {
     private var lineCount = 0
     private var tenths: [RunID: Int] = [:]
@@ -49,16 +49,16 @@ package struct TransferScreen {
 
     package init() {}
 
-    /// The whole picture, over the one before.
+    /// The current state, written over the previous frame.
     package mutating func frame(_ views: [TransferView], now: Int64, _ style: Style) -> String {
         let text = TransfersView(views, now: now).text(style)
-        // Up to the first line, and what is there goes.
+        // Move to the first line and clear the screen below it.
         let back = lineCount > 0 ? "\u{1B}[\(lineCount)A\u{1B}[J" : ""
         lineCount = text.utf8.count { $0 == UInt8(ascii: "\n") }
         return back + text
     }
 
-    /// A line for each further tenth, and one for each end.
+    /// One line for each further tenth, and one for each end.
     package mutating func lines(_ views: [TransferView]) -> String {
         var text = ""
         for view in views {
@@ -74,7 +74,7 @@ package struct TransferScreen {
         return text
     }
 
-    /// Those that are not as they were.
+    /// The transfers that have changed since the last call.
     package mutating func changed(_ views: [TransferView]) -> [TransferView] {
         let new = views.filter { shown[$0.id] != $0 }
         for view in new { shown[view.id] = view }

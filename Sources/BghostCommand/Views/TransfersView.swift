@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost transfers` for people.
+/// The text output of `bghost transfers`.
 package struct TransfersView {
     private let views: [TransferView]
     /// Unix nanoseconds.
@@ -36,7 +36,7 @@ package struct TransfersView {
         return table.text(style)
     }
 
-    /// All that is known of each.
+    /// All details of each transfer.
     package func details(_ style: Style) -> String {
         views.map { view in
             var lines = [
@@ -79,7 +79,7 @@ package struct TransfersView {
 
     private static let barWidth = 20
 
-    /// A bar, the percentage and the bytes, as far as they are known.
+    /// A bar, the percentage and the bytes, if they are known.
     package static func progress(_ view: TransferView, _ style: Style) -> String {
         let bytes = HumanText.bytes(UInt64(max(0, view.bytes)))
         guard let total = view.total, let percent = view.percent else { return bytes }
@@ -90,12 +90,12 @@ package struct TransfersView {
         return full + rest + " \(percent) %, \(bytes) of \(whole)"
     }
 
-    /// A line for a log that nobody rewrites.
+    /// A line for a log, which is never overwritten.
     package static func line(_ view: TransferView, percent: Int) -> String {
         "\(view.id) \(percent) % \(name(view))\n"
     }
 
-    /// What became of it.
+    /// A line for the end of a transfer.
     package static func end(_ view: TransferView) -> String {
         let fault = view.fault.isEmpty ? "" : ": " + TerminalText.escaped(view.fault)
         return "\(view.id) \(view.stateName) \(name(view))\(fault)\n"

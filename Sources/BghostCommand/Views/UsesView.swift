@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost uses` for people.
+/// The text output of `bghost uses`.
 package struct UsesView {
     package let uses: [UseStatus]
 

@@ -3,7 +3,7 @@
 internal import BghostCore
 internal import BghostRecords
 
-/// The sums of `bghost run --virtual-clock`.
+/// The summary of `bghost run --virtual-clock`.
 package struct VirtualPlayView {
     package let result: VirtualPlay.Result
 
@@ -15,7 +15,7 @@ package struct VirtualPlayView {
         result.tallies.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// For people.
+    /// The summary as text.
     package func text(_ style: Style) -> String {
         guard !tasks.isEmpty else {
             return "nothing comes by itself in that time: the manifest has no schedule\n"
@@ -47,7 +47,7 @@ package struct VirtualPlayView {
             .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    /// One JSON object.
+    /// The summary as a JSON object.
     package var json: String {
         var writer = JSONWriter()
         writer.object { writer in

@@ -3,7 +3,7 @@
 package import BghostCore
 internal import BghostRecords
 
-/// `bghost why` for people.
+/// The text output of `bghost why`.
 package struct WhyView {
     package let answer: TaskExplanation
 
@@ -11,13 +11,15 @@ package struct WhyView {
         self.answer = answer
     }
 
-    /// The daemon's own clock, which may be a simulated one.
+    /// The time of the daemon's clock, which may be simulated.
     private var now: Int64 { answer.at }
 
     package func text(_ style: Style) -> String {
         var parts = answer.requests.map { request($0, style) }
         let others = answer.total - answer.requests.count
-        if others > 0 { parts.append("and \(others) requests more\n") }
+        if others > 0 {
+            parts.append("and \(others) more \(others == 1 ? "request" : "requests")\n")
+        }
         parts.append(task(style))
         return SimulationView(answer.simulation).banner(style) + parts.joined(separator: "\n")
     }
@@ -53,15 +55,15 @@ package struct WhyView {
 
     private func remedies(_ explanation: Explanation) -> String {
         explanation.closed.filter { !$0.remedy.isEmpty }.map { gate in
-            TerminalText.escaped("  opens \(gate.label): \(gate.remedy)") + "\n"
+            TerminalText.escaped("  to unblock \(gate.label): \(gate.remedy)") + "\n"
         }.joined()
     }
 
-    /// What closed gates were before.
+    /// The earlier values of unmet gates.
     private func history(_ explanation: Explanation, _ style: Style) -> String {
         explanation.closed.filter { $0.changes.count > 1 }.map { gate in
             let changes = gate.changes.map { change in
-                "\(change.value.rawValue) \(ago(change.at)) (\(change.reading))"
+                "\(change.value.word) \(ago(change.at)) (\(change.reading))"
             }
             let line = "  \(gate.label) was: \(changes.joined(separator: ", "))"
             return style.painted(TerminalText.escaped(line), .dim) + "\n"
@@ -75,19 +77,17 @@ package struct WhyView {
         }
         switch explanation.earliestStart {
         case nil:
-            lines.append("It cannot start any more.")
+            lines.append("It can no longer start.")
         case let start? where explanation.closed.isEmpty:
-            lines.append("Nothing keeps it: it starts \(ago(start)).")
+            lines.append("Nothing blocks it: it starts \(ago(start)).")
         case let start?:
             let date = "\(ago(start)), at \(Timestamp.text(unixNanoseconds: start))"
             if explanation.isCertain {
                 lines.append("It starts \(date), as things stand.")
             } else if start > now {
-                lines.append(
-                    "It starts no earlier than \(date); when the rest opens, nobody knows."
-                )
+                lines.append("It starts no earlier than \(date); no start time can be predicted.")
             } else {
-                lines.append("When that opens, nobody knows.")
+                lines.append("No start time can be predicted.")
             }
         }
         return lines.map { TerminalText.escaped($0) + "\n" }.joined()
@@ -102,29 +102,37 @@ package struct WhyView {
             text += "\(name) runs: \(run.id), \(run.standing) \(run.elapsed(now: now))\n"
         }
         if answer.requests.isEmpty {
-            text += "\(style.painted(name, .strong)): nothing waits for a run"
-            text += answer.running.isEmpty ? "; bghost submit \(name) asks for one\n" : "\n"
+            text += "\(style.painted(name, .strong)): no pending request"
+            text += answer.running.isEmpty ? "; \(advice(name))\n" : "\n"
         }
         if let last = answer.last {
             let message = last.message.isEmpty ? "" : ": \(last.safeMessage)"
             let end = last.endedAt.map { " \(ago($0))" } ?? ""
             text += "last run: \(style.painted(last.mark)) \(last.standing)\(end)\(message)"
-            text += " (bghost show \(last.id))\n"
+            text += " (`bghost show \(last.id)`)\n"
         } else if answer.running.isEmpty {
             text += "last run: none yet\n"
         }
         if let dead = answer.dead {
             text += "dead letter: \(TerminalText.escaped(dead.reason)) \(ago(dead.diedAt))"
-            text += "; bghost redrive \(dead.request.id) tries it again\n"
+            text += "; `bghost redrive \(dead.request.id)` tries it again\n"
         }
         if let schedule = answer.schedule {
             let next = schedule.next.map {
                 "next \(ago($0)), at \(Timestamp.text(unixNanoseconds: $0))"
             }
             text += "schedule: \(TerminalText.escaped(schedule.text)), "
-            text += (next ?? "which never comes again") + "\n"
+            text += (next ?? "no further start") + "\n"
         }
         return text
+    }
+
+    /// The command that requests a run; the pattern of a family is not an identifier that can be submitted.
+    private func advice(_ name: String) -> String {
+        guard let family = IdentifierPattern(answer.task), family.isFamily else {
+            return "`bghost submit \(name)` requests a run"
+        }
+        return "`bghost submit \(name.dropLast())NAME` requests a run of one of its tasks"
     }
 
     private func ago(_ time: Int64) -> String { HumanText.time(time, now: now) }
