@@ -74,7 +74,7 @@ struct Delivery: TaskHandler {
         let settings: Settings = try context.configuration()
         guard !settings.sinks.isEmpty else {
             throw DeliveryError(
-                description: "there is nobody to tell: add `sinks` to the plugin's `config`"
+                description: "no destination is configured: add `sinks` to the plugin's `config`"
             )
         }
         return settings.sinks.map(\.sink)

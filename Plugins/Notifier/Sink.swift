@@ -3,7 +3,7 @@
 import BackgroundTasks
 import FoundationEssentials
 
-/// Somebody who is told.
+/// A destination of notifications.
 protocol Sink: Sendable {
     /// The same from run to run, and no secret.
     var name: String { get }

@@ -83,7 +83,8 @@ private func upload(_ photo: Photo, _ settings: Settings, _ sent: SentPhotos) as
         return
     }
     await tell(photo)
-    // Only then: whoever is killed in between tells it again, under the same identifier.
+    // Record the photo last: if the run is killed before, the next one posts the notification again,
+    // with the same identifier.
     try sent.add(photo)
 }
 
@@ -100,7 +101,7 @@ private func tell(_ photo: Photo) async {
     do {
         try await UNUserNotificationCenter.current().add(request)
     } catch {
-        // That nobody can be told is no reason to send it again.
+        // The photo has arrived; a failed notification is no reason to send it again.
         Logger().error("\(photo.name) is there, and nobody is told: \(error)")
     }
 }

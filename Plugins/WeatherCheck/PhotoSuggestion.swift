@@ -21,7 +21,7 @@ enum PhotoSuggestion {
             "Take a photo of the sky! Thunderstorm from \(storm.hour). \(storm.attribution)"
         content.categoryIdentifier = category.identifier
         content.userInfo = ["tags": ["thunder_cloud_and_rain"]]
-        // The same for the same storm: a wake that is repeated tells nobody twice.
+        // The identifier depends on the storm only, so a repeated wake posts no second notification.
         let place = "\(settings.latitude)-\(settings.longitude)"
         let time = Int(storm.start.timeIntervalSince1970)
         return UNNotificationRequest(

@@ -10,7 +10,7 @@ struct Settings: Decodable {
     var stormCodes: Set<Int>
     /// The address of the forecast; Open-Meteo's own by default.
     var api: String
-    /// Who is asked when Open-Meteo fails; nobody is without it.
+    /// The service to ask when Open-Meteo fails; `nil` for none.
     var fallback: MetNo?
     /// The task that uploads photos, which a tap on the suggestion asks for.
     var uploadTask: String?

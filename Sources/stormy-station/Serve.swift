@@ -43,7 +43,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await StationServer(station: station, port: port).run {
                 print(#"{"event":"listening","port":\#($0)}"#)
-                // Whoever waits for the line reads a pipe, which stdio buffers in blocks.
+                // A reader that waits for the line may read a pipe, which stdio buffers in blocks.
                 fflush(nil)
             }
         } catch let failure as StationServer.Failure {

@@ -2,7 +2,7 @@
 import ArgumentParser
 import StormyStation
 
-/// The counterpart of the sample app, and the player that stages the two together.
+/// The station for the sample app, and the player that runs both together.
 @main
 struct StormyStationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The table that closes the play, one line for each run, and the verdict below it.
+/// The table at the end of the play, one line per run, with the verdict below it.
 package struct ClosingTable: Sendable {
     private let story: Story
     private let evidence: Evidence
@@ -17,9 +17,9 @@ package struct ClosingTable: Sendable {
         var cells: [String]
     }
 
-    /// All lines, the last one being the verdict.
+    /// All lines; the last one is the verdict.
     ///
-    /// - Parameter elapsedSeconds: how long the play took.
+    /// - Parameter elapsedSeconds: the duration of the play.
     package func lines(
         disagreements: [Disagreement],
         elapsedSeconds: Double
@@ -69,7 +69,7 @@ package struct ClosingTable: Sendable {
 
     private func outcome(_ run: RunEntry) -> String {
         let outcome = run.outcome ?? run.state
-        // Of a kill, its reason says that it was asked before.
+        // The outcome of a kill contains its reason, so do not repeat the cancellation.
         guard let reason = run.stopReason, !outcome.contains("(") else { return outcome }
         return "\(outcome) (\(reason))"
     }
@@ -79,14 +79,14 @@ package struct ClosingTable: Sendable {
     private func time(_ run: RunEntry) -> String {
         guard let duration = run.durationSeconds else { return unknown }
         guard let limit = run.limitSeconds else { return seconds(duration) }
-        // Whoever needed the grace is measured against both.
+        // Compare a run that needed its grace with both limits.
         guard duration > limit, let grace = run.graceSeconds else {
             return "\(seconds(duration)) of \(seconds(limit))"
         }
         return "\(seconds(duration)) of \(seconds(limit)) + \(seconds(grace))"
     }
 
-    /// What reached the station from this run; a task's runs and its entries pair up in their order.
+    /// The station's records of this run; a task's runs and entries correspond in their order.
     private func recorded(_ part: Story.Part?, _ index: Int) -> String {
         let record = evidence.record
         switch part?.trace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the player does himself, at its moment: as the network, as an operator, and as the user.
+/// An action of the player at a certain time: as the network, the operator, or the user.
 package struct Cue: Sendable {
-    /// What the player sees of the play.
+    /// The state of the play, as the player sees it.
     struct Scene {
         var runs: [RunEntry]
         var record: StationRecord
@@ -12,22 +12,23 @@ package struct Cue: Sendable {
             runs.first { Story.is($0.task, of: task) }
         }
 
-        /// Whether something waits at the station, and a run of the task is under way for it, or is over.
+        /// Whether a request is held at the station, and a run of the task is in progress for it, or has
+        /// ended.
         func isHolding(_ place: Mishaps.Place, run task: String, hasEnded: Bool) -> Bool {
             guard mishaps.isHolding(at: place), let run = run(of: task) else { return false }
             return run.hasEnded == hasEnded
         }
     }
 
-    /// Said as it is given.
+    /// The text to print.
     var text: String
-    /// Whether the daemon is killed with it, and started again.
+    /// Whether to kill the daemon and start it again.
     package var kills = false
     var isDue: @Sendable (Scene) -> Bool
     /// - Throws: `DaemonClient.Failure`.
     var give: @Sendable (Scene, DaemonClient) async throws -> Void = { _, _ in }
 
-    /// What goes wrong on the way, from the beginning.
+    /// Plans the mishaps at the start of the play.
     static func prepare(_ mishaps: Mishaps) {
         mishaps.plan(.hold, at: .forecast)
         mishaps.plan(.cut, at: .photo)

@@ -2,33 +2,33 @@
 import Subprocess
 import SystemPackage
 
-/// The real daemon, run as a child process.
+/// The daemon as a child process.
 struct Daemon: Sendable {
     var executable: String
     var config: String
     var stateDirectory: String
-    /// How long it may drain after SIGTERM before it is killed.
+    /// The maximum duration of a drain after SIGTERM; then the daemon is killed.
     var drainMax: Duration
     var log: DaemonLog
 
-    /// What became of it.
+    /// The end of the daemon.
     ///
-    /// `value` is `nil` if it ended before the work was done.
+    /// `value` is `nil` if the daemon ended before the work was done.
     struct Ending<Value: Sendable>: Sendable {
         var end: DaemonEnd
         var value: Value?
     }
 
-    /// Runs the daemon while `work` goes on, and then asks it to stop.
+    /// Runs the daemon during `work`, and then stops it.
     ///
-    /// - Parameter kills: whether it gets SIGKILL instead, for what the work has come to.
-    /// - Throws: if it cannot be started.
+    /// - Parameter kills: whether to send SIGKILL instead, depending on the result of the work.
+    /// - Throws: an error if the daemon cannot be started.
     func run<Value: Sendable>(
         killedIf kills: @escaping @Sendable (Value) -> Bool = { _ in false },
         during work: @escaping @Sendable () async -> Value
     ) async throws -> Ending<Value> {
         var options = PlatformOptions()
-        // Ctrl-C reaches the player only, which then stops the daemon in order.
+        // Ctrl-C reaches only the player, which then stops the daemon in order.
         options.processGroupID = 0
         options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: drainMax)]
         let result = try await Subprocess.run(
@@ -43,7 +43,7 @@ struct Daemon: Sendable {
         ) { execution in
             await withTaskGroup(of: Step<Value>.self) { group in
                 group.addTask {
-                    // An error here is the end of the pipe in other words.
+                    // An error here means the end of the pipe.
                     _ = try? await show(execution.standardOutput)
                     return .silent
                 }
@@ -51,13 +51,14 @@ struct Daemon: Sendable {
 
                 guard case .done(let value) = await group.next() else {
                     group.cancelAll()
-                    // Silence is the end of the process, or nearly: it gets a moment to follow.
+                    // The end of the output means that the process has ended or is about to; give it time to
+                    // exit.
                     await execution.teardown(
                         using: [.gracefulShutDown(allowedDurationToNextStep: .seconds(2))])
                     return Value?.none
                 }
-                // Reading goes on meanwhile, so the daemon can say how it drains. Without a step there is
-                // the last one, SIGKILL.
+                // The output is still being read, so the player sees messages of the drain. Without a step,
+                // the last one applies, SIGKILL.
                 await execution.teardown(
                     using: kills(value)
                         ? [] : [.gracefulShutDown(allowedDurationToNextStep: drainMax)]

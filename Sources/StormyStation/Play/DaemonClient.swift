@@ -3,14 +3,14 @@ import FoundationEssentials
 import Subprocess
 import SystemPackage
 
-/// Speaks to the daemon as anybody can: with the command-line tool.
+/// A client of the daemon that uses the command-line tool, as any user can.
 struct DaemonClient: Sendable {
     static let outputBytesMax = 8 << 20
 
     var executable: String
     var stateDirectory: String
 
-    /// Why it was in vain, in words that begin with the command.
+    /// The error of a command; the text starts with the command.
     struct Failure: Error, Equatable, CustomStringConvertible {
         var description: String
     }
@@ -24,7 +24,7 @@ struct DaemonClient: Sendable {
         }
     }
 
-    /// When the requests of a task begin that wait, in RFC 3339.
+    /// The dates of the waiting requests of a task, RFC 3339.
     func pending(of task: String) async throws(Failure) -> [String] {
         struct Report: Decodable {
             struct Request: Decodable {
@@ -37,10 +37,10 @@ struct DaemonClient: Sendable {
         return report.requests.filter { $0.task == task }.map { $0.earliestBegin ?? "" }
     }
 
-    /// Has a run's time be up.
+    /// Expires a run, as if its runtime were used up.
     func expire(_ run: String) async throws(Failure) { _ = try await ask(["expire", run]) }
 
-    /// Answers the notification of a title.
+    /// Answers the notification with a title.
     func act(_ action: String, on title: String) async throws(Failure) {
         struct Outbox: Decodable {
             struct Notification: Decodable { var id, title: String }

@@ -13,7 +13,7 @@ package enum DaemonEnd: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Completes a sentence that begins with "it".
+    /// A clause for a sentence that starts with "it".
     package var description: String {
         switch self {
         case .exited(let status): "exited with \(status)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Shows what the daemon says, line by line as it comes, and remembers the end of it.
+/// Prints the daemon's output line by line, and keeps its last lines.
 package final class DaemonLog: Sendable {
     package static let tailLines = 20
 
@@ -14,20 +14,20 @@ package final class DaemonLog: Sendable {
     private let style: TerminalStyle
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: gets each line with its prefix.
+    /// - Parameter write: called with each line and its prefix.
     package init(style: TerminalStyle, write: @escaping @Sendable (String) -> Void) {
         self.style = style
         self.write = write
     }
 
-    /// The last lines, oldest first, without the prefix.
+    /// The last lines without the prefix, the oldest first.
     package var tail: [String] { state.withLock { $0.tail } }
 
     package func feed(_ bytes: some Sequence<UInt8>) {
         show { $0.feed(bytes) }
     }
 
-    /// What came after the last line break becomes a line.
+    /// Prints the text after the last line break as a line.
     package func finish() {
         show { $0.finish() }
     }
@@ -44,7 +44,7 @@ package final class DaemonLog: Sendable {
     }
 }
 
-/// Cuts a stream of bytes into lines of bounded length.
+/// Splits a stream of bytes into lines of limited length.
 struct LineSplitter {
     static let lineBytesMax = 4096
 

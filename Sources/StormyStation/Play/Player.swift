@@ -3,24 +3,24 @@ import FoundationEssentials
 import Glibc
 import UnixSignals
 
-/// Stages the station and the real daemon together, and judges what both say afterwards.
+/// Runs the station and the daemon together, and compares their records at the end.
 package struct Player: Sendable {
-    /// What is staged.
+    /// The settings of a play.
     package struct Setting: Sendable {
         /// The `bghost` program.
         package var bghost: String
-        /// The manifest; it expects the station on `port`.
+        /// The path of the manifest, which must expect the station on `port`.
         package var config: String
-        /// The folder whose photos are uploaded.
+        /// The folder with the photos to upload.
         package var spool: String
         package var port = StationServer.defaultPort
-        /// Whether the daemon's state directory stays.
+        /// Whether to keep the daemon's state directory.
         package var keepsState = false
-        /// The whole play, from the daemon's start to the last run's end.
+        /// The maximum duration of the play, from the start of the daemon to the end of the last run.
         package var timeout = Duration.seconds(60)
-        /// How long nothing may run while something is still expected.
+        /// The maximum time without a run while a run is still expected.
         package var quiet = Duration.seconds(5)
-        /// From SIGTERM to the daemon's end.
+        /// The maximum time from SIGTERM to the end of the daemon.
         package var drain = Duration.seconds(15)
 
         package init(bghost: String, config: String, spool: String) {
@@ -30,7 +30,7 @@ package struct Player: Sendable {
         }
     }
 
-    /// Exit status of a play.
+    /// The exit statuses of a play.
     package enum Status {
         package static let agreed: Int32 = 0
         package static let disagreed: Int32 = 1
@@ -38,7 +38,7 @@ package struct Player: Sendable {
         package static let cannotCreate: Int32 = 73
     }
 
-    /// Where the answer and everything else are written, line by line.
+    /// The outputs for the answer and for everything else, line by line.
     package struct Output: Sendable {
         package var answer: @Sendable (String) -> Void
         package var answerStyle: TerminalStyle
@@ -79,9 +79,9 @@ package struct Player: Sendable {
         self.output = output
     }
 
-    /// Plays to the end.
+    /// Runs the play.
     ///
-    /// - Returns: the exit status; everything that went wrong has been said.
+    /// - Returns: the exit status; all errors have been printed.
     package func play() async -> Int32 {
         for (what, path, mode) in [
             ("the daemon", setting.bghost, X_OK), ("the manifest", setting.config, R_OK),
@@ -151,14 +151,13 @@ package struct Player: Sendable {
         let begun = ContinuousClock.now
         var ending: Daemon.Ending<Watch.End>
         repeat {
-            // Trapped before there is a daemon: it is in a group of its own, and a player that dies of
-            // Ctrl-C would leave it behind.
+            // Trap signals before the daemon starts: it has a process group of its own, and would continue
+            // after the player's end by Ctrl-C.
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
             do {
                 ending = try await daemon.run(killedIf: \.isKill) { [mishaps] in
                     let end = await watch.run(until: signals)
-                    // A daemon that drains does so no sooner than it has its answers; one that is killed
-                    // must not get them.
+                    // A draining daemon needs its responses to finish; a killed one must not get them.
                     if !end.isKill { mishaps.clear() }
                     return end
                 }

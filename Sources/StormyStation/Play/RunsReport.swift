@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
 
-/// The daemon's report of its runs, `bghost runs --json`, as far as the player needs it.
+/// The daemon's report of its runs, `bghost runs --json`, with the keys that the player needs.
 ///
-/// Further keys may come.
+/// The report may have further keys.
 package struct RunsReport: Decodable, Equatable, Sendable {
     package static let schema = "bghost.runs/1"
 
     package var schema: String
     package var runs: [RunEntry]
 
-    /// Why some output is not such a report.
+    /// The error for output that is not such a report.
     package struct Unreadable: Error, Equatable, CustomStringConvertible {
         package var description: String
     }
 
-    /// Reads the report and puts the oldest run first.
+    /// Parses the report; the oldest run is first.
     package static func read(_ json: Data) throws(Unreadable) -> [RunEntry] {
         do {
             let report = try JSONDecoder().decode(RunsReport.self, from: json)
@@ -42,17 +42,17 @@ package struct RunsReport: Decodable, Equatable, Sendable {
     }
 }
 
-/// One run, in the daemon's words.
+/// A run in the daemon's report.
 package struct RunEntry: Decodable, Equatable, Sendable {
     package var id: String
     package var task: String
     package var state: String
-    /// Present once the state is `ended`.
+    /// Set after the state has become `ended`.
     package var outcome: String?
-    /// Why it was asked to stop.
+    /// The reason for the cancellation.
     package var stopReason: String?
     package var message: String?
-    /// In RFC 3339, with milliseconds; sorts by time.
+    /// RFC 3339 with milliseconds; the texts sort by time.
     package var startedAt: String?
     package var endedAt: String?
     package var durationSeconds: Double?

@@ -2,11 +2,11 @@
 import Crypto
 import FoundationEssentials
 
-/// A photo as it lies in the spool folder.
+/// A photo in the spool folder.
 package struct SpooledPhoto: Equatable, Sendable {
     package var name: String
     package var bytes: Int
-    /// Lower-case hexadecimal.
+    /// Lower-case hexadecimal digits.
     package var sha256: String
 
     package init(name: String, bytes: Int, sha256: String) {
@@ -15,12 +15,12 @@ package struct SpooledPhoto: Equatable, Sendable {
         self.sha256 = sha256
     }
 
-    /// What the upload takes for a photo.
+    /// The file suffixes of photos for the upload.
     private static let suffixes = [".jpg", ".png", ".heic"]
 
-    /// The photos of a folder, by name: regular files with a photo's suffix.
+    /// The photos of a folder by name: regular files with a photo's suffix.
     ///
-    /// To be read before the play: the upload may take them away.
+    /// Read them before the play, because the upload may remove them.
     package static func all(in folder: String) throws -> [SpooledPhoto] {
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: folder).sorted().compactMap { name in

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// Standard error, written without buffering so that lines stand in the order in which they came.
+/// Writes to standard error without buffering, so that lines appear in their order.
 package enum StandardError {
-    /// Writes one line; a reader that is gone is no reason to stop.
+    /// Writes one line; ignores a closed pipe.
     package static func write(_ line: String) {
         _ = try? FileDescriptor.standardError.writeAll((line + "\n").utf8)
     }
 
-    /// Says what is wrong, with the program's name in front.
+    /// Prints an error with the program's name.
     package static func complain(_ text: String) {
         write("stormy-station: \(text)")
     }

@@ -2,13 +2,13 @@
 import FoundationEssentials
 import Glibc
 
-/// A fresh directory of the player's own for the daemon's state.
+/// A new directory for the daemon's state.
 struct StateDirectory: Sendable {
     let path: String
 
-    /// - Returns: `nil` if it cannot be made; `errno` says why.
+    /// - Returns: `nil` if it cannot be created; `errno` contains the reason.
     init?() {
-        // The daemon's socket lies in it, and a socket's path has at most 107 bytes.
+        // The directory contains the daemon's socket, whose path has at most 107 bytes.
         let custom = getenv("TMPDIR").map { String(cString: $0) } ?? ""
         let base = (1...60).contains(custom.utf8.count) && custom.hasPrefix("/") ? custom : "/tmp"
         var template = Array("\(base)/stormy-XXXXXX".utf8CString)

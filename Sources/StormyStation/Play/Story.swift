@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the sample app is expected to do, told once and compared with what both sides say.
+/// The expected behavior of the sample app, for a comparison with the records of both sides.
 package struct Story: Sendable {
-    /// What a task leaves behind at the station.
+    /// The expected record of a task at the station.
     package enum Trace: Equatable, Sendable {
-        /// A forecast is asked for, and does not come before the run is over.
+        /// A forecast is requested, and does not arrive before the end of the run.
         case forecastBegun
-        /// It comes.
+        /// The forecast arrives.
         case forecast
-        /// Photos are begun, and the connection breaks.
+        /// An upload of photos starts, and the connection is lost.
         case photosBegun
-        /// They arrive.
+        /// The photos arrive.
         case photos
-        /// One notification of each title, in this order.
+        /// One notification with each title, in this order.
         case notifications([String])
         case nothing
     }
 
     package struct Part: Sendable {
-        /// With a trailing `*` it is all whose identifiers begin so.
+        /// The identifier; a trailing `*` matches all identifiers with the prefix.
         package var task: String
         package var runs: Int
         package var outcome = Story.succeeded
-        /// Why it is asked to stop; `nil` if it is not.
+        /// The reason for the cancellation; `nil` if the run is not cancelled.
         package var stopReason: String?
         package var trace: Trace
 
@@ -30,15 +30,15 @@ package struct Story: Sendable {
     }
 
     package var parts: [Part]
-    /// The task whose handler asks for its next run, at the next noon of UTC.
+    /// The task whose handler submits its next run, for the next noon in UTC.
     package var daily: String
 
-    /// The sample app, with a connection that is slow and breaks.
+    /// The sample app, with a connection that is slow and fails.
     ///
-    /// Noon asks for the weather and its time is up before there is an answer, which then wakes the
-    /// plugin: a storm is coming. A tap on that notification has photos uploaded. The connection breaks,
-    /// the run's time is up, the upload goes on where it stood, and its end wakes the plugin, which says
-    /// so. Meanwhile the overrunning task is killed at the end of its grace.
+    /// Noon requests the weather, and its runtime ends before the response arrives. The response then wakes
+    /// the plugin: a storm is coming. A tap on that notification uploads photos. The connection fails, the
+    /// runtime of the run ends, the upload resumes, and its end wakes the plugin, which posts a notification.
+    /// Meanwhile the overrunning task is killed at the end of its grace.
     package static let stormy = Story(
         parts: [
             Part(task: noon, runs: 1, stopReason: expired, trace: .forecastBegun),
@@ -73,10 +73,10 @@ package struct Story: Sendable {
     package static let succeeded = "succeeded"
     package static let killedAtGrace = "killed(graceExceeded)"
     static let expired = "expired"
-    /// How much longer than runtime and grace a run may hold its slot, seconds.
+    /// How much longer than its runtime and grace a run may occupy its slot, seconds.
     package static let killSlackSeconds = 1.0
 
-    /// Whether an identifier is this task, or one of this family.
+    /// Whether an identifier is this task or belongs to this family.
     static func `is`(_ identifier: String, of task: String) -> Bool {
         task.hasSuffix("*") ? identifier.hasPrefix(task.dropLast()) : identifier == task
     }
@@ -85,11 +85,11 @@ package struct Story: Sendable {
 
     func part(leaving trace: Trace) -> Part? { parts.first { $0.trace == trace } }
 
-    /// How far the daemon is.
+    /// The progress of the daemon.
     package enum Progress: Equatable {
-        /// Some run has not ended.
+        /// At least one run has not ended.
         case active
-        /// Nothing runs, and something is still to come; or it never will.
+        /// No run is in progress, but the story is not complete; it may never be.
         case quiet
         case complete
     }

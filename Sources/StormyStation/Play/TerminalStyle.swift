@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one output stream can show.
+/// The capabilities of an output stream.
 package struct TerminalStyle: Equatable, Sendable {
     package var unicode: Bool
     package var colour: Bool
@@ -11,13 +11,13 @@ package struct TerminalStyle: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - isTerminal: of this stream; each stream decides for itself.
-    ///   - variable: the value of an environment variable.
+    ///   - isTerminal: whether this stream is a terminal.
+    ///   - variable: returns the value of an environment variable.
     package init(isTerminal: Bool, variable: (String) -> String?) {
         func set(_ name: String) -> String? {
             variable(name).flatMap { $0.isEmpty ? nil : $0 }
         }
-        // The first one that is set decides, as in setlocale(3).
+        // The first variable that is set takes precedence, as in setlocale(3).
         let locale = (set("LC_ALL") ?? set("LC_CTYPE") ?? set("LANG") ?? "").lowercased()
         unicode = locale.hasSuffix("utf-8") || locale.hasSuffix("utf8")
         colour = isTerminal && set("NO_COLOR") == nil && set("TERM") != "dumb"
@@ -28,7 +28,7 @@ package struct TerminalStyle: Equatable, Sendable {
         return paint(sign, good ? "32" : "31")
     }
 
-    /// Stands before what the player does.
+    /// The prefix of the player's actions.
     var arrow: String { unicode ? "▸" : ">" }
 
     func dimmed(_ text: String) -> String { paint(text, "2") }
@@ -37,8 +37,8 @@ package struct TerminalStyle: Equatable, Sendable {
         colour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text from elsewhere, safe for a terminal: one line, no control characters, ASCII where
-    /// nothing else can be shown, at most `width` characters.
+    /// Untrusted text in a form that is safe for a terminal: one line, no control characters, ASCII if the
+    /// terminal shows nothing else, at most `width` characters.
     func shown(_ text: String, width: Int = 400) -> String {
         let clean = String(
             String.UnicodeScalarView(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// The daemon's words held against the station's record.
+/// Compares the daemon's report with the station's record.
 extension Story {
-    /// The request outlives its run: it is made once, and its answer is complete after the run's end.
+    /// Checks that a forecast outlives its run: it is requested once, and completes after the end of the run.
     func aboutForecasts(_ evidence: Evidence) -> [Disagreement] {
         let task = part(leaving: .forecast)?.task
         func says(_ text: String) -> Disagreement { Disagreement(task: task, text: text) }
@@ -29,7 +29,7 @@ extension Story {
         return found
     }
 
-    /// The upload is cut, outlives its run too, and goes on where it stood.
+    /// Checks that the upload is interrupted, outlives its run too, and resumes at its position.
     func aboutPhotos(_ evidence: Evidence) -> [Disagreement] {
         let task = part(leaving: .photos)?.task
         func says(_ text: String) -> Disagreement { Disagreement(task: task, text: text) }
@@ -66,7 +66,7 @@ extension Story {
         return found
     }
 
-    /// What a run has begun goes on after its end.
+    /// Checks that a transfer of a run continues after the run's end.
     private func about(
         _ trace: Trace,
         begunBefore end: Date,
@@ -77,7 +77,7 @@ extension Story {
             let run = evidence.runs.first(where: { part.isAbout($0.task) })
         else { return [] }
         let time = RecordCoding.text(end)
-        // Both are UTC with milliseconds, so their texts are in the order of time.
+        // Both are UTC with milliseconds, so their texts sort by time.
         guard let ended = run.endedAt, ended < time else {
             let text = "\(what) was there at \(time), and its run over only at"
             return [Disagreement(task: part.task, text: "\(text) \(run.endedAt ?? "no time")")]

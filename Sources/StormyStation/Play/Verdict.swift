@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What both sides say once the play is over.
+/// The records of both sides at the end of the play.
 package struct Evidence: Sendable {
-    /// Oldest first.
+    /// The oldest first.
     package var runs: [RunEntry]
-    /// When the waiting requests of the daily task begin, in RFC 3339.
+    /// The dates of the daily task's waiting requests, RFC 3339.
     package var next: [String]
     package var record: StationRecord
-    /// The photos that lay in the spool folder before the play.
+    /// The photos in the spool folder before the play.
     package var spool: [SpooledPhoto]
-    /// What the player was to do and never came to, in its words.
+    /// The texts of the cues that were not given.
     package var cuesLeft: [String]
     package var daemonEnd: DaemonEnd
 
@@ -30,11 +30,11 @@ package struct Evidence: Sendable {
     }
 }
 
-/// One thing in which the two sides, or the daemon and the story, disagree.
+/// A difference between the two sides, or between the daemon and the story.
 package struct Disagreement: Equatable, Sendable {
-    /// The task that it is about, as the story names it; `nil` is the daemon or the station as a whole.
+    /// The task, as in the story; `nil` means the daemon or the station as a whole.
     package var task: String?
-    /// The one run that it is about; `nil` is every run of the task.
+    /// The run; `nil` means every run of the task.
     package var run: String?
     package var text: String
 
@@ -44,7 +44,7 @@ package struct Disagreement: Equatable, Sendable {
 }
 
 extension Story {
-    /// Every disagreement; none means that both sides tell this story.
+    /// All disagreements; none means that both sides agree with the story.
     package func disagreements(_ evidence: Evidence) -> [Disagreement] {
         aboutCounts(evidence.runs) + evidence.runs.flatMap(aboutRun) + aboutNext(evidence)
             + aboutForecasts(evidence) + aboutPhotos(evidence)
@@ -73,7 +73,7 @@ extension Story {
         guard run.hasEnded, let outcome = run.outcome else {
             return [says("has not ended, it is \(run.state)")]
         }
-        // A task outside the story may take part; it must only not fail.
+        // A task outside the story may run, but must not fail.
         let expected = part(of: run.task)?.outcome ?? Self.succeeded
         guard outcome == expected else {
             let why = run.message.flatMap { $0.isEmpty ? nil : " (\($0))" } ?? ""
@@ -102,7 +102,7 @@ extension Story {
         return []
     }
 
-    /// What a handler asks for in its first line is there when it is over.
+    /// Checks that the request exists that the handler submits in its first line.
     private func aboutNext(_ evidence: Evidence) -> [Disagreement] {
         guard evidence.next.count == 1, evidence.next[0].contains("T12:00:00") else {
             let found = evidence.next.isEmpty ? "none" : evidence.next.joined(separator: ", ")

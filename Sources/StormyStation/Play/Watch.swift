@@ -2,15 +2,15 @@
 import Synchronization
 import UnixSignals
 
-/// Follows the daemon's runs to the end of the story, and gives the cues.
+/// Watches the daemon's runs until the end of the story, and gives the cues.
 final class Watch: Sendable {
-    /// Why the watch is over.
+    /// The result of the watch.
     enum End: Sendable {
-        /// Everything expected has ended, or nothing has gone on for a while.
+        /// All expected runs have ended, or no run was in progress for a while.
         case told([RunEntry], next: [String])
-        /// The daemon is to be killed and started again, and then watched once more.
+        /// The daemon must be killed, started again, and watched once more.
         case killed
-        /// A cue could not be given.
+        /// A cue failed.
         case failed(String)
         case timedOut
         case interrupted(Int32)
@@ -21,15 +21,15 @@ final class Watch: Sendable {
     }
 
     struct Limits: Sendable {
-        /// The whole play.
+        /// The maximum duration of the play.
         var total = Duration.seconds(60)
-        /// How long nothing may run while something is still expected.
+        /// The maximum time without a run while a run is still expected.
         var quiet = Duration.seconds(5)
-        /// Between two looks: the daemon offers no event for the end of a run.
+        /// The interval of queries: the daemon reports no event for the end of a run.
         var interval = Duration.milliseconds(200)
     }
 
-    /// What has been seen last.
+    /// The last result of a query.
     private enum Sight: Sendable {
         case none(String)
         case runs([RunEntry])
@@ -40,7 +40,7 @@ final class Watch: Sendable {
     private let limits: Limits
     private let recorder: Recorder
     private let mishaps: Mishaps
-    /// Called with what the player does.
+    /// Called with the texts of the player's actions.
     private let say: @Sendable (String) -> Void
     private let last = Mutex(Sight.none("bghost runs has not been asked"))
     private let cues: Mutex<[Cue]>
@@ -63,7 +63,7 @@ final class Watch: Sendable {
         self.say = say
     }
 
-    /// What it waits for, for a message that says that it was in vain.
+    /// What it waits for, for an error message.
     var state: String {
         switch last.withLock({ $0 }) {
         case .none(let reason):
@@ -74,10 +74,10 @@ final class Watch: Sendable {
         }
     }
 
-    /// What the player was to do and never came to.
+    /// The texts of the cues that were not given.
     var cuesLeft: [String] { cues.withLock { $0.map(\.text) } }
 
-    /// - Parameter signals: the first one ends the watch.
+    /// - Parameter signals: the first signal ends the watch.
     func run(until signals: UnixSignalsSequence) async -> End {
         await withTaskGroup(of: End?.self) { group in
             group.addTask { [self] in await follow() }
@@ -106,7 +106,7 @@ final class Watch: Sendable {
                 let runs = try await client.runs()
                 last.withLock { $0 = .runs(runs) }
             } catch {
-                // A look that was cut short says nothing about the daemon.
+                // A query that was cancelled has no result.
                 if Task.isCancelled { return nil }
                 last.withLock { $0 = .none("\(error)") }
             }

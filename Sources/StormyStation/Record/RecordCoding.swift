@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
 
-/// The one way in which the record is written and read: sorted keys, RFC 3339 times in UTC with
-/// milliseconds, slashes as they are.
+/// The format of the record: JSON with sorted keys, RFC 3339 times in UTC with milliseconds, and unescaped
+/// slashes.
 package enum RecordCoding {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-    /// A time as it stands in the record.
+    /// Formats a time for the record.
     package static func text(_ date: Date) -> String { date.formatted(style) }
 
     package static func encoder() -> JSONEncoder {

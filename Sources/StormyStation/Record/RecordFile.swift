@@ -2,17 +2,17 @@
 import FoundationEssentials
 package import SystemPackage
 
-/// A file that gets one line of JSON for each thing that reached the station.
+/// A file with one line of JSON per entry of the record.
 ///
-/// A line reads `{"kind":"photo","entry":{…}}`. The file is complete up to the last answer even if
-/// the station is killed, and stops growing at a bound.
+/// A line has the form `{"kind":"photo","entry":{…}}`. The file is complete up to the last response even if
+/// the station is killed; its size is limited.
 package final class RecordFile: Sendable {
     private let descriptor: FileDescriptor
     private let bytesMax: Int64
 
-    /// Opens the file for appending and makes it, readable by its owner only, if it is not there.
+    /// Opens the file for appending; creates it, readable only by its owner, if it does not exist.
     ///
-    /// - Parameter bytesMax: beyond this size nothing more is appended.
+    /// - Parameter bytesMax: the size from which on nothing is appended, bytes.
     package init(path: String, bytesMax: Int64 = 64 << 20) throws(Errno) {
         do {
             descriptor = try FileDescriptor.open(
@@ -38,13 +38,13 @@ package final class RecordFile: Sendable {
         var entry: Entry
     }
 
-    /// A failure is not reported: the record in memory is the one that counts.
+    /// Appends an entry; a failure is not reported, because the record in memory is authoritative.
     func append(_ kind: String, _ entry: some Encodable) {
         guard var line = try? RecordCoding.encoder().encode(Line(kind: kind, entry: entry)),
             let size = try? descriptor.seek(offset: 0, from: .end), size < bytesMax
         else { return }
         line.append(UInt8(ascii: "\n"))
-        // One write per line: O_APPEND then keeps the lines of two threads apart.
+        // Use one write per line: O_APPEND then prevents that lines of two threads mix.
         _ = try? line.withUnsafeBytes { try descriptor.write($0) }
     }
 }

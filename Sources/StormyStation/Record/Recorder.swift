@@ -2,17 +2,16 @@
 import FoundationEssentials
 import Synchronization
 
-/// Keeps the record while requests arrive on many threads, and copies each new entry to a file if
-/// there is one.
+/// Collects the record from requests on many threads, and copies each new entry to a file if there is one.
 package final class Recorder: Sendable {
     private struct State {
         var record = StationRecord()
-        /// Where in `record.notifications` the one of a key stands.
+        /// The indices in `record.notifications` by key.
         var notificationByKey: [String: Int] = [:]
-        /// How often the record was cleared.
+        /// The number of times that the record was cleared.
         var clearings = 0
 
-        /// Whether one more is kept; counts it if not.
+        /// Whether there is room for another entry; if not, counts it as unrecorded.
         mutating func hasRoom(_ entriesMax: Int) -> Bool {
             if record.entryCount < entriesMax { return true }
             record.unrecorded += 1
@@ -20,10 +19,10 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Which forecast is meant, as long as the record is not cleared.
+    /// Identifies a forecast until the record is cleared.
     struct Number: Sendable {
         fileprivate var clearings: Int
-        /// `nil` if there was no room for it.
+        /// `nil` if there was no room for the entry.
         fileprivate var index: Int?
     }
 
@@ -32,8 +31,8 @@ package final class Recorder: Sendable {
     private let file: RecordFile?
 
     /// - Parameters:
-    ///   - entriesMax: entries kept; those after them are counted only.
-    ///   - file: where each entry is also written as a line of JSON.
+    ///   - entriesMax: the most entries; further ones are only counted.
+    ///   - file: the file for a copy of each entry as a line of JSON.
     package init(entriesMax: Int = StationRecord.entriesMax, file: RecordFile? = nil) {
         self.entriesMax = entriesMax
         self.file = file
@@ -45,7 +44,7 @@ package final class Recorder: Sendable {
         state.withLock { $0 = State(clearings: $0.clearings + 1) }
     }
 
-    /// Adds a forecast of which nothing was sent yet.
+    /// Adds a forecast of which no bytes were sent yet.
     func add(_ forecast: ForecastEntry) -> Number {
         state.withLock { state in
             guard state.hasRoom(entriesMax) else { return Number(clearings: state.clearings) }
@@ -57,7 +56,7 @@ package final class Recorder: Sendable {
 
     /// Counts bytes that are about to be sent.
     ///
-    /// - Parameter date: now, if they are the last.
+    /// - Parameter date: the current time, if these are the last bytes.
     func sends(_ bytes: Int, of number: Number, completeAt date: Date? = nil) {
         let entry = state.withLock { state -> ForecastEntry? in
             guard let index = number.index, number.clearings == state.clearings else { return nil }
@@ -79,16 +78,16 @@ package final class Recorder: Sendable {
         state.withLock { $0.record.refused += 1 }
     }
 
-    /// What became of a notification.
+    /// The result of adding a notification.
     enum Delivery: Equatable {
         case new(NotificationEntry)
-        /// The key was there already; this is the entry of the first time.
+        /// The key is already known; this is the first entry with it.
         case again(NotificationEntry)
-        /// The key was there already, with something else to say.
+        /// The key is already known with other contents.
         case conflict
     }
 
-    /// Adds a notification, or counts it as a repeat if its key has come before.
+    /// Adds a notification; counts it as a repeat if its key is already known.
     func add(_ notification: NotificationEntry) -> Delivery {
         let delivery = state.withLock { state -> Delivery in
             if let key = notification.idempotencyKey, let index = state.notificationByKey[key] {

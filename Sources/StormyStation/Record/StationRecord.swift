@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
 
-/// What reached the station, as `GET /record` shows it.
+/// The record of everything that reached the station, as shown by `GET /record`.
 package struct StationRecord: Codable, Equatable, Sendable {
-    /// The number of entries kept; whatever comes after is only counted.
+    /// The most entries; further ones are only counted.
     package static let entriesMax = 10_000
 
     package var schema = "stormy-station.record/1"
     package var forecasts: [ForecastEntry] = []
     package var photos: [PhotoEntry] = []
     package var notifications: [NotificationEntry] = []
-    /// Requests that were answered with an error.
+    /// The number of requests with an error response.
     package var refused = 0
-    /// Things that arrived when the record was full.
+    /// The number of entries that arrived after the record was full.
     package var unrecorded = 0
 
     package init() {}
@@ -20,22 +20,22 @@ package struct StationRecord: Codable, Equatable, Sendable {
     package var entryCount: Int { forecasts.count + photos.count + notifications.count }
 }
 
-/// One forecast that was asked for and given.
+/// A forecast that was requested and sent.
 package struct ForecastEntry: Codable, Equatable, Sendable {
     package var at: Date
     package var latitude: Double
     package var longitude: Double
     package var hours: Int
-    /// How many of those hours have a thunderstorm.
+    /// The number of its hours with a thunderstorm.
     package var stormHours: Int
     package var userAgent: String?
-    /// Bytes of the whole of it.
+    /// The length of the whole forecast, bytes.
     package var bytes: Int
-    /// Where the answer begins: above 0 it is the rest of one that was cut.
+    /// The start of the response; above 0 it is the rest of an interrupted one.
     package var from: Int
-    /// Bytes that were sent.
+    /// The number of bytes that were sent.
     package var bytesSent: Int
-    /// When the last byte was sent; `nil` before, and if it never was.
+    /// When the last byte was sent; `nil` until then.
     package var completeAt: Date?
 
     package init(
@@ -63,17 +63,17 @@ package struct ForecastEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// One photo that arrived whole.
+/// A photo that arrived completely.
 package struct PhotoEntry: Codable, Equatable, Sendable {
     package var at: Date
     package var name: String
     package var bytes: Int
-    /// Lower-case hexadecimal, computed here from the bytes that arrived.
+    /// Lower-case hexadecimal digits, computed from the received bytes.
     package var sha256: String
-    /// Whether that is the digest the sender had announced.
+    /// Whether that is the digest that the sender announced.
     package var verified: Bool
     package var userAgent: String?
-    /// Bytes that each request has brought: several if the upload was cut and went on.
+    /// The number of bytes of each request; several requests if the upload was interrupted and resumed.
     package var pieces: [Int]
 
     package init(
@@ -95,10 +95,10 @@ package struct PhotoEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// One notification, however often it was sent.
+/// A notification, even if it was sent several times.
 package struct NotificationEntry: Codable, Equatable, Sendable {
     package var at: Date
-    /// What the sender was answered, the same for every repeat.
+    /// The id in the response, which is the same for each repeat.
     package var id: String
     package var topic: String
     package var title: String?
@@ -107,7 +107,7 @@ package struct NotificationEntry: Codable, Equatable, Sendable {
     package var priority: Int
     package var tags: [String]
     package var idempotencyKey: String?
-    /// How often the same key came again.
+    /// The number of repeats with the same key.
     package var repeats: Int
     package var userAgent: String?
 
@@ -135,7 +135,7 @@ package struct NotificationEntry: Codable, Equatable, Sendable {
         self.userAgent = userAgent
     }
 
-    /// Whether a repeat of the same key says the same.
+    /// Whether a repeat with the same key has the same contents.
     func saysTheSame(as other: NotificationEntry) -> Bool {
         topic == other.topic && title == other.title && message == other.message
             && priority == other.priority && tags == other.tags

@@ -2,17 +2,16 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// The digests that a sender announces, RFC 9530.
+/// The digests that a sender announces (RFC 9530).
 ///
-/// Both fields are dictionaries: `sha-256=:<base64>:, sha-512=:<base64>:`. Only sha-256 is looked at.
-/// The station stores what it is sent and takes no content coding off, so `Repr-Digest` and
-/// `Content-Digest` mean the same bytes here.
+/// Both fields are dictionaries: `sha-256=:<base64>:, sha-512=:<base64>:`. The station checks only sha-256.
+/// It does not decode content codings, so `Repr-Digest` and `Content-Digest` refer to the same bytes here.
 struct DigestFields: Equatable {
-    /// What must hold for the bytes that arrive; not empty.
+    /// The digests that the received bytes must have; not empty.
     let announced: [[UInt8]]
 
     enum Failure: Error, Equatable {
-        /// Neither field names a sha-256.
+        /// Neither field contains a sha-256 digest.
         case missing
         case malformed(field: String)
     }
@@ -29,12 +28,12 @@ struct DigestFields: Equatable {
         self.announced = announced
     }
 
-    /// Whether every announced digest is this one.
+    /// Whether each announced digest equals this one.
     func match(_ digest: some Sequence<UInt8>) -> Bool {
         announced.allSatisfy { $0.elementsEqual(digest) }
     }
 
-    /// The last member counts if a key stands twice: RFC 8941, section 3.2.
+    /// For a duplicate key, the last member counts: RFC 8941, section 3.2.
     private static func sha256(in value: String, field: String) throws(Failure) -> [UInt8]? {
         var found: [UInt8]?
         for member in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -48,7 +47,7 @@ struct DigestFields: Equatable {
         return found
     }
 
-    /// Reads `:<base64>:`; parameters after a semicolon are allowed and mean nothing.
+    /// Parses `:<base64>:`; parameters after a semicolon are permitted and ignored.
     private static func bytes(
         of item: Substring,
         field: String
@@ -72,7 +71,7 @@ extension HTTPField.Name {
     /// `Idempotency-Key`.
     static let idempotencyKey = named("Idempotency-Key")
 
-    /// For names that stand in this source and are known to be tokens.
+    /// A field name from a constant in this source, which must be a valid token.
     static func named(_ name: String) -> Self {
         guard let name = Self(name) else { preconditionFailure("\(name) is not a field name") }
         return name

@@ -6,17 +6,17 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// The forecasts that were given last, by their entity tags: the rest of one is the rest of that one.
+/// The last forecasts by entity tag, so that the rest of a response belongs to the same forecast.
 final class Editions: Sendable {
     static let max = 16
 
-    /// What is sent of an edition.
+    /// The part of an edition that is sent.
     struct Part {
         var headers: HTTPFields
         var bytes: ByteBuffer
-        /// Where in the whole it begins.
+        /// The offset of the part in the whole, bytes.
         var from: Int
-        /// Bytes of the whole.
+        /// The length of the whole, bytes.
         var whole: Int
     }
 
@@ -28,7 +28,7 @@ final class Editions: Sendable {
 
     private let last = Mutex<[Edition]>([])
 
-    /// The rest of an edition if that is what is asked for, or else a new one.
+    /// The rest of an edition if the request asks for it, otherwise a new edition.
     func part(for request: Request, new: () throws -> ByteBuffer) rethrows -> Part {
         if let part = rest(for: request) { return part }
         let bytes = try new()
@@ -42,7 +42,7 @@ final class Editions: Sendable {
         return part(of: edition, from: 0)
     }
 
-    /// Only `bytes=N-`, and only if `If-Range` says of what: anything else is answered with a whole.
+    /// Supports only `bytes=N-` with an `If-Range`; other requests get the whole.
     private func rest(for request: Request) -> Part? {
         guard let tag = request.headers[.ifRange], let range = request.headers[.range],
             range.hasPrefix("bytes="), range.hasSuffix("-"),

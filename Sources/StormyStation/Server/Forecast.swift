@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// The weather that the station always has: clouds and rain, and a thunderstorm some hours ahead.
+/// The simulated weather: clouds and rain, and a thunderstorm some hours later.
 ///
-/// It is written as Open-Meteo's `/v1/forecast` writes it.
+/// The format is that of Open-Meteo's `/v1/forecast`.
 struct Forecast: Encodable {
     /// The WMO code of a thunderstorm without hail.
     static let thunderstorm = 95
-    /// How many whole hours after the running one the storm comes, and how long it lasts.
+    /// The hours of the storm, counted from the current hour.
     static let stormHours = 3...4
 
     struct Units: Encodable {
@@ -15,7 +15,7 @@ struct Forecast: Encodable {
         var weather_code = "wmo code"
     }
 
-    /// Times are either all numbers or all text.
+    /// Times are either all numbers or all texts.
     enum Times: Encodable {
         case unix([Int])
         case iso8601([String])
@@ -44,7 +44,7 @@ struct Forecast: Encodable {
     var hourly_units: Units?
     var hourly: Hourly?
 
-    /// - Parameter now: when it is asked for; the storm is reckoned from here.
+    /// - Parameter now: the time of the request, which determines the time of the storm.
     init(query: ForecastQuery, now: Date) {
         latitude = query.latitude
         longitude = query.longitude
@@ -65,13 +65,13 @@ struct Forecast: Encodable {
     var stormHours: Int { hourly?.weather_code.count { $0 == Self.thunderstorm } ?? 0 }
     var hours: Int { hourly?.weather_code.count ?? 0 }
 
-    /// Overcast, with showers before and after the storm.
+    /// The weather code: overcast, with showers before and after the storm.
     private static func code(hoursAhead: Int) -> Int {
         if stormHours.contains(hoursAhead) { return thunderstorm }
         return (stormHours.lowerBound - 1...stormHours.upperBound + 1).contains(hoursAhead) ? 81 : 3
     }
 
-    /// Open-Meteo leaves out seconds and zone: `2026-11-21T14:00`.
+    /// Formats a time like Open-Meteo, without seconds and zone: `2026-11-21T14:00`.
     private static func minuteText(_ seconds: Int) -> String {
         let full = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
         return String(full.prefix(16))

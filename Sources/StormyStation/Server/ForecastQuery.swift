@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// What a caller of `/v1/forecast` asked for, checked.
+/// The checked query of `/v1/forecast`.
 struct ForecastQuery: Equatable {
-    /// Open-Meteo's own bound is 16 days.
+    /// Open-Meteo has the same limit, 16 days.
     static let daysMax = 16
 
     var latitude: Double
     var longitude: Double
     var wantsWeatherCode = false
     var unixTime = false
-    /// From the running hour on; `nil` is whole days from midnight.
+    /// The number of hours from the current one; `nil` means whole days from midnight.
     var forecastHours: Int?
     var forecastDays = 7
 
-    /// - Parameter value: the value of a query parameter, `nil` if it is not there.
+    /// - Parameter value: returns the value of a query parameter, or `nil` if it is missing.
     init(_ value: (String) -> String?) throws(StationError) {
         latitude = try Self.coordinate("latitude", value("latitude"), within: 90)
         longitude = try Self.coordinate("longitude", value("longitude"), within: 180)

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /v1/forecast`, as Open-Meteo answers it, and with what a download can be resumed by.
+/// `GET /v1/forecast`: responds like Open-Meteo, with headers for resuming a download.
 struct ForecastRoute {
     let recorder: Recorder
     let mishaps: Mishaps
@@ -55,7 +55,7 @@ struct ForecastRoute {
     ) -> ResponseBody {
         ResponseBody(contentLength: bytes.readableBytes) { [recorder, mishaps, now] writer in
             var rest = bytes
-            // Counted before it is sent: whoever has it finds it in the record.
+            // Count the bytes before sending them: a client that has them must find them in the record.
             if mishap == .hold || mishap == .cut {
                 let half = rest.readSlice(length: rest.readableBytes / 2) ?? ByteBuffer()
                 recorder.sends(half.readableBytes, of: number)

@@ -2,7 +2,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// `PUT /mishaps/{place}/{kind}` has something go wrong the next time; `DELETE /mishaps` ends it all.
+/// `PUT /mishaps/{place}/{kind}` plans a mishap for the next request; `DELETE /mishaps` ends all of them.
 struct MishapRoute {
     let mishaps: Mishaps
 

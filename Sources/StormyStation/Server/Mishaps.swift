@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What goes wrong on the way, on request: the next time, at one place, once.
+/// Planned failures: each happens once, at the next request at one place.
 package final class Mishaps: Sendable {
-    /// Where something can go wrong.
+    /// The place of a mishap.
     package enum Place: String, CaseIterable, Sendable {
-        /// The forecast's way to whoever asks.
+        /// A forecast that is sent to a client.
         case forecast
-        /// A photo's way to the station, by `PUT` or `PATCH`.
+        /// A photo that is received by `PUT` or `PATCH`.
         case photo
-        /// The question how much of a photo is there, by `HEAD`.
+        /// A query of an upload's offset by `HEAD`.
         case offset
     }
 
     package enum Kind: String, CaseIterable, Sendable {
-        /// It takes until somebody releases it: the second half of a forecast, or the answer.
+        /// The second half of a forecast, or the response, waits until it is released.
         case hold
-        /// The connection breaks after half of the bytes.
+        /// The connection is closed after half of the bytes.
         case cut
-        /// A byte is not what the digest says.
+        /// One byte does not match the digest.
         case lie
-        /// The same is said to be elsewhere.
+        /// The response is a redirect to the same address.
         case redirect
-        /// The station is busy for a second.
+        /// The station is busy for one second.
         case refuse
     }
 
@@ -36,7 +36,7 @@ package final class Mishaps: Sendable {
 
     package init() {}
 
-    /// Whether something of the kind can happen at the place.
+    /// Whether a kind of mishap is possible at a place.
     package static func canHappen(_ kind: Kind, at place: Place) -> Bool {
         switch place {
         case .forecast: true
@@ -45,12 +45,12 @@ package final class Mishaps: Sendable {
         }
     }
 
-    /// Has it happen, after what is planned for the place already.
+    /// Plans a mishap, after those that are already planned for the place.
     package func plan(_ kind: Kind, at place: Place) {
         state.withLock { $0.planned[place, default: []].append(kind) }
     }
 
-    /// What is to happen at the place now.
+    /// Takes the next mishap at a place.
     func next(at place: Place) -> Kind? {
         state.withLock { state in
             guard state.planned[place]?.isEmpty == false else { return nil }
@@ -58,7 +58,7 @@ package final class Mishaps: Sendable {
         }
     }
 
-    /// Whether somebody waits there.
+    /// Whether a request is held at a place.
     package func isHolding(at place: Place) -> Bool {
         state.withLock { $0.held[place]?.isEmpty == false }
     }
@@ -75,13 +75,13 @@ package final class Mishaps: Sendable {
         state.withLock { _ = $0.held[place]?.removeValue(forKey: number) }
     }
 
-    /// Lets go of all that waits there.
+    /// Releases all requests at a place.
     package func release(at place: Place) {
         let held = state.withLock { $0.held.removeValue(forKey: place) } ?? [:]
         for continuation in held.values { continuation.finish() }
     }
 
-    /// Forgets what is planned, and lets go of all that waits.
+    /// Removes all planned mishaps, and releases all requests.
     package func clear() {
         state.withLock { $0.planned = [:] }
         for place in Place.allCases { release(at: place) }

@@ -3,14 +3,14 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// `POST /` and `POST /{topic}`: publishes a notification as an ntfy server does.
+/// `POST /` and `POST /{topic}`: publishes a notification like an ntfy server.
 ///
-/// ntfy has no idempotency keys. Here a repeated `Idempotency-Key` gets the first answer again and
-/// is recorded as a repeat, which is what an at-least-once sender needs from its counterpart.
+/// ntfy has no idempotency keys. Here a repeated `Idempotency-Key` gets the first response again and is
+/// recorded as a repeat: a sender with at-least-once delivery needs this.
 struct NotificationRoute {
     static let bodyBytesMax = 16 << 10
     static let keyBytesMax = 255
-    /// How long an ntfy server keeps a message.
+    /// How long an ntfy server keeps a message, seconds.
     static let keepSeconds = 12 * 3600
 
     let recorder: Recorder
@@ -96,7 +96,7 @@ struct NotificationRoute {
         }
     }
 
-    /// Twelve letters and digits, as ntfy makes them.
+    /// Creates an id of twelve letters and digits, like ntfy.
     private static func newID() -> String {
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         return String((0..<12).map { _ in alphabet[Int.random(in: alphabet.indices)] })
@@ -104,7 +104,7 @@ struct NotificationRoute {
 }
 
 extension Request {
-    /// Who asks, cut to a length that ten thousand entries can have.
+    /// The client's user agent, shortened because the record may contain ten thousand entries.
     var userAgent: String? {
         headers[.userAgent].map { String($0.prefix(200)) }
     }

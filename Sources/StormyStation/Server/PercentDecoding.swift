@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes percent-encoding off one segment of a path; `nil` if it is malformed or not UTF-8.
+/// Decodes a percent-encoded path segment; `nil` if it is malformed or not UTF-8.
 ///
-/// Hummingbird decodes queries but leaves path segments as they stand.
+/// Hummingbird decodes queries but not path segments.
 func percentDecoded(_ segment: String) -> String? {
     var bytes: [UInt8] = []
     var rest = segment.utf8[...]

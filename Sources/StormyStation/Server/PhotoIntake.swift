@@ -5,17 +5,16 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A photo on its way in.
+/// A photo that is being received.
 ///
-/// Its bytes are counted and hashed as they come and not kept: the record says all that is asked of the
-/// station.
+/// Its bytes are counted and hashed but not stored, because the record needs no more.
 struct PhotoIntake: Sendable {
     static let bytesMax = 16 << 20
     private static let nameBytesMax = 255
 
     let name: String
     let digests: DigestFields
-    /// Bytes that each request has brought.
+    /// The number of bytes of each request.
     private(set) var pieces: [Int] = []
     private var hash = SHA256()
 
@@ -33,7 +32,7 @@ struct PhotoIntake: Sendable {
 
     var bytes: Int { pieces.reduce(0, +) }
 
-    /// Begins with what a further request brings.
+    /// Starts counting the bytes of a further request.
     mutating func beginPiece() { pieces.append(0) }
 
     mutating func take(_ buffer: ByteBuffer) {
@@ -41,7 +40,7 @@ struct PhotoIntake: Sendable {
         buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
     }
 
-    /// A request that has brought nothing is no piece.
+    /// Ends a request; a request without bytes is not counted.
     mutating func endPiece() {
         if pieces.last == 0, pieces.count > 1 { pieces.removeLast() }
     }
@@ -98,7 +97,7 @@ struct PhotoIntake: Sendable {
     }
 }
 
-/// Bytes as lower-case hexadecimal.
+/// Formats bytes as lower-case hexadecimal digits.
 package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

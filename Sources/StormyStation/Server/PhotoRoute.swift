@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// `PUT /photos/{name}`: takes a photo in if it is what its digest says.
+/// `PUT /photos/{name}`: accepts a photo if it has the announced digest.
 struct PhotoRoute {
     let recorder: Recorder
     let mishaps: Mishaps
@@ -14,7 +14,7 @@ struct PhotoRoute {
         var bytes: Int
     }
 
-    /// - Parameter segment: the name as it stands in the path, percent-encoded.
+    /// - Parameter segment: the name in the path, percent-encoded.
     func put(
         _ request: Request,
         segment: String,

@@ -2,7 +2,7 @@
 import Glibc
 import SystemPackage
 
-/// The process that listens on a port, found through `/proc`.
+/// The process that listens on a port, as found in `/proc`.
 package struct PortHolder: Equatable, Sendable {
     package var pid: Int32
     package var name: String
@@ -12,7 +12,7 @@ package struct PortHolder: Equatable, Sendable {
         self.name = name
     }
 
-    /// - Returns: `nil` if nobody listens there, or the listener belongs to somebody else: their
+    /// - Returns: `nil` if no process listens there, or if the listener belongs to another user, whose
     ///   descriptors cannot be read.
     package static func find(listeningOn port: Int) -> PortHolder? {
         let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(readAll)
@@ -28,8 +28,7 @@ package struct PortHolder: Equatable, Sendable {
                 }
             }
         )
-        // A process that the listener has just started has all of its descriptors until it executes
-        // its program.
+        // A child process of the listener has all of its descriptors until it executes its program.
         let listener = holders.first { pid in parent(of: pid).map(holders.contains) != true }
         return listener.map { pid in
             let name = readAll("/proc/\(pid)/comm") ?? ""
@@ -44,7 +43,7 @@ package struct PortHolder: Equatable, Sendable {
         return line.flatMap { Int32($0.dropFirst(key.count)) }
     }
 
-    /// The inodes of listening sockets in a table of the form of `/proc/net/tcp`.
+    /// The inodes of listening sockets in a table with the format of `/proc/net/tcp`.
     package static func inodes(in table: String, listeningOn port: Int) -> [String] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let columns = line.split(separator: " ", omittingEmptySubsequences: true)

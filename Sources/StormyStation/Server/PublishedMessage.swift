@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// What somebody publishes, in either of ntfy's two forms, checked.
+/// A published message in either of ntfy's two forms, checked.
 struct PublishedMessage: Equatable {
     static let messageBytesMax = 4096
     static let titleBytesMax = 1024
@@ -15,7 +15,7 @@ struct PublishedMessage: Equatable {
     var priority: Int
     var tags: [String]
 
-    /// The form with everything in one JSON object, sent to the root.
+    /// Parses the form with one JSON object, sent to the root.
     init(json: ByteBuffer) throws(StationError) {
         struct Body: Decodable {
             var topic: String?
@@ -37,7 +37,7 @@ struct PublishedMessage: Equatable {
         )
     }
 
-    /// The form with the message as body and the rest in header fields, sent to the topic.
+    /// Parses the form with the message as the body and the rest in header fields, sent to the topic.
     init(topic: String, fields: HTTPFields, body: ByteBuffer) throws(StationError) {
         guard let message = String(validating: body.readableBytesView, as: UTF8.self) else {
             throw Self.refusal(40011, "invalid message: message must be UTF-8 encoded")
@@ -80,7 +80,7 @@ struct PublishedMessage: Equatable {
         }
         self.topic = topic
         self.title = title
-        // What ntfy itself says for a publisher who only rings the bell.
+        // ntfy uses this text for an empty message.
         self.message = message.isEmpty ? "triggered" : message
         self.priority = priority
         self.tags = tags
@@ -111,7 +111,7 @@ struct PublishedMessage: Equatable {
 }
 
 extension Substring {
-    /// Without the characters at both ends that fit.
+    /// The text without matching characters at both ends.
     fileprivate func trimming(_ fits: (Character) -> Bool) -> String {
         var rest = drop(while: fits)
         while let last = rest.last, fits(last) { rest.removeLast() }

@@ -2,7 +2,7 @@
 package import FoundationEssentials
 package import Hummingbird
 
-/// What the station answers: the routes, without a socket.
+/// The routes of the station, without a socket.
 package struct Station: Sendable {
     private let recorder: Recorder
     private let mishaps: Mishaps
@@ -11,8 +11,8 @@ package struct Station: Sendable {
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - recorder: where everything that arrives is written down.
-    ///   - mishaps: what is to go wrong.
+    ///   - recorder: records everything that arrives.
+    ///   - mishaps: the planned failures.
     ///   - now: the wall clock.
     package init(
         recorder: Recorder,
@@ -69,7 +69,7 @@ package struct Station: Sendable {
         router.patch("uploads/:id") { request, context in
             try await tus.patch(request, id: context.parameters.require("id"), context)
         }
-        // Both are sent to the same address; what speaks tus says so.
+        // Both are sent to the same path; a tus client is recognized by its headers.
         let notifications = NotificationRoute(recorder: recorder, now: now)
         router.post("photos") { request, _ in
             request.headers[.tusResumable] == nil
@@ -79,8 +79,8 @@ package struct Station: Sendable {
 
     private func addNotifications(to router: Router<StationContext>) {
         let notifications = NotificationRoute(recorder: recorder, now: now)
-        // The first segments of the other routes are topics too; the trie does not go back to
-        // `:topic` once it has taken one of them.
+        // The first segments of other routes are topics too, but the router does not go back to `:topic`
+        // after it has matched one of them.
         for topic in ["v1", "record", "uploads", "mishaps"] {
             router.post(RouterPath(topic)) { request, _ in
                 try await notifications.post(request, topic: topic)
@@ -93,7 +93,7 @@ package struct Station: Sendable {
     }
 }
 
-/// Counts whatever is answered with an error, also what no route takes.
+/// Counts all error responses, including those for unknown routes.
 private struct RefusalCounter: RouterMiddleware {
     let recorder: Recorder
 
@@ -105,7 +105,7 @@ private struct RefusalCounter: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            // What was broken on request was not refused.
+            // A planned interruption is not a refusal.
             if !(error is StationContext.Cut) { recorder.addRefusal() }
             throw error
         }

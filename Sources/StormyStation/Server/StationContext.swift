@@ -3,7 +3,7 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// What the station knows of a request besides what it says: its connection, so as to break it.
+/// The context of a request with its connection, so that the station can close it.
 package struct StationContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     private let connection: any Channel
@@ -13,25 +13,25 @@ package struct StationContext: RequestContext {
         connection = source.channel
     }
 
-    /// Breaks the connection: whoever is at its other end gets no answer.
+    /// Closes the connection without a response.
     ///
-    /// - Returns: what to throw then.
+    /// - Returns: the error to throw.
     func cut() async -> Cut {
         try? await connection.close()
         return Cut()
     }
 
-    /// A connection was broken on request.
+    /// The error after a connection was closed on purpose.
     struct Cut: Error {}
 }
 
 extension Response {
-    /// The answer of one who is busy.
+    /// The response of a busy server.
     static var busy: Response {
         Response(status: .serviceUnavailable, headers: [.retryAfter: "1", .contentLength: "0"])
     }
 
-    /// The same is elsewhere: at the same address, as it happens.
+    /// A redirect, which leads to the same address.
     static func elsewhere(_ request: Request) -> Response {
         Response(
             status: .temporaryRedirect,

@@ -3,9 +3,9 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// A refusal, in the words of the service that the route stands for.
+/// An error response in the format of the simulated service.
 struct StationError: Error, HTTPResponseError {
-    /// Whose form of error the body has.
+    /// The service whose format the body has.
     enum Form {
         case openMeteo
         case ntfy(code: Int)
@@ -49,7 +49,7 @@ struct StationError: Error, HTTPResponseError {
 }
 
 extension Response {
-    /// A response with a JSON body, written as the record is.
+    /// Creates a response with a JSON body in the format of the record.
     static func json(_ body: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let buffer = ByteBuffer(bytes: try RecordCoding.encoder().encode(body))
         return Response(

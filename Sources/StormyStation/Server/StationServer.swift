@@ -6,13 +6,13 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// The station on a socket of the loopback interface, and only there: it has no authentication.
+/// The station on a socket of the loopback interface only, because it has no authentication.
 package struct StationServer: Sendable {
-    /// Where the sample's tasks.json looks for it.
+    /// The port that the sample's tasks.json expects.
     package static let defaultPort = 8653
     package static let address = "127.0.0.1"
 
-    /// Why it cannot listen.
+    /// The error if the server cannot listen.
     package enum Failure: Error, Equatable, CustomStringConvertible {
         case portTaken(Int, holder: PortHolder?)
         case cannotListen(Int, reason: String)
@@ -34,13 +34,13 @@ package struct StationServer: Sendable {
     private let station: Station
     private let port: Int
 
-    /// - Parameter port: 0 is any that is free.
+    /// - Parameter port: 0 means any free port.
     package init(station: Station, port: Int) {
         self.station = station
         self.port = port
     }
 
-    /// The server as a Hummingbird application, not yet listening.
+    /// Creates the Hummingbird application, which does not listen yet.
     package func application(
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> Application<RouterResponder<StationContext>> {
@@ -53,22 +53,22 @@ package struct StationServer: Sendable {
             onServerRunning: { channel in
                 await onListening(channel.localAddress?.port ?? 0)
             },
-            // swift-log writes to stdout unless told otherwise, and stdout is the answer's.
+            // swift-log writes to stdout by default, but stdout is for the answer.
             logger: Logger(label: "stormy-station") { _ in SwiftLogNoOpLogHandler() }
         )
     }
 
-    /// Serves until SIGINT or SIGTERM, then ends what is under way, for at most two seconds.
+    /// Serves until SIGINT or SIGTERM, and then ends open requests within two seconds.
     ///
     /// - Parameter onListening: called once with the port.
     package func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         try await serve(serviceGroup(onListening: onListening, signals: [.sigint, .sigterm]))
     }
 
-    /// Serves as long as `work` goes on.
+    /// Serves during `work`.
     ///
-    /// - Parameter work: begins once the station can be reached; gets the port.
-    /// - Throws: ``Failure`` if the station cannot be reached, and then `work` never began.
+    /// - Parameter work: called with the port when the station accepts connections.
+    /// - Throws: ``Failure`` if the station cannot listen; `work` is then not called.
     package func run<Value: Sendable>(
         during work: @Sendable (Int) async -> Value
     ) async throws -> Value {
@@ -119,7 +119,7 @@ package struct StationServer: Sendable {
             }
             throw Failure.portTaken(port, holder: PortHolder.find(listeningOn: port))
         } catch is CancellationError {
-            // A connection that did not end in time was cut off.
+            // Some connections did not end in time and were closed.
         }
     }
 }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Photos that go on where they stood, by tus 1.0.0 with its extension "creation".
+/// Resumable photo uploads by tus 1.0.0 with the extension "creation".
 ///
 /// `OPTIONS` and `POST /photos`, `HEAD` and `PATCH /uploads/{id}`.
 struct UploadRoute {
@@ -26,7 +26,7 @@ struct UploadRoute {
         )
     }
 
-    /// Makes a place for a photo, whose name stands in `Upload-Metadata`.
+    /// Creates an upload for a photo, whose name is in `Upload-Metadata`.
     func create(_ request: Request) throws -> Response {
         try checkVersion(request)
         guard let length = request.headers[.uploadLength].flatMap(Int.init), length >= 0 else {
@@ -47,7 +47,7 @@ struct UploadRoute {
         case nil, .cut, .lie: break
         }
         guard let upload = uploads[id] else { throw unknown }
-        // What a broken connection has brought is being kept right now.
+        // The bytes of an interrupted connection are still being stored.
         guard !uploads.isBusy(id) else { return .busy }
         return answer(
             .ok,
@@ -77,12 +77,12 @@ struct UploadRoute {
         case .open(var upload):
             let isCut: Bool
             do {
-                // Whatever becomes of the request, what has come counts.
+                // The received bytes count, even if the request fails.
                 defer { uploads.close(id, upload) }
                 isCut = try await receive(request, &upload, cutting: mishap == .cut)
                 if upload.isWhole { try end(&upload, request) }
             }
-            // Only now, so that whoever comes back at once finds all of it.
+            // Close the connection last, so that a client that reconnects at once finds all bytes.
             if isCut { throw await context.cut() }
             if mishap == .hold { await mishaps.hold(at: .photo) }
             return answer(.noContent, [.uploadOffset: String(upload.intake.bytes)])
@@ -90,7 +90,7 @@ struct UploadRoute {
     }
 
     /// - Parameter isCut: whether to stop after half of the bytes.
-    /// - Returns: whether it has.
+    /// - Returns: whether it stopped early.
     private func receive(
         _ request: Request,
         _ upload: inout Uploads.Upload,
@@ -140,12 +140,12 @@ struct UploadRoute {
     private func answer(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Response {
         var headers = fields
         headers[.tusResumable] = Self.version
-        // A 204 has no length.
+        // A response with status 204 has no length.
         if status != .noContent { headers[.contentLength] = "0" }
         return Response(status: status, headers: headers)
     }
 
-    /// The value of `filename`: pairs of a key and Base64, with commas between them.
+    /// The value of `filename` in comma-separated pairs of a key and Base64.
     private static func fileName(in metadata: String) -> String? {
         for pair in metadata.split(separator: ",") {
             let words = pair.split(separator: " ", omittingEmptySubsequences: true)

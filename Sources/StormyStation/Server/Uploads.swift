@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The uploads that are under way, or have ended.
+/// The uploads in progress and ended.
 final class Uploads: Sendable {
-    /// How many are remembered; beyond, the oldest is forgotten.
+    /// The most uploads that are kept; the oldest is removed first.
     static let max = 1000
 
     struct Upload: Sendable {
         var intake: PhotoIntake
-        /// Bytes, once it is whole.
+        /// The length of the complete photo, bytes.
         let length: Int
         var isRecorded = false
-        /// Whether it is whole and not what it should be.
+        /// Whether it is complete but does not have the announced digest.
         var isRefused = false
 
         var isWhole: Bool { intake.bytes == length }
     }
 
-    /// What becomes of a request that brings bytes.
+    /// The result of a request to append bytes.
     enum Opening {
         case open(Upload)
         case unknown
-        /// It goes on somewhere else, or another request brings bytes right now.
+        /// The upload continues at another offset, or another request is appending bytes.
         case elsewhere(Int)
     }
 
     private struct State {
         var all: [String: Upload] = [:]
         var ids: [String] = []
-        /// Those that a request is at.
+        /// The uploads to which a request is appending bytes.
         var busy: Set<String> = []
         var last = 0
     }
@@ -50,10 +50,10 @@ final class Uploads: Sendable {
         state.withLock { state in state.all[id].flatMap { $0.isRefused ? nil : $0 } }
     }
 
-    /// Whether a request brings bytes right now.
+    /// Whether a request is appending bytes.
     func isBusy(_ id: String) -> Bool { state.withLock { $0.busy.contains(id) } }
 
-    /// Has one request at a time bring bytes, from where the upload stands.
+    /// Opens an upload for appending at its current offset, for one request at a time.
     func open(_ id: String, at offset: Int?) -> Opening {
         state.withLock { state in
             guard let upload = state.all[id], !upload.isRefused else { return .unknown }
@@ -64,7 +64,7 @@ final class Uploads: Sendable {
         }
     }
 
-    /// Keeps what a request has brought.
+    /// Stores the bytes of a request.
     func close(_ id: String, _ upload: Upload) {
         state.withLock { state in
             state.busy.remove(id)
