@@ -12,7 +12,7 @@ import Testing
 /// After a trap, the input is in `fuzz-input-TARGET` beside the built tests.
 ///
 /// One target after the other: others beside them measure time, and need a processor for that.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(1))) struct FuzzTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct FuzzTests {
     static let targets = FuzzTarget.pure + FuzzTarget.services
 
     /// What one input may take of a processor, the largest included, without optimization.

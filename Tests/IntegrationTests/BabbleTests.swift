@@ -41,7 +41,7 @@ extension Integration {
             return manifest
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Whatever a worker says, its run ends in time, and the log stays clean`()
             async throws
         {

@@ -9,7 +9,32 @@ import Testing
 extension Integration {
     /// Calendars and a clock that is not kept right yet.
     @Suite struct ClockTests {
-        @Test(.timeLimit(.minutes(1)))
+        /// A clock that is moved forward and back again must not silence an interval.
+        @Test(.timeLimit(.minutes(5)))
+        func `An interval goes on while the clock is simulated, and after it`() async throws {
+            var manifest = try TestManifest.misbehave()
+            let index = try #require(
+                manifest.tasks.firstIndex { $0.identifier.description == "echo" }
+            )
+            manifest.tasks[index].schedule = TaskSchedule(times: .every(.seconds(1)))
+            try await withDaemon(manifest) { daemon in
+                for clock in ["+10h", "real", "-10h", "real"] {
+                    _ = try await daemon.host.simulate(clock: try SimulatedClock(clock))
+                    let status = await daemon.host.status()
+                    let now = WallClock.now + status.simulation.clockOffset
+                    let next = await daemon.host.pending(task: "echo", limit: 1).requests.first
+                    let wait = try #require(next?.earliestBegin) - now
+                    #expect(wait <= 1_000_000_000 + Scheduler.leastStep, "\(clock)")
+                    let ended = await daemon.host.runs(task: "echo", limit: 1000).count
+                    try await daemon.line(LogFilter(task: "echo")) { _ in
+                        daemon.log.entries(matching: LogFilter(task: "echo"), limit: 8192)
+                            .count { $0.event == "run.ended" } > ended
+                    }
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A calendar waits until the clock is right`() async throws {
             var manifest = try TestManifest.misbehave()
             let index = try #require(

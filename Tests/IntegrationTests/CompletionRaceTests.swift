@@ -8,7 +8,7 @@ import Testing
 extension Integration {
     /// A completion on another thread races with start()'s return.
     @Suite struct CompletionRaceTests {
-        @Test(.timeLimit(.minutes(1)), arguments: ["plain", "with-release"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["plain", "with-release"])
         func `A completion is told once, and before the release`(handler: String) async throws {
             let manifest = try TestManifest.plugin(
                 "elsewhere",

@@ -3,6 +3,7 @@
 import BghostCore
 import BghostHost
 import BghostTestSupport
+import Glibc
 import Testing
 
 extension Integration {
@@ -11,7 +12,7 @@ extension Integration {
         private static let limits = WorkerLimits(dataBytes: 4 << 20, files: 1000)
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 ("fill-data", "holds more than 4 MiB"), ("crowd-data", "has more than 1000 files"),
                 ("burrow-in-data", "has folders more than 32 deep"),
@@ -41,7 +42,25 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
+        func `What would run with its owner's rights loses them when it is found`() async throws {
+            try await withDaemon(try TestManifest.misbehave()) { daemon in
+                let data = daemon.folder.file("state/data/misbehave")
+                let program = data + "/program"
+                try File.write([0], to: program)
+                // As a daemon before this one may have let its plugin do.
+                try #require(chmod(program, 0o6755) == 0)
+                #expect(try await daemon.run("succeed").outcome == .succeeded)
+                let entry = try await daemon.line { $0.event == "plugin.set_id" }
+                #expect(entry.plugin == "misbehave" && entry.message.contains("`program`"))
+                var status = stat()
+                #expect(stat(program, &status) == 0 && status.st_mode & 0o7777 == 0o755)
+                // That is no reason not to run it.
+                #expect(try await daemon.run("succeed").outcome == .succeeded)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `No file is larger than all may be`() async throws {
             try await withDaemon(try TestManifest.misbehave(limits: Self.limits)) { daemon in
                 let record = try await daemon.run("giant-file")

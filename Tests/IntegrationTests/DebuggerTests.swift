@@ -73,7 +73,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+        @Test(.timeLimit(.minutes(5)), arguments: [true, false])
         func `Its time stands still, where people develop`(isLax: Bool) async throws {
             let manifest = try TestManifest.misbehave(runtime: .milliseconds(600))
             try await withDaemon(manifest, adjust: { $0.isLax = isLax }) { daemon in

@@ -22,7 +22,7 @@ extension Integration {
             return manifest
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A drain ends each run by its name, in its grace, and loses no request`()
             async throws
         {
@@ -79,7 +79,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A drain that meets a kill, a crash and a start under way comes to its end`()
             async throws
         {

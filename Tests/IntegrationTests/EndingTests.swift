@@ -27,7 +27,7 @@ extension Integration {
     /// Runs that end by what their handler does, right or wrong.
     @Suite struct EndingTests {
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 Ending("succeed", .succeeded),
                 Ending("fail", .failed, message: "it went wrong"),
@@ -86,7 +86,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler gets the parameters and answers with a result`() async throws {
             var manifest = try TestManifest.misbehave()
             let echo = try #require(manifest.tasks.firstIndex { $0.identifier.matches("echo") })
@@ -101,7 +101,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler finds single parameters by pointer`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.run(
@@ -116,7 +116,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What a handler prints is logged with its run, also if it ends at once`() async throws
         {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
@@ -138,7 +138,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Progress is seen while the run goes on and stays with its record`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.run("progress")
@@ -146,7 +146,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [[], ["THROW_C"]])
+        @Test(.timeLimit(.minutes(5)), arguments: [[], ["THROW_C"]])
         func `A handler that throws over the boundary crashes its worker`(
             defines: [String]
         ) async throws {
@@ -161,7 +161,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Rubbish on the socket ends the worker and is numbered`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("write-rubbish")
@@ -176,7 +176,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker that speaks for another's run is killed, and that run goes on`()
             async throws
         {
@@ -192,7 +192,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker that closes what it speaks on is ended`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("close-descriptors")

@@ -18,7 +18,7 @@ extension Integration {
             )
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run inside the daemon ends as it would in a worker`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 #expect(try await daemon.run("succeed").outcome == .succeeded)
@@ -39,7 +39,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["honour-cancel", "honour-cancel-fd"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["honour-cancel", "honour-cancel-fd"])
         func `A run inside the daemon is cancelled by its handler`(task: String) async throws {
             try await withDaemon(try manifest(runtime: .milliseconds(150))) { daemon in
                 for _ in 0..<3 {
@@ -51,7 +51,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["ignore-cancel", "sleep-forever"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["ignore-cancel", "sleep-forever"])
         func `A run inside the daemon that does not stop is abandoned with its plugin`(
             task: String
         ) async throws {
@@ -70,7 +70,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler that needs a worker is refused inside the daemon, and no other`()
             async throws
         {
@@ -78,7 +78,7 @@ extension Integration {
                 let record = try await daemon.run("needs-worker")
                 #expect(record.outcome == .failed)
                 // It never began, so nobody is waited for to let go of it.
-                #expect(await daemon.carriersWithUnreleasedRuns == 0)
+                #expect(await daemon.executorsWithUnreleasedRuns == 0)
                 #expect(record.message.contains("must run in a worker"), "\(record.message)")
                 #expect(try await daemon.run("echo").outcome == .succeeded)
             }
@@ -88,7 +88,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `The daemon drains although a plugin inside it does not close`() async throws {
             var manifest = try TestManifest.plugin(
                 "hang",
@@ -96,13 +96,13 @@ extension Integration {
             )
             let plugin = try #require(manifest.plugins.firstIndex { $0.name == "hang" })
             manifest.plugins[plugin].isolation = .inProcess
-            try await withDaemon(manifest, adjust: { $0.patience.finish = 200_000_000 }) { daemon in
+            try await withDaemon(manifest, adjust: { $0.timeouts.finish = 200_000_000 }) { daemon in
                 let outcome = try await daemon.run("task").outcome
                 #expect(outcome == .succeeded)
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A drain asks runs inside the daemon to stop`() async throws {
             let daemon = try await TestDaemon(try manifest())
             let run = try await daemon.begin("honour-cancel")

@@ -23,7 +23,7 @@ extension Integration {
             _ = try await daemon.host.simulate(clock: try SimulatedClock("+\(days * 24)h"))
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What was said over some days decides on the next request, also after a restart`()
             async throws
         {
@@ -43,9 +43,13 @@ extension Integration {
                     try await pass(days: 1, in: daemon)
                 }
                 let refusal = await #expect(throws: OperatorRefusal.self) {
-                    try await daemon.host.use(task: "sleep")
+                    try await daemon.host.use(task: "fail")
                 }
                 #expect(refusal?.fix.contains("learnsUse") == true)
+                let unknown = await #expect(throws: OperatorRefusal.self) {
+                    try await daemon.host.use(task: "nosuch")
+                }
+                #expect(unknown?.code == .noSuchTask)
             }
             try await withStore { daemon in
                 try await pass(days: 4, in: daemon)
@@ -58,7 +62,7 @@ extension Integration {
                 )
                 #expect(
                     request.waitingFor.contains {
-                        $0.hasPrefix("its usual use, for which it begins at ")
+                        $0.hasPrefix("its usual use: starts at ")
                     },
                     "\(request.waitingFor)"
                 )
@@ -67,7 +71,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Who answers a notification uses what its plugin brought`() async throws {
             let limits = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
             let manifest = Manifest(

@@ -9,7 +9,7 @@ import Testing
 extension Integration {
     /// What a worker may use, and what happens to one that uses more.
     @Suite struct LimitTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that allocates without end is killed near its limit`() async throws {
             let limit: UInt64 = 64 << 20
             let limits = WorkerLimits(memoryBytes: limit)
@@ -31,7 +31,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that burns processor time is killed at its limit`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(200))
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
@@ -43,7 +43,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["heed-memory", "heed-cpu"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["heed-memory", "heed-cpu"])
         func `A run that is over a limit is asked to stop, and may`(task: String) async throws {
             let limits =
                 task == "heed-cpu"
@@ -57,7 +57,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Who is asked because of a limit and goes on has its grace`() async throws {
             // It is far below the limit at which nobody is asked.
             let limits = WorkerLimits(cpu: .milliseconds(400))
@@ -72,7 +72,32 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
+        func `Runs that share a worker share its processor time`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runsPerWorker: 4,
+                limits: WorkerLimits(cpu: .milliseconds(300)),
+                overlap: .allow,
+                slots: 8
+            )
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.begin("cpu-burn")
+                let second = try await daemon.begin("cpu-burn")
+                #expect(first.pid == second.pid)
+                var records: [RunRecord] = []
+                for run in [first, second] { records.append(try await daemon.end(of: run)) }
+                // The one that is killed takes the other along, or both are over it at once; where the
+                // daemon looks in time, they are asked first.
+                let isLimited = records.contains { record in
+                    record.outcome == .killed(.cpu)
+                        || record.outcome == .killed(.graceExceeded)
+                            && record.stopReason == .quota
+                }
+                #expect(isLimited, "\(records.map(\.outcome))")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A warm worker's processor time is charged to the run that uses it`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(200))
             try await withDaemon(
@@ -85,7 +110,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["fork-in-group", "fork-children"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["fork-in-group", "fork-children"])
         func `A run that forks beyond its limit is killed`(task: String) async throws {
             let limits = WorkerLimits(processes: 8)
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
@@ -94,7 +119,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that forks without end is killed with all that it forked`() async throws {
             let limits = WorkerLimits(processes: 16)
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
@@ -111,7 +136,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What a run forked in its group is gone after it`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(300),
@@ -136,7 +161,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that takes all descriptors runs out of them in its own worker`() async throws {
             let limits = WorkerLimits(descriptors: 40)
             try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
@@ -152,7 +177,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A flood of log lines is counted and not kept`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("flood-log")
@@ -166,7 +191,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `A flood of progress is not passed on`(isolation: Isolation) async throws {
             let manifest = try TestManifest.misbehave(isolation: isolation)
             try await withDaemon(manifest) { daemon in
@@ -179,7 +204,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A flood of output far beyond its limit ends the run`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("flood-stdout")
@@ -192,10 +217,19 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
+        func `A flood of frames ends the run, however slowly the host reads it`() async throws {
+            try await withDaemon(try TestManifest.misbehave(runtime: .seconds(600))) { daemon in
+                let record = try await daemon.runBesideOthers("flood-frames")
+                #expect(record.outcome == .killed(.protocolFault(14)), "\(record.message)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `Output below its limit is kept whole`() async throws {
             let limits = WorkerLimits(outputBytes: 512 << 20)
-            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+            let manifest = try TestManifest.misbehave(runtime: .seconds(120), limits: limits)
+            try await withDaemon(manifest) { daemon in
                 let record = try await daemon.run("flood-stdout")
                 #expect(record.outcome == .succeeded)
                 #expect(record.usage.outputBytes == 64 << 20)

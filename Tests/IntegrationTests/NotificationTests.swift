@@ -84,7 +84,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases, ["tell.*", "tell"])
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases, ["tell.*", "tell"])
         func `What is posted is delivered by the task that the manifest names`(
             isolation: Isolation,
             task: String
@@ -108,7 +108,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin without the permission is told so, and the log says what to add`()
             async throws
         {
@@ -120,7 +120,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `What no notification can be is refused, and the worker lives on`(
             isolation: Isolation
         ) async throws {
@@ -138,7 +138,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A later one of its id takes its place, and a withdrawn one is gone`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let later = (WallClock.now + hour) / 1_000_000
@@ -165,7 +165,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A failure is tried again with the same key, and is not the poster's`() async throws {
             try await withDaemon(try manifest(), adjust: durable) { daemon in
                 _ = try await daemon.run("pending")
@@ -184,7 +184,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `More than the rate allows are told of as one`() async throws {
             let rate = NotificationSettings.Rate(count: 1, per: .seconds(3600))
             try await withDaemon(try manifest(rate: rate)) { daemon in
@@ -206,7 +206,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `An answer starts a run, and another one until one succeeds`(
             isolation: Isolation
         ) async throws {
@@ -248,7 +248,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `An answer that makes no sense is refused with what would`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 _ = try await post(
@@ -272,7 +272,38 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
+        func `An id that several plugins have is refused with their names`() async throws {
+            var manifest = try manifest()
+            var other = manifest.plugins[0]
+            other.name = "other"
+            manifest.plugins.append(other)
+            manifest.tasks.append(try TestManifest.task("other-post", "other", "post", nil))
+            try await withDaemon(manifest) { daemon in
+                let content = #"{"id":"storm","title":"A"}"#
+                #expect(try await post(daemon, content) == "post answered 0")
+                let run = try await daemon.run("other-post", content)
+                #expect(run.outcome == .succeeded)
+                try await deliveries(daemon, 2)
+                let refusal = await #expect(throws: OperatorRefusal.self) {
+                    try await daemon.host.act(
+                        on: .id("storm", plugin: nil),
+                        action: "default",
+                        text: nil
+                    )
+                }
+                #expect(refusal?.code == .ambiguousNotification)
+                #expect(refusal?.fix == "name one with --plugin: notify, other")
+                let answer = try await daemon.host.act(
+                    on: .id("storm", plugin: "other"),
+                    action: "default",
+                    text: nil
+                )
+                #expect(answer.plugin == "other")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A test goes the way of all notifications`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let posted = try await daemon.host.postTestNotification()
@@ -283,7 +314,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A calendar of a zone has it delivered again and again`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let answer = try await post(

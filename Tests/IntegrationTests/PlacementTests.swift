@@ -13,14 +13,14 @@ extension Integration {
         /// Runs are short up to this here, so that the ones of a busy machine are.
         static let short: UInt64 = 300_000_000
 
-        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `A short run is kept on one processor and a long one is not`(
             isolation: Isolation
         ) async throws {
             let manifest = try TestManifest.misbehave(isolation: isolation)
             try await withDaemon(
                 manifest,
-                adjust: { $0.patience.shortRun = Self.short },
+                adjust: { $0.timeouts.shortRun = Self.short },
                 { daemon in
                     // From its first run it is seen that it is short.
                     for _ in 0..<2 { _ = try await daemon.run("echo") }
@@ -35,11 +35,11 @@ extension Integration {
             )
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Nothing is kept on one processor without runs`() async throws {
             try await withDaemon(
                 try TestManifest.misbehave(),
-                adjust: { $0.patience.shortRun = 20_000_000 },
+                adjust: { $0.timeouts.shortRun = 20_000_000 },
                 { daemon in
                     for _ in 0..<3 { _ = try await daemon.run("echo") }
                     await untilEverywhere(daemon.keptThreads)
@@ -47,12 +47,12 @@ extension Integration {
             )
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Of two runs at once none is kept`() async throws {
             let manifest = try TestManifest.misbehave(overlap: .allow, slots: 4)
             try await withDaemon(
                 manifest,
-                adjust: { $0.patience.shortRun = Self.short },
+                adjust: { $0.timeouts.shortRun = Self.short },
                 { daemon in
                     for _ in 0..<2 { _ = try await daemon.run("echo") }
                     let threads = await daemon.keptThreads

@@ -8,7 +8,7 @@ import Testing
 extension Integration {
     /// From a request to its run.
     @Suite struct RequestTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Only what the manifest permits is accepted`() async throws {
             var manifest = try TestManifest.misbehave()
             manifest.tasks.append(try TestManifest.task("family.*", "misbehave", "echo", nil))
@@ -29,7 +29,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Parameters that are no object, or too many, are refused`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 for (text, code) in [
@@ -52,7 +52,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Whoever waits for a run can stop waiting`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let run = try await daemon.begin("honour-cancel")
@@ -66,7 +66,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request does not begin while its successor is on its way to the store`()
             async throws
         {
@@ -93,7 +93,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A newer request replaces the pending one of its task`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let later = WallClock.now + 3_600_000_000_000
@@ -112,7 +112,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run does not begin before its date`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let date = WallClock.now + 150_000_000
@@ -125,7 +125,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A triggered run begins before the date of what is pending, which stays`()
             async throws
         {
@@ -146,7 +146,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run is found by the beginning of its id, under way and ended`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let run = try await daemon.begin("honour-cancel")
@@ -164,7 +164,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request waits for the run of its task that is under way`() async throws {
             try await withDaemon(try TestManifest.misbehave(overlap: .queue)) { daemon in
                 let (first, second) = try await two(daemon)
@@ -175,7 +175,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request is dropped while its task runs, where overlap is skip`() async throws {
             try await withDaemon(try TestManifest.misbehave(overlap: .skip)) { daemon in
                 let (first, second) = try await two(daemon)
@@ -185,7 +185,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request displaces the run of its task, where overlap is replace`() async throws {
             try await withDaemon(try TestManifest.misbehave(overlap: .replace)) { daemon in
                 let run = try await daemon.begin("honour-cancel")
@@ -217,7 +217,7 @@ extension Integration {
             return (first, try await daemon.end(of: second))
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `The higher priority goes first, and the older within one`() async throws {
             var manifest = try TestManifest.misbehave(slots: 1)
             for name in ["a", "b", "c"] {
@@ -241,7 +241,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `There are never more runs than slots`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(60),

@@ -36,11 +36,11 @@ extension Integration {
                 ?? []
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request waits for what it requires, and says for what`() async throws {
             try await withRequirements { daemon in
                 tell(false)
-                try await daemon.line { $0.message.hasPrefix("externalPower: fails") }
+                try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let request = try await daemon.host.submit(Submission(task: "echo"))
                 let reasons = await waitingFor("echo", daemon)
                 #expect(reasons.count == 1)
@@ -54,7 +54,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A program of the operator's can be required`() async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave()
@@ -70,7 +70,7 @@ extension Integration {
             )
             manifest.tasks[index].requirements = .probe(0)
             try await withDaemon(manifest) { daemon in
-                try await daemon.line { $0.message.hasPrefix("mounted: fails") }
+                try await daemon.line { $0.message.hasPrefix("mounted: unmet") }
                 let request = try await daemon.host.submit(Submission(task: "echo"))
                 #expect(await waitingFor("echo", daemon).first?.contains("mounted") == true)
                 try folder.write("", to: "here")
@@ -79,7 +79,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What nobody knows does not hold`() async throws {
             try await withRequirements { daemon in
                 _ = try await daemon.host.submit(Submission(task: "echo"))
@@ -90,7 +90,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that loses what it requires is asked to stop, and repeated later`()
             async throws
         {
@@ -116,7 +116,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that may lose it goes on`() async throws {
             var loss = RequirementLoss()
             loss[.externalPower] = .continue
@@ -125,7 +125,7 @@ extension Integration {
                 let request = try await daemon.host.submit(Submission(task: "honour-cancel"))
                 let run = try await daemon.begun(request)
                 tell(false)
-                try await daemon.line { $0.message.hasPrefix("externalPower: fails") }
+                try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let runs = await daemon.host.runs(task: "honour-cancel", limit: 1)
                 #expect(runs.first?.state == .running)
                 #expect(await daemon.host.expire(run: run.id))
@@ -134,11 +134,11 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A trigger is refused for what is missing, unless that is ignored`() async throws {
             try await withRequirements { daemon in
                 tell(false)
-                try await daemon.line { $0.message.hasPrefix("externalPower: fails") }
+                try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let error = await #expect(throws: SubmitError.self) {
                     try await daemon.host.trigger(Submission(task: "echo"))
                 }

@@ -13,7 +13,7 @@ extension Integration {
     /// Each test is a process of its own, which adopts the orphans of its
     /// workers as a daemon does, and in which nobody else opens or starts anything.
     @Suite struct ResidueTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A hundred mixed runs leave no descriptor, thread or process behind`() async {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try mixedManifest()) { daemon in
@@ -28,7 +28,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: ["crash-with-daemons", "fork-children", "succeed-with-daemons"]
         )
         func `What left its worker's process group is gone after the run`(task: String) async {
@@ -61,7 +61,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run that makes daemons without end is killed with all of them`() async {
             await #expect(processExitsWith: .success) {
                 let manifest = try TestManifest.misbehave(limits: WorkerLimits(processes: 16))
@@ -73,7 +73,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What a run starts goes on while the workers of others end`() async {
             await #expect(processExitsWith: .success) {
                 let manifest = try TestManifest.misbehave(

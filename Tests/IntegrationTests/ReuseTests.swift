@@ -7,7 +7,7 @@ import Testing
 extension Integration {
     /// Which worker carries which run.
     @Suite struct ReuseTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker is used again after success`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let first = try await daemon.run("echo")
@@ -20,7 +20,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 "fail", "honour-cancel", "never-complete", "crash-in-start", "exit-in-start",
                 "write-rubbish", "unknown-status", "crash-in-release",
@@ -39,7 +39,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Each of two runs at once has a worker of its own`() async throws {
             let manifest = try TestManifest.misbehave(overlap: .allow, slots: 4)
             try await withDaemon(manifest) { daemon in
@@ -52,7 +52,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Runs share a worker where the manifest says so`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
@@ -78,7 +78,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A kill of one run loses those that share its worker`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
@@ -99,7 +99,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker that has fallen silent gets no more runs`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
@@ -120,7 +120,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A serial handler never has two runs at once`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(100),
@@ -153,7 +153,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler that is not serial has as many runs as there are lanes`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .seconds(20),
@@ -177,11 +177,11 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker with nothing to do is ended`() async throws {
             try await withDaemon(
                 try TestManifest.misbehave(),
-                adjust: { $0.patience.idle = 50_000_000 }
+                adjust: { $0.timeouts.idle = 50_000_000 }
             ) { daemon in
                 let first = try await daemon.run("echo")
                 let pid = try #require(first.pid)

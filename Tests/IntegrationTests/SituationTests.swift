@@ -31,7 +31,7 @@ extension Integration {
             }.message
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `A run is told how things stand`(isolation: Isolation) async throws {
             try await withDaemon(try manifest(isolation)) { daemon in
                 let run = try await daemon.run("situation")
@@ -41,7 +41,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run is told that its plugin may start no other`() async throws {
             var manifest = try manifest()
             for index in manifest.plugins.indices {
@@ -56,7 +56,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run is told which times it stands for`() async throws {
             let folder = try TemporaryDirectory()
             let schedule = TaskSchedule(

@@ -17,7 +17,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "complete-after-cancel",
             ]
@@ -38,7 +38,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 "ignore-cancel", "sleep-forever", "never-complete", "spin", "block-in-cancel",
                 "exit-thread",
@@ -64,7 +64,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A run is told of its expiry with the reason and what remains`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.run("honour-cancel")
@@ -75,7 +75,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `A handler may ask the host while it is told to stop`(
             isolation: Isolation
         ) async throws {
@@ -96,7 +96,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A kill frees the slot for what waits`() async throws {
             var manifest = try manifest()
             manifest.host.slots = 1
@@ -115,7 +115,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `An operator ends a run as its runtime would`() async throws {
             // A long grace: what is lost between the two sockets would be seen as a kill.
             try await withDaemon(try TestManifest.misbehave(grace: .seconds(2))) { daemon in

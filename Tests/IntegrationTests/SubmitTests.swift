@@ -2,6 +2,8 @@
 
 import BghostCore
 import BghostHost
+import BghostLinux
+import BghostTestSupport
 import Testing
 
 extension Integration {
@@ -15,7 +17,7 @@ extension Integration {
             return manifest
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["echo", "witness.echo"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["echo", "witness.echo"])
         func `A handler may submit its plugin's own tasks and those that it is granted`(
             task: String
         ) async throws {
@@ -33,7 +35,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [("witness.echo", -13), ("nowhere", -13), ("witness.nap", -13)]
         )
         func `A handler may not submit anything else`(task: String, status: Int) async throws {
@@ -48,7 +50,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What a handler submitted goes on although its worker crashes`() async throws {
             var manifest = try manifest(granting: [])
             manifest.host.slots = 1
@@ -63,6 +65,136 @@ extension Integration {
                 #expect(again.outcome == .succeeded)
                 #expect(again.pid != record.pid)
                 try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+            }
+        }
+
+        // MARK: Kinds and requirements
+
+        /// 1 is a refresh request, 2 one for processing.
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [("echo", 2, -17), ("echo", 1, 0), ("long", 1, -17)]
+        )
+        func `A request of another kind than its task's is refused, and the log says why`(
+            task: String,
+            kind: Int,
+            status: Int
+        ) async throws {
+            var manifest = try manifest(granting: [])
+            manifest.tasks.append(try long("long"))
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("submit", #"{"task":"\#(task)","kind":\#(kind)}"#)
+                try await daemon.line("submit answered \(status)", LogFilter(run: record.id))
+                guard status != 0 else { return }
+                let refusal = try await daemon.line { $0.event == "call.refused" }
+                #expect(refusal.message.contains("\(task), which is a task of kind "))
+                #expect(refusal.message.contains(#"`"kind": "#))
+            }
+        }
+
+        private func long(_ identifier: String) throws -> TaskDefinition {
+            TaskDefinition(
+                identifier: try TestManifest.pattern(identifier),
+                handler: .plugin(name: "misbehave", handler: "echo"),
+                kind: .processing
+            )
+        }
+
+        /// No task of the manifest requires any of it.
+        @Test(.timeLimit(.minutes(5)))
+        func `What a request requires is watched from then on, also after a restart`() async throws
+        {
+            let folder = try TemporaryDirectory()
+            let manifest = try manifest(granting: [])
+            func withFacts(
+                _ facts: ManualFacts,
+                _ body: (TestDaemon) async throws -> Void
+            ) async throws {
+                facts.tell(.externalPower, .state(false), text: "battery")
+                try await withDaemon(
+                    manifest,
+                    folder: folder,
+                    adjust: { configuration in
+                        durable(&configuration)
+                        configuration.factSources = { wanted in
+                            wanted.contains(.externalPower) ? [facts] : []
+                        }
+                    },
+                    body
+                )
+            }
+            try await withFacts(ManualFacts([.externalPower])) { daemon in
+                let record = try await daemon.run("submit", #"{"task":"echo","needs":2}"#)
+                try await daemon.line("submit answered 0", LogFilter(run: record.id))
+                try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
+                let waiting = await daemon.host.pending(task: "echo", limit: 1).requests.first
+                #expect(waiting?.waitingFor.first?.hasPrefix("externalPower: ") == true)
+                _ = try await daemon.run("list-pending")
+                try await daemon.line("listed 0 1, 0 1, 1 distinct, first echo needs 2 kind 1")
+            }
+            let facts = ManualFacts([.externalPower])
+            try await withFacts(facts) { daemon in
+                try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
+                facts.tell(.externalPower, .state(true), text: "mains")
+                try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A handler is told of all its pending requests, also by an older struct`() async throws
+        {
+            var manifest = try manifest(granting: [])
+            manifest.tasks.append(try TestManifest.task("many.*", "misbehave", "echo", nil))
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run(
+                    "submit-many",
+                    #"{"prefix":"many.","count":700}"#
+                )
+                try await daemon.line("took 700, answered 0", LogFilter(run: record.id))
+                _ = try await daemon.run("list-pending")
+                let line = try await daemon.line(LogFilter(task: "list-pending")) {
+                    $0.message.hasPrefix("listed ")
+                }
+                #expect(line.message.hasPrefix("listed 0 700, 0 700, 700 distinct, first many."))
+            }
+        }
+
+        // MARK: Ceilings
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A plugin has a ceiling, which an operator's requests do not use up`() async throws {
+            let folder = try TemporaryDirectory()
+            var manifest = try TestManifest.misbehave(
+                maxPending: PendingLimits(refresh: 3, processing: 1)
+            )
+            manifest.tasks.append(try TestManifest.task("many.*", "misbehave", "echo", nil))
+            let date = WallClock.now + 3_600_000_000_000
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                for number in 0..<20 {
+                    _ = try await daemon.host.submit(
+                        Submission(task: "many.operator\(number)", earliestBegin: date)
+                    )
+                }
+                let record = try await daemon.run(
+                    "submit-many",
+                    #"{"prefix":"many.","count":10}"#
+                )
+                try await daemon.line("took 3, answered -14", LogFilter(run: record.id))
+                let refusal = try await daemon.line { $0.event == "call.refused" }
+                #expect(refusal.message.contains("3 pending requests of kind refresh"))
+                #expect(refusal.message.contains("`maxPending`"))
+            }
+            // Whose they are is known after a restart.
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                let record = try await daemon.run(
+                    "submit-many",
+                    #"{"prefix":"many.other","count":1}"#
+                )
+                try await daemon.line("took 0, answered -14", LogFilter(run: record.id))
+                _ = try await daemon.host.submit(
+                    Submission(task: "many.further", earliestBegin: date)
+                )
+                #expect(await daemon.host.pending(task: nil, limit: 100).total == 24)
             }
         }
     }

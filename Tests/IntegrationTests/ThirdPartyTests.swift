@@ -19,7 +19,7 @@ extension Integration {
             return manifest
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `The example in C runs, and tells how far it is`(isolation: Isolation) async throws {
             let source = PackageRoot.path + "/Examples/c/weather.c"
             let library = try Fixture.library(source: source)
@@ -44,7 +44,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `The example in C stops at once when it is asked to`() async throws {
             let source = PackageRoot.path + "/Examples/c/weather.c"
             let library = try Fixture.library(source: source)
@@ -57,7 +57,7 @@ extension Integration {
         }
 
         /// The file was built once against the header of 1.0 and is never built again.
-        @Test(.timeLimit(.minutes(1)), arguments: [Isolation.worker, .inProcess])
+        @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `A binary of ABI 1.0 runs`(isolation: Isolation) async throws {
             let library = PackageRoot.path + "/Tests/Fixtures/Binaries/abi-1.0-x86_64.so"
             let handlers = ["succeed", "echo", "honour-cancel"]

@@ -34,7 +34,7 @@ import Testing
         return descendants(of: daemon.program.pid)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A daemon that is killed leaves no worker behind`() throws {
         let daemon = try TestDaemon(
             manifest: try overrunning(),
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT])
+    @Test(.timeLimit(.minutes(5)), arguments: [SIGTERM, SIGINT])
     func `A daemon that is asked to stop drains its runs and exits 0`(signal: Int32) throws {
         let daemon = try TestDaemon(
             manifest: try overrunning(),
@@ -68,7 +68,7 @@ import Testing
         for worker in workers { #expect(kill(worker, 0) != 0) }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [[SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
+    @Test(.timeLimit(.minutes(5)), arguments: [[SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
     func `A second signal kills what does not stop, and nothing is lost`(signals: [Int32]) throws {
         let manifest = try overrunning(grace: "60s")
         let daemon = try TestDaemon(
@@ -88,7 +88,7 @@ import Testing
         for worker in workers { #expect(kill(worker, 0) != 0) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A second daemon on one state directory is refused and names the first`() throws {
         let manifest = try overrunning()
         let first = try TestDaemon(manifest: manifest, folder: folder)
@@ -100,7 +100,7 @@ import Testing
         #expect(first.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A plugin that is not there does not keep the daemon from starting`() throws {
         let manifest = try folder.write(
             """
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// Its thread is in the plugin for ever, and must not keep the daemon from ending.
-    @Test(.timeLimit(.minutes(1)), arguments: ["sleep-forever", "spin", "ignore-cancel"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["sleep-forever", "spin", "ignore-cancel"])
     func `A run inside the daemon that never stops is abandoned and named`(handler: String) throws {
         let library = try Fixture.library("misbehave")
         let manifest = try folder.write(
@@ -148,7 +148,7 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `expire ends a run as its runtime would`() throws {
         let daemon = try TestDaemon(
             manifest: try overrunning(),

@@ -7,7 +7,7 @@ import Testing
 /// What the manuals have people try.
 @Suite struct ExampleTests {
     /// Functions of zlib, SQLite and libc, as tasks, with nothing written for them.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `The example of plain C functions runs as its comments say`() throws {
         let folder = try TemporaryDirectory()
         let daemon = try TestDaemon(

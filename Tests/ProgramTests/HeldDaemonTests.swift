@@ -67,7 +67,7 @@ struct HeldDaemonTests {
         return try #require(runs["runs"]?.array?.first)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `It says that the kernel holds its workers, and it does`() throws {
         defer { clean() }
         // It does not stop when it is asked to, and has a long grace: only the kernel is in its way.
@@ -83,7 +83,7 @@ struct HeldDaemonTests {
         #expect(daemon.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A share of a processor slows a run down`() throws {
         defer { clean() }
         let daemon = try daemon(

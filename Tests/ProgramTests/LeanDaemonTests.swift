@@ -11,6 +11,54 @@ struct LeanDaemonTests {
     /// Nobody else's, as the kernel counts all processes of a user.
     private let user = "\(54_400 + getpid() % 1000)"
 
+    /// Of fewer threads the runtime would wait for ever, without a word, and the network would crash.
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3, 5, 8, 9, 10, 12, 16])
+    func `A user who may have no threads is told so at the start`(threads: Int) throws {
+        let folder = try TemporaryDirectory()
+        let other = try #require(UInt32(user)) + 1000 + UInt32(threads)
+        try #require(chown(folder.path, other, other) == 0 && chmod(folder.path, 0o755) == 0)
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"witness": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {"echo": {"plugin": "witness"}}}
+            """,
+            to: "tasks.json"
+        )
+        let id = "\(other)"
+        let start = [
+            "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "prlimit",
+            "--nproc=\(threads)", Artifact.path("bghost"), "--config", manifest, "--state-dir",
+            folder.file("state"),
+        ]
+        let end = try Command.run(start)
+        #expect(end.exitCode == 75, "\(end)")
+        #expect(end.error.contains("bghost needs 16 threads"), "\(end.error)")
+        #expect(end.error.contains("ulimit -u"), "\(end.error)")
+        #expect(access(folder.file("state"), F_OK) != 0, "it was made for nothing")
+    }
+
+    /// A check that cannot be made is not passed, and is no fault of the plugin.
+    @Test(.timeLimit(.minutes(5)))
+    func `A check of a plugin needs threads too`() throws {
+        let id = "\((UInt32(user) ?? 0) + 2000)"
+        let check = [Artifact.path("bghost"), "plugin", "check", try Fixture.library("good")]
+        for threads in [17, 18, 20, 24] {
+            let end = try Command.run(
+                ["setpriv", "--reuid", id, "--regid", id, "--clear-groups", "prlimit"]
+                    + ["--nproc=\(threads)"] + check
+            )
+            #expect([0, 1, 75].contains(end.exitCode), "\(threads): \(end)")
+            // Whatever failed, failed for want of threads.
+            guard end.exitCode != 0 else { continue }
+            let text = end.output + end.error
+            #expect(
+                text.contains("no thread for it") || text.contains("temporarily unavailable"),
+                "\(threads): \(text)"
+            )
+        }
+    }
+
     private func prlimit(_ daemon: TestDaemon, _ limit: String) throws {
         // Root itself may lack the right to set limits of others.
         let end = try Command.run(
@@ -23,7 +71,7 @@ struct LeanDaemonTests {
         ["setpriv", "--reuid", user, "--regid", user, "--clear-groups"]
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `What cannot begin for want of processes waits for them, and is not lost`() throws {
         let folder = try TemporaryDirectory()
         let id = try #require(UInt32(user))
@@ -41,7 +89,7 @@ struct LeanDaemonTests {
         try prlimit(daemon, "1")
         #expect(try daemon.command(["submit", "echo"]).exitCode == 0)
         let line = daemon.program.line(containing: "no worker could be started")
-        #expect(line?.contains("no worker of it is begun for") == true, "\(daemon.program.lines)")
+        #expect(line?.contains("next worker start delayed") == true, "\(daemon.program.lines)")
         try prlimit(daemon, "500")
         #expect(daemon.program.line(containing: "echo succeeded") != nil)
         let runs = try JSONReader.parse(try daemon.command(["runs", "echo", "--json"]).output)

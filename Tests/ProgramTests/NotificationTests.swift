@@ -51,7 +51,7 @@ import Testing
 
     // MARK: Crashes
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `A daemon that is killed while it delivers delivers again, with the same key`()
         async throws
     {
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: The command line
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `The command line lists, tries out and answers`() async throws {
         let folder = try TemporaryDirectory()
         let daemon = try daemon(try manifest(folder), folder)
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Links
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A link answers for those who know it, from this machine alone`() async throws {
         let folder = try TemporaryDirectory()
         let port = try Loopback.freePort()
@@ -215,7 +215,7 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Links are not served unless the manifest asks for them, and a taken port ends nothing`()
         async throws
     {

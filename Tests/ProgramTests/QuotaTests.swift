@@ -39,7 +39,7 @@ struct QuotaTests {
         return try TestDaemon(manifest: manifest, folder: folder, arguments: arguments)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A plugin whose quota nobody can hold is not run, and says why`() throws {
         let daemon = try daemon()
         #expect(try daemon.command(["submit", "echo"]).exitCode == 0)
@@ -51,7 +51,7 @@ struct QuotaTests {
         #expect(daemon.program.line(containing: "its limits.cpuQuota cannot be held") != nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Where people develop it is run without, and said`() throws {
         let daemon = try daemon(["--dev"])
         #expect(daemon.program.lines.contains { $0.contains("limits.cpuQuota cannot be held") })

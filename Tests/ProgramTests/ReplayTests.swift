@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `What a daemon decided is decided again`() throws {
         try record()
         let answer = try replay("--json")
@@ -51,7 +51,35 @@ import Testing
         #expect(try File.mode(journal) == 0o600)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    /// The order of a set differs from process to process.
+    @Test(.timeLimit(.minutes(5)))
+    func `A manifest with lists is the same one in every process`() throws {
+        let layers = SandboxLayer.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        let manifest = try folder.write(
+            """
+            {"version": 1, "host": {"require": [\(layers)]},
+             "plugins": {"p": {"library": "absent.so", "require": [\(layers)],
+                               "permissions": {"submit": ["a", "b"]}}},
+             "tasks": {"a": {"plugin": "p", "every": "1h"}, "b": {"plugin": "p"}}}
+            """,
+            to: "tasks.json"
+        )
+        let daemon = try TestDaemon(
+            manifest: manifest,
+            folder: folder,
+            arguments: ["--record", journal]
+        )
+        #expect(try daemon.command(["submit", "b", "--earliest", "+1h"]).exitCode == 0)
+        #expect(daemon.stop() == 0)
+        for _ in 0..<5 {
+            let answer = try Command.run([
+                Artifact.path("bghost"), "replay", journal, "--config", manifest,
+            ])
+            #expect(answer.exitCode == 0, "\(answer.error)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A decision that comes out otherwise is named`() throws {
         try record()
         let text = String(decoding: try File.read(journal), as: UTF8.self)
@@ -69,7 +97,7 @@ import Testing
         #expect(answer.error.contains("comes out otherwise"), "\(answer.error)")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Another manifest, another file and half a line are told apart`() throws {
         try record()
         let other = try Command.run([

@@ -67,6 +67,16 @@ final class RunningProgram {
         }
     }
 
+    /// Reads stderr until so many lines contain the text.
+    ///
+    /// - Returns: whether there were as many before it closed its stderr or was silent for 20 s.
+    func has(_ count: Int, linesContaining text: String) -> Bool {
+        while lines.count(where: { $0.contains(text) }) < count {
+            guard readMore() else { return false }
+        }
+        return true
+    }
+
     private func readMore() -> Bool {
         // A line that does not come within this time never will.
         var wanted = pollfd(fd: error, events: Int16(POLLIN), revents: 0)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostCore
 import BghostTestSupport
 import Glibc
 import Testing
 
 // One after the other: each blocks a thread of the pool until its programs have ended.
 /// A state directory or a socket that is taken, read-only, full or something else.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(1))) struct StateDirectoryTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct StateDirectoryTests {
     private let folder: TemporaryDirectory
     private let state: String
     private let manifest: String
@@ -71,6 +72,57 @@ import Testing
             "\(result.error)"
         )
         #expect(result.error.contains("chown it or name another one with --state-dir"))
+    }
+
+    /// Root would make folders and files wherever another user's link leads.
+    @Test(
+        .enabled(if: getuid() == 0, "giving a directory away needs root"),
+        arguments: ["stranger/state", "stranger/link/state", "stranger/link", "shared/state"]
+    )
+    func `A state directory that others could replace is refused`(place: String) throws {
+        let (stranger, shared) = (folder.file("stranger"), folder.file("shared"))
+        let target = folder.file("target")
+        for path in [stranger, shared, target] { try #require(mkdir(path, 0o755) == 0) }
+        try #require(symlink(target, stranger + "/link") == 0)
+        try #require(lchown(stranger + "/link", 12345, 12345) == 0)
+        try #require(chown(stranger, 12345, 12345) == 0)
+        try #require(chmod(shared, 0o777) == 0)
+        let result = try refusal(state: folder.file(place))
+        #expect(result.exitCode == 73)
+        let why =
+            place.hasPrefix("shared")
+            ? "\(shared) can be written by everybody" : "\(stranger) belongs to user 12345"
+        #expect(result.error.contains(why), "\(result.error)")
+        #expect(result.error.contains("--state-dir"))
+        #expect(try File.list(target).isEmpty)
+        #expect(try File.list(stranger) == ["link"])
+        #expect(try File.list(shared).isEmpty)
+    }
+
+    /// A folder such as /tmp is everybody's, but what lies in it is its owner's.
+    @Test(
+        .enabled(if: getuid() == 0, "giving a directory away needs root"),
+        arguments: [true, false]
+    )
+    func `A link in a folder such as /tmp counts by its owner`(isOwn: Bool) throws {
+        let (shared, target) = (folder.file("tmp"), folder.file("target"))
+        try #require(mkdir(shared, 0o755) == 0 && chmod(shared, 0o1777) == 0)
+        try #require(mkdir(target, 0o700) == 0)
+        try #require(symlink(target, shared + "/link") == 0)
+        guard isOwn else {
+            try #require(lchown(shared + "/link", 12345, 12345) == 0)
+            let result = try refusal(state: shared + "/link/state")
+            #expect(result.exitCode == 73)
+            #expect(result.error.contains("\(shared)/link belongs to user 12345"))
+            #expect(try File.list(target).isEmpty)
+            return
+        }
+        let daemon = try RunningProgram(command: [
+            Artifact.path("bghost"), "--config", manifest, "--state-dir", shared + "/link/state",
+        ])
+        #expect(daemon.line(containing: "listening on") != nil)
+        daemon.signal(SIGTERM)
+        #expect(daemon.end() == 0)
     }
 
     @Test(.enabled(if: mayMount, "mounting needs root"), arguments: ["", "/absent"])
@@ -160,7 +212,16 @@ import Testing
         #expect(refused.error.contains("full"), "\(refused.error)")
         #expect(first.program.line(containing: "cannot keep a transaction") != nil)
         // What runs is not disturbed, and can be ended; nothing new is triggered.
-        #expect(try bghost(["status"]).exitCode == 0)
+        // It may have recovered meanwhile: something smaller than what was refused may fit.
+        let status = try bghost(["status", "--json"])
+        let json = try JSONReader.parse(status.output)
+        let isFailing = json["store"]?["failingSince"]?.string != nil
+        #expect(json["store"]?["waiting"]?.int64 == 0, "\(status.output)")
+        #expect(
+            json["problems"]?.array?.map { $0["kind"]?.string } == (isFailing ? ["store"] : []),
+            "\(status.output)"
+        )
+        #expect(status.exitCode == (isFailing ? 5 : 0))
         #expect(try bghost(["trigger", "later.100"]).exitCode == 73)
         #expect(begun.contains("long"))
         let runs = try bghost(["runs", "long", "--json"])
@@ -169,6 +230,10 @@ import Testing
         unlink(ballast)
         try #require(submit(50).exitCode == 0)
         accepted.append(50)
+        // What was refused is its submitter's to repeat: of a store that keeps what it is given again
+        // nothing is left to tell (adr 0701).
+        #expect(first.program.line(containing: "the store keeps what it is given again") != nil)
+        #expect(try bghost(["status"]).exitCode == 0)
         #expect(first.stop() == 0)
 
         let second = try daemon()

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// A daemon does not begin with nothing where there was something.
-    @Test(.timeLimit(.minutes(1)), arguments: ["bghost.sqlite", "bghost.sqlite-wal"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["bghost.sqlite", "bghost.sqlite-wal"])
     func `A damaged store is named and left as it is`(file: String) throws {
         let daemon = try TestDaemon(manifest: try manifest(), folder: folder)
         for _ in 0..<3 {

@@ -31,7 +31,7 @@ struct StuckWorkerTests {
 
     private func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `Its run ends without it, others go on, and it is collected when it can be`() throws {
         let folder = try TemporaryDirectory()
         let mount = folder.file("stuck")

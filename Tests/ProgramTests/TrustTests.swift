@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["tasks.json", "tasks.d/more.json", "tasks.d"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["tasks.json", "tasks.d/more.json", "tasks.d"])
     func `A manifest that everybody can change is refused`(name: String) throws {
         let config = try manifest()
         try #require(mkdir(folder.file("tasks.d"), 0o755) == 0)
@@ -35,7 +35,7 @@ import Testing
         #expect(result.error.contains("--dev"))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A plugin that was signed here is believed by minisign and by a check`() throws {
         let library = try folder.write(try File.read(try Fixture.library("good")), to: "good.so")
         let (secret, open) = (folder.file("key"), folder.file("key.pub"))
@@ -65,7 +65,7 @@ import Testing
         #expect(tampered.output.contains("it is not what `acme` signed"), "\(tampered.output)")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A key with a password is refused with what to do`() throws {
         // As minisign writes it, but for its random parts.
         var bytes = Array("EdScB2".utf8)

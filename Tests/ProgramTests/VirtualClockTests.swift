@@ -35,9 +35,9 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A year is counted day by day, with the days of the clock change`() throws {
-        let year = try play("--virtual-clock", "seed=1", "--manners", "perfect", "--json")
+        let year = try play("--virtual-clock", "seed=1", "--behavior", "perfect", "--json")
         #expect(year.exitCode == 0, "\(year.error)")
         let answer = try JSONReader.parse(Array(year.output.utf8))
         #expect(answer["faults"]?.text == "0")
@@ -48,7 +48,7 @@ import Testing
         let spring = try play(
             "--virtual-clock",
             "1",
-            "--manners",
+            "--behavior",
             "perfect",
             "--for",
             "88d",
@@ -59,11 +59,11 @@ import Testing
         #expect(early?.compactMap { $0["runs"]?.text } == ["87", "88"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `The same seed plays the same events`() throws {
         let seeds = ["seed=7", "seed=7", "seed=8"]
         let plays = try seeds.map {
-            try play("--virtual-clock", $0, "--manners", "hostile", "--for", "60d", "--trace")
+            try play("--virtual-clock", $0, "--behavior", "hostile", "--for", "60d", "--trace")
         }
         #expect(plays.allSatisfy { $0.exitCode == 0 })
         #expect(plays[0].output.split(separator: "\n").count > 200)
@@ -71,7 +71,27 @@ import Testing
         #expect(plays[0].output != plays[2].output)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [["--trace"], ["--virtual-clock", "x"]])
+    /// The seed says all: without `--from` it is not the present that is played.
+    @Test(.timeLimit(.minutes(5)))
+    func `A seed plays the same events whatever the date`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("tasks.json")
+        try File.write(Self.manifest.utf8, to: path)
+        func play(_ arguments: [String]) throws -> Command.Result {
+            try Command.run(
+                [
+                    Artifact.path("bghost"), "run", "--config", path, "--virtual-clock", "seed=7",
+                    "--behavior", "hostile", "--for", "60d", "--trace",
+                ] + arguments
+            )
+        }
+        let plays = [try play([]), try play([]), try play(["--from", "2026-01-01T00:00:00Z"])]
+        #expect(plays[0].output.split(separator: "\n").count > 200)
+        #expect(plays[0].output == plays[1].output)
+        #expect(plays[0].output == plays[2].output)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [["--trace"], ["--virtual-clock", "x"]])
     func `What makes no sense is refused`(arguments: [String]) throws {
         let answer = try Command.run(
             [Artifact.path("bghost"), "run", "--config", "tasks.json"] + arguments

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// "Efficiency awaits: Background tasks in SwiftUI", notes of the talk.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct Seed001Tests {
     private static let noon = "StormyNoon"
     private static let storm = FetchResponse(status: 200, body: Data("storm at four".utf8))

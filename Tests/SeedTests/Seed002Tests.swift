@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 /// "SwiftUIアプリでバックグラウンドタスクの実行", an article on the same.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct Seed002Tests {
     private static let refresh = "com.test.test.appRefreshTest"
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// "Quản lý background tasks với Task Scheduler trên iOS 13", an article on launch handlers.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct Seed004Tests {
     @Test
     func `The refresh completes its task, asks for the next, and stops when its time is over`()
@@ -36,7 +36,15 @@ struct Seed004Tests {
     }
 
     @Test func `Training waits for power and network`() async throws {
-        let host = try TestHost(seed004Training)
+        // As on iOS, where a processing request needs its background mode.
+        let host = try TestHost(
+            seed004Training,
+            tasks: """
+                {"version": 1, "plugins": {"training": {"library": "training.so"}},
+                 "tasks": {"launch": {"plugin": "training"},
+                           "pl.snowdog.example.train": {"plugin": "training", "kind": "processing"}}}
+                """
+        )
         let identifier = "pl.snowdog.example.train"
         host.set(.externalPower, to: false)
         host.set(.network, to: false)

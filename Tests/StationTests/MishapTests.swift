@@ -8,7 +8,7 @@ import StormyStation
 import Testing
 
 /// What goes wrong on request, once each.
-@Suite(.timeLimit(.minutes(1))) struct MishapTests {
+@Suite(.timeLimit(.minutes(5))) struct MishapTests {
     private static let forecast = "/v1/forecast?latitude=1&longitude=1"
     private let station = StationFixture()
 

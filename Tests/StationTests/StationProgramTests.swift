@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// The program as it is built, in its own process.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct StationProgramTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct StationProgramTests {
     static let program = Artifact.path("stormy-station")
 
     /// Starts the program, hands over what it writes line by line, and returns its end.

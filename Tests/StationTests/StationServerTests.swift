@@ -8,13 +8,13 @@ import StormyStation
 import Testing
 
 @Suite struct StationServerTests {
-    @Test(.timeLimit(.minutes(1))) func servesWhileWorkGoesOn() async throws {
+    @Test(.timeLimit(.minutes(5))) func servesWhileWorkGoesOn() async throws {
         let server = StationServer(station: Station(recorder: Recorder()), port: 0)
         let listener = try await server.run { port in PortHolder.find(listeningOn: port) }
         #expect(listener?.pid == getpid())
     }
 
-    @Test(.timeLimit(.minutes(1))) func isReachedOnLoopbackOnly() async throws {
+    @Test(.timeLimit(.minutes(5))) func isReachedOnLoopbackOnly() async throws {
         let server = StationServer(station: Station(recorder: Recorder()), port: 0)
         let table = try await server.run { port in
             let hex = String(port, radix: 16, uppercase: true)
@@ -26,7 +26,7 @@ import Testing
         #expect(table.allSatisfy { $0.contains("0100007F:") })
     }
 
-    @Test(.timeLimit(.minutes(1))) func namesWhoHoldsThePort() async throws {
+    @Test(.timeLimit(.minutes(5))) func namesWhoHoldsThePort() async throws {
         let first = StationServer(station: Station(recorder: Recorder()), port: 0)
         let failure = try await first.run { port -> StationServer.Failure? in
             let second = StationServer(station: Station(recorder: Recorder()), port: port)
@@ -45,7 +45,7 @@ import Testing
         #expect("\(try #require(failure))".contains("kill \(getpid())"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func answersOverASocket() async throws {
+    @Test(.timeLimit(.minutes(5))) func answersOverASocket() async throws {
         let station = StationFixture()
         let status = try await station.test(.ahc()) { client in
             try await client.execute(uri: "/v1/forecast?latitude=1&longitude=1", method: .get)

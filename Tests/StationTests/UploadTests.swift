@@ -8,7 +8,7 @@ import StormyStation
 import Testing
 
 /// tus 1.0.0, by the words of its specification.
-@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+@Suite(.timeLimit(.minutes(5))) struct UploadTests {
     private let station = StationFixture()
 
     private func send(

@@ -7,7 +7,7 @@ import StoreScript
 import Testing
 
 @Suite(.ownThreads) struct StoreJournalTests {
-    @Test(.timeLimit(.minutes(1))) func writesAJournalInOrder() throws {
+    @Test(.timeLimit(.minutes(5))) func writesAJournalInOrder() throws {
         let folder = try TemporaryDirectory()
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }
         for number in 0..<9 { store.commit(StoreScript.list(number)) { _ in } }

@@ -32,7 +32,7 @@ import Testing
         }.map { $0 + Self.frame }
     }
 
-    @Test(.timeLimit(.minutes(1))) func damageBeforeTheLastTransactionIsSaid() throws {
+    @Test(.timeLimit(.minutes(5))) func damageBeforeTheLastTransactionIsSaid() throws {
         let lists = 10
         let files = try someFiles(lists: lists)
         let ends = ends(files.wal)
@@ -61,7 +61,7 @@ import Testing
 
     /// Frames of the transaction under way may reach the disk in any order: what is missing of it
     /// was never answered.
-    @Test(.timeLimit(.minutes(1))) func aTornLastTransactionIsNoDamage() throws {
+    @Test(.timeLimit(.minutes(5))) func aTornLastTransactionIsNoDamage() throws {
         let lists = 7
         let files = try someFiles(lists: lists)
         let ends = ends(files.wal)
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Each start begins a new log, so that what a torn transaction left behind is of no log.
-    @Test(.timeLimit(.minutes(1))) func aStartBeginsANewLog() throws {
+    @Test(.timeLimit(.minutes(5))) func aStartBeginsANewLog() throws {
         let files = try someFiles(lists: 6)
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A log of zeros is what a file system leaves of one that was never synced.
-    @Test(.timeLimit(.minutes(1))) func anEmptyLogIsNoDamage() throws {
+    @Test(.timeLimit(.minutes(5))) func anEmptyLogIsNoDamage() throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = try SQLiteStore(path: path)

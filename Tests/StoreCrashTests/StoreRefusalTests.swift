@@ -30,7 +30,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func onlyOneHasTheFile() throws {
+    @Test(.timeLimit(.minutes(5))) func onlyOneHasTheFile() throws {
         let store = try SQLiteStore(path: path)
         let error = refusal()
         #expect(error?.kind == .taken)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A program that knows nothing of the lock file has the database itself.
-    @Test(.timeLimit(.minutes(1))) func anotherProgramHasTheFile() throws {
+    @Test(.timeLimit(.minutes(5))) func anotherProgramHasTheFile() throws {
         try fill()
         let other = try Command.run([
             "sqlite3", path, "BEGIN IMMEDIATE", ".shell \(writer) open \(path)",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA user_version = 6", "PRAGMA user_version = 999999",
+        "PRAGMA user_version = 7", "PRAGMA user_version = 999999",
         "PRAGMA application_id = 7", "PRAGMA application_id = 0",
     ])
     func anotherFormatIsRefused(change: String) throws {
@@ -153,7 +153,7 @@ import Testing
     private static let mayMount =
         (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: mayMount, "mounting needs root"))
+    @Test(.timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting needs root"))
     func aFullDiskIsSaidAndPasses() throws {
         let result = try confined(
             """
@@ -170,7 +170,7 @@ import Testing
         #expect(lines[3] == "all there")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFileThatMayNotGrowIsSaidAndPasses() throws {
+    @Test(.timeLimit(.minutes(5))) func aFileThatMayNotGrowIsSaidAndPasses() throws {
         let result = try Command.run([writer, "limit", path, "400000"])
         let lines = result.output.split(separator: "\n")
         try #require(lines.count == 4, "\(result)")
@@ -180,8 +180,40 @@ import Testing
         #expect(lines[3] == "all there")
     }
 
+    /// What has happened waits for room, in order; what may be refused is, and never overtakes it.
+    @Test(.timeLimit(.minutes(5))) func whatMustBeKeptWaitsForRoom() throws {
+        let result = try Command.run([writer, "retry", path, "400000"])
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines == [
+                "failing true 1", "waiting 20 since true", "left 0", "in order true",
+                "failing false", "all there",
+            ],
+            "\(result)"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatIsLostAtTheEndIsCounted() throws {
+        let result = try Command.run([writer, "lose", path, "400000"])
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines == ["failing true 1", "waiting 20 since true", "lost 20", "answered 0"],
+            "\(result)"
+        )
+    }
+
+    /// Of transfers only the last state waits, so their memory is bounded.
+    @Test(.timeLimit(.minutes(5))) func transfersAreKeptOnceThereIsRoom() throws {
+        let result = try Command.run([writer, "transfers", path, "400000"])
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines == ["left true", "left 0", "told true", "all there"],
+            "\(result)"
+        )
+    }
+
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         .enabled(if: mayMount, "mounting needs root"),
         arguments: [true, false]
     )
@@ -201,7 +233,7 @@ import Testing
     }
 
     /// What a failed sync leaves on the disk is not known: nothing is tried again.
-    @Test(.timeLimit(.minutes(1))) func aFailedSyncEndsAllWriting() throws {
+    @Test(.timeLimit(.minutes(5))) func aFailedSyncEndsAllWriting() throws {
         let library = folder.file("failing_sync.so")
         let source = PackageRoot.path + "/Tests/Fixtures/Store/failing_sync.c"
         let made = try Command.run([

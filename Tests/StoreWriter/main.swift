@@ -14,6 +14,9 @@ import Synchronization
 //   store-writer fill DB BALLAST        commits until there is no room, removes the ballast, and
 //                                       goes on
 //   store-writer limit DB BYTES         the same with a limit on the size of files
+//   store-writer retry DB BYTES         the same, with ends of runs that must be kept
+//   store-writer lose DB BYTES          the same, and closes it without room
+//   store-writer transfers DB BYTES     the same with the journal of transfers
 //   store-writer open DB                opens it, commits once, and says what came of it
 
 /// Waits for the answer of one commit.
@@ -29,6 +32,11 @@ func commit(_ store: SQLiteStore, _ changes: [StoreChange]) -> Result<Void, Stor
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+}
+
+func complain(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
 }
 
 func nanoseconds() -> Int64 {
@@ -54,7 +62,9 @@ func commitUntilKilled(_ store: SQLiteStore, from first: Int, delay: Int64) -> N
                     ordering: .relaxed
                 )
             }
-            while store.waiting > 64, nanoseconds() < end.load(ordering: .relaxed) { sched_yield() }
+            while store.health.waiting > 64, nanoseconds() < end.load(ordering: .relaxed) {
+                sched_yield()
+            }
         }
         kill(getpid(), SIGKILL)
     }
@@ -94,23 +104,136 @@ func commitUntilFull(_ store: SQLiteStore, makeRoom: () -> Void) {
     store.close()
 }
 
+/// Commits that must be kept while there is no room: what became of each, in order.
+func keepWhileFull(_ store: SQLiteStore, makeRoom: (() -> Void)?) {
+    let payload = String(repeating: "x", count: 8000)
+    func request(_ number: Int) -> Request {
+        var request = StoreScript.request(number)
+        request.parameters = payload
+        return request
+    }
+    let news = Atomic(0)
+    store.onHealthChange { news.add(1, ordering: .relaxed) }
+    var next = 0
+    while case .success = commit(store, [.accepted(request(next), replacing: nil)]) { next += 1 }
+    let since = store.health.failure?.since
+    say("failing \(since != nil) \(news.load(ordering: .relaxed))")
+    let answers = Mutex<[Int]>([])
+    let kept = next..<(next + 20)
+    for number in kept {
+        store.commit(
+            [.accepted(request(number), replacing: nil)],
+            isAwaited: number % 2 == 0,
+            onFailure: .retry
+        ) { result in
+            if case .success = result { answers.withLock { $0.append(number) } }
+        }
+        // What may be refused is answered all the same.
+        if case .success = commit(store, [.accepted(request(1000 + number), replacing: nil)]) {
+            say("accepted out of turn")
+        }
+    }
+    let health = store.health
+    say("waiting \(health.waiting) since \(health.failure?.since == since)")
+    guard let makeRoom else {
+        say("lost \(store.settle(until: UInt64(nanoseconds()) + 100_000_000))")
+        store.close()
+        return say("answered \(answers.withLock { $0.count })")
+    }
+    makeRoom()
+    store.retryNow()
+    say("left \(store.settle(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("in order \(answers.withLock { $0 } == Array(kept))")
+    say("failing \(store.health.failure != nil)")
+    let ids = (try? store.recover().pending.map(\.id)) ?? []
+    say(ids == (0..<kept.upperBound).map { StoreScript.request($0).id } ? "all there" : "missing")
+    store.close()
+}
+
+/// The same for transfers: only the last state of each waits.
+func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
+    let journal = try SQLiteTransferJournal(path: path)
+    let health = Mutex<[Bool]>([])
+    journal.onHealthChange { error in
+        if let error { complain("\(error)") }
+        health.withLock { $0.append(error == nil) }
+    }
+    func record(_ number: Int) -> TransferRecord {
+        let request = TransferRequest(
+            id: RunID(high: 1, low: UInt64(number)),
+            plugin: "p",
+            session: "s",
+            kind: .download,
+            url: "https://example.org/" + String(repeating: "x", count: 8000),
+            file: "/f",
+            createdAt: 0
+        )
+        let point = TransferPoint(boot: "b")
+        return TransferRecord(
+            request: request,
+            key: "k",
+            point: point,
+            status: TransferStatus(isDetached: true)
+        )
+    }
+    func create(_ number: Int) -> Bool {
+        let answer = Mutex<Bool?>(nil)
+        journal.commit([.created(record(number))]) { result in
+            if case .failure(let error) = result { complain("\(error)") }
+            answer.withLock { $0 = (try? result.get()) != nil }
+        }
+        while answer.withLock({ $0 == nil }) { sched_yield() }
+        return answer.withLock { $0 } ?? false
+    }
+    var count = 0
+    while create(count) { count += 1 }
+    for step in 0..<200 {
+        for number in 0..<count {
+            var point = TransferPoint(boot: "b")
+            point.bytes = Int64(step)
+            journal.keep([.moved(RunID(high: 1, low: UInt64(number)), point)])
+        }
+        if step == 100 { journal.keep([.removed(RunID(high: 1, low: 0))]) }
+    }
+    say("left \(journal.settle(until: 0) == count)")
+    makeRoom()
+    say("left \(journal.settle(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("told \(health.withLock { [$0.first, $0.last] == [false, true] })")
+    let found = try journal.recover()
+    say(
+        found.count == count - 1 && found.allSatisfy { $0.point.bytes == 199 }
+            ? "all there" : "missing"
+    )
+    journal.close()
+}
+
 /// `RLIMIT_FSIZE`, an enumerator that the importer hides.
 let fileSize = __rlimit_resource_t(1)
 let arguments = CommandLine.arguments
 guard arguments.count > 2 else { exit(64) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
 do {
-    if arguments[1] == "limit" {
+    if ["limit", "retry", "lose", "transfers"].contains(arguments[1]) {
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit()
         getrlimit(fileSize, &limit)
         let before = limit.rlim_cur
         limit.rlim_cur = rlim_t(number)
         setrlimit(fileSize, &limit)
-        let store = try SQLiteStore(path: arguments[2])
-        commitUntilFull(store) {
+        let makeRoom = {
             limit.rlim_cur = before
             setrlimit(fileSize, &limit)
+        }
+        switch arguments[1] {
+        case "retry": keepWhileFull(try SQLiteStore(path: arguments[2]), makeRoom: makeRoom)
+        case "lose": keepWhileFull(try SQLiteStore(path: arguments[2]), makeRoom: nil)
+        case "transfers":
+            do {
+                try keepTransfersWhileFull(arguments[2], makeRoom: makeRoom)
+            } catch {
+                say("\(error)")
+            }
+        default: commitUntilFull(try SQLiteStore(path: arguments[2]), makeRoom: makeRoom)
         }
         exit(0)
     }

@@ -47,13 +47,15 @@ package enum Fixture {
         )
     }
 
+    /// The folder of `bghost.h`.
+    package static let include = PackageRoot.path + "/SDK/Sources/CBghost/include"
+
     /// Compiles a file with a compiler's arguments into the cache and returns the path of what was
     /// made.
     private static func build(_ source: String, arguments: [String], suffix: String) throws
         -> String
     {
         let isCxx = source.hasSuffix(".cc")
-        let include = PackageRoot.path + "/Sources/CBghost/include"
         let flags =
             ["-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I" + include] + arguments
             + (isCxx ? ["-std=c++17"] : [])

@@ -7,8 +7,8 @@ package final class TemporaryDirectory: Sendable {
     /// Absolute, without a trailing slash, and short enough for the name of a Unix socket.
     package let path: String
 
-    package init() throws(SystemCallError) {
-        var template = Array("/tmp/bghost-test-XXXXXX".utf8CString)
+    package init(in folder: String = "/tmp") throws(SystemCallError) {
+        var template = Array("\(folder)/bghost-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw SystemCallError(call: "mkdtemp", code: errno)
         }

@@ -83,7 +83,27 @@ FIELD(bg_request, earliest_unix_ms, 40);
 FIELD(bg_request, needs, 48);
 FIELD(bg_request, reserved, 52);
 
-HOLDS(sizeof(bg_pending) == 152);
+HOLDS(sizeof(bg_run_identity) == 112);
+FIELD(bg_run_identity, size, 0);
+FIELD(bg_run_identity, reserved, 4);
+FIELD(bg_run_identity, epoch, 8);
+FIELD(bg_run_identity, run_id, 16);
+FIELD(bg_run_identity, idempotency_key, 48);
+
+HOLDS(sizeof(bg_runs) == 24);
+FIELD(bg_runs, identity, 8);
+FIELD(bg_runs, submit, 16);
+
+HOLDS(sizeof(bg_main) == 16);
+FIELD(bg_main, serve, 8);
+
+HOLDS(sizeof(bg_wakes) == 24);
+FIELD(bg_wakes, keep, 8);
+FIELD(bg_wakes, claim, 16);
+
+/* Grown since: what 1.0 had ends at 152. */
+HOLDS(sizeof(bg_pending) >= 152);
+FIELD(bg_pending, needs, 152);
 FIELD(bg_pending, size, 0);
 FIELD(bg_pending, kind, 4);
 FIELD(bg_pending, earliest_unix_ms, 8);
@@ -211,6 +231,7 @@ HOLDS(BG_PENDING == 1);
 HOLDS(BG_OK == 0);
 HOLDS(BG_E_FAILED == -1);
 HOLDS(BG_E_RETRY == -2);
+HOLDS(BG_E_FINAL == -4);
 HOLDS(BG_E_CANCELLED == -3);
 HOLDS(BG_E_STALE == -10);
 HOLDS(BG_E_CLOSED == -11);
@@ -219,6 +240,7 @@ HOLDS(BG_E_PERM == -13);
 HOLDS(BG_E_LIMIT == -14);
 HOLDS(BG_E_SMALL == -15);
 HOLDS(BG_E_ABSENT == -16);
+HOLDS(BG_E_KIND == -17);
 HOLDS(BG_WHY_EXPIRED == 1u);
 HOLDS(BG_WHY_USER == 2u);
 HOLDS(BG_WHY_DRAIN == 3u);

@@ -66,6 +66,9 @@ class Expression:
         ]
 
         self.seconds = [time.hour * 3600 + time.minute * 60 for time in self.times]
+        self.pairs = [
+            (second, time, time.replace(fold=1)) for second, time in zip(self.seconds, self.times)
+        ]
 
     def ordinals(self, first, last):
         """The days from one to another that it names."""
@@ -95,6 +98,7 @@ class Zone:
     def __init__(self, name):
         self.zone = zoneinfo.ZoneInfo(name)
         self.known = {}
+        self.gaps = {}
         self.offsets = {}
         # The days in which the offset changes; no zone has ever changed it and back in a week.
         self.changes = []
@@ -118,18 +122,31 @@ class Zone:
     def local(self, instant):
         return datetime.datetime.fromtimestamp(instant, self.zone).replace(tzinfo=None)
 
-    def instants(self, local):
+    def instants(self, ordinal, second, time, folded):
         """Those that show a local time, in order; and one before and one after it if none does."""
-        if local in self.known:
-            return self.known[local]
-        guesses = sorted({int(local.replace(tzinfo=self.zone, fold=f).timestamp()) for f in (0, 1)})
-        shown = [guess for guess in guesses if self.local(guess) == local]
-        self.known[local] = shown, guesses
+        key = ordinal * 86400 + second
+        if key in self.known:
+            return self.known[key]
+        date = datetime.date.fromordinal(ordinal)
+        first = datetime.datetime.combine(date, time, self.zone).utcoffset() // SECOND
+        last = datetime.datetime.combine(date, folded, self.zone).utcoffset() // SECOND
+        wall = (ordinal - EPOCH) * 86400 + second
+        # PEP 495: `fold` makes a difference exactly if the time comes twice or never, and in a gap
+        # the offset of before comes with fold=0, which is the later instant.
+        if first == last:
+            shown, guesses = [wall - first], []
+        elif first > last:
+            shown, guesses = [wall - first, wall - last], []
+        else:
+            shown, guesses = [], [wall - last, wall - first]
+        self.known[key] = shown, guesses
         return shown, guesses
 
     def first_after_gap(self, guesses):
         """The second at which the offset changes, between two instants."""
         low, high = guesses
+        if (low, high) in self.gaps:
+            return self.gaps[low, high]
         before = self.local(low) - datetime.datetime.fromtimestamp(low, UTC).replace(tzinfo=None)
         while high - low > 1:
             middle = (low + high) // 2
@@ -138,6 +155,7 @@ class Zone:
                 low = middle
             else:
                 high = middle
+        self.gaps[tuple(guesses)] = high
         return high
 
 
@@ -145,13 +163,16 @@ def slots(zone, expression, gap, fold, start, end):
     """All instants of a case: start <= instant < end."""
     found = set()
     for ordinal in expression.ordinals(EPOCH + start // 86400 - 1, EPOCH + end // 86400 + 1):
-        date = datetime.date.fromordinal(ordinal)
         if ordinal not in zone.restless:
             midnight = (ordinal - EPOCH) * 86400 - zone.offset(ordinal)
             found.update([midnight + second for second in expression.seconds])
             continue
-        for time in expression.times:
-            shown, guesses = zone.instants(datetime.datetime.combine(date, time))
+        wall = (ordinal - EPOCH) * 86400
+        for second, time, folded in expression.pairs:
+            # No zone is a day away from UTC.
+            if not start - 86400 <= wall + second < end + 86400:
+                continue
+            shown, guesses = zone.instants(ordinal, second, time, folded)
             if expression.wildcard:
                 found.update(shown)
             elif not shown:
@@ -204,7 +225,9 @@ def main():
         print("zone", ",".join(names), sep="\t")
         zone = Zone(names[0])
         for text, gap, fold, start, end in cases(zone):
-            expression = expressions.setdefault(text, Expression(text))
+            if text not in expressions:
+                expressions[text] = Expression(text)
+            expression = expressions[text]
             found = slots(zone, expression, gap, fold, start, end)
             print("case", text, gap, fold, start, end, len(found), digest(found), sep="\t")
 

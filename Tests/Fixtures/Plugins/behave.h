@@ -67,7 +67,18 @@ HANDLER(params) {
   return BG_OK;
 }
 
-/* succeeded if the host takes the request; params: {"task": IDENTIFIER} */
+/* A number of params, or 0. */
+static long long number_of(const bg_run_info *info, const char *pointer) {
+  char   text[32];
+  size_t need = 0;
+  if (host->param(host, info->run, (bg_str){ pointer, strlen(pointer) }, text, sizeof text - 1, &need))
+    return 0;
+  text[need] = 0;
+  return atoll(text);
+}
+
+/* succeeded if the host takes the request; params: {"task": IDENTIFIER, and perhaps "kind", "needs" and
+ * "earliest", as numbers} */
 HANDLER(submit) {
   (void)plugin;
   char   task[128];
@@ -78,13 +89,71 @@ HANDLER(submit) {
   if (status == BG_OK && schedule == 0) status = BG_E_ABSENT;
   if (status == BG_OK) {
     bg_str     id = { task, need };
-    bg_request request = { sizeof request, 0, id, BG_LIT("{\"by\":\"submit\"}"), 0, 0, 0 };
+    bg_request request = { sizeof request, (uint32_t)number_of(info, "/kind"), id,
+                           BG_LIT("{\"by\":\"submit\"}"), number_of(info, "/earliest"),
+                           (uint32_t)number_of(info, "/needs"), 0 };
     status = schedule->submit(host, &request);
   }
   char line[64];
   snprintf(line, sizeof line, "submit answered %d", status);
   say(info->run, line);
   return status == BG_OK ? BG_OK : BG_E_FAILED;
+}
+
+/* succeeded; submits {"count"} requests for identifiers that begin with {"prefix"}, not to begin before
+ * 2100, and logs how many the host takes and what it answers to the last */
+HANDLER(submit_many) {
+  (void)plugin;
+  char   prefix[64], task[128], line[64];
+  size_t need = 0;
+  const bg_schedule *schedule = host->extension(host, BG_EXT_SCHEDULE);
+  if (schedule == 0 || host->param(host, info->run, TEXT("/prefix"), prefix, sizeof prefix, &need) != BG_OK)
+    return BG_E_FAILED;
+  long long count = number_of(info, "/count"), taken = 0;
+  bg_status status = BG_OK;
+  for (long long i = 0; i < count; i++) {
+    int length = snprintf(task, sizeof task, "%.*s%05lld", (int)need, prefix, i);
+    bg_request request = { sizeof request, 0, { task, (size_t)length }, { 0, 0 }, 4102444800000, 0, 0 };
+    status = schedule->submit(host, &request);
+    if (status == BG_OK) taken++;
+  }
+  snprintf(line, sizeof line, "took %lld, answered %d", taken, status);
+  say(info->run, line);
+  return BG_OK;
+}
+
+/* succeeded; logs what pending() answers, with the struct of today and with that of ABI 1.0, how many
+ * entries differ from one another, and of the first what it needs and its kind */
+HANDLER(list_pending) {
+  (void)plugin;
+  enum { capacity = 1024, old = 152 };
+  const bg_schedule *schedule = host->extension(host, BG_EXT_SCHEDULE);
+  bg_pending *all = calloc(capacity, sizeof *all);
+  char       *short_ones = calloc(capacity, old), line[160];
+  if (schedule == 0 || all == 0 || short_ones == 0) return BG_E_FAILED;
+  size_t total = 0, short_total = 0, distinct = 0;
+  all[0].size = sizeof *all;
+  ((bg_pending *)short_ones)->size = old;
+  bg_status status = schedule->pending(host, all, capacity, &total);
+  bg_status again = schedule->pending(host, (bg_pending *)short_ones, capacity, &short_total);
+  for (size_t i = 0; i < total && i < capacity; i++) {
+    size_t same = 0;
+    for (size_t j = 0; j < i; j++) same += strcmp(all[i].task_id, all[j].task_id) == 0;
+    distinct += same == 0 && strcmp(all[i].task_id, ((bg_pending *)(short_ones + i * old))->task_id) == 0;
+  }
+  snprintf(line, sizeof line, "listed %d %zu, %d %zu, %zu distinct, first %s needs %u kind %u", status, total,
+           again, short_total, distinct, all[0].task_id, all[0].needs, all[0].kind);
+  say(info->run, line);
+  free(all);
+  free(short_ones);
+  return BG_OK;
+}
+
+/* failed, and says that it would fail again */
+HANDLER(fail_finally) {
+  (void)plugin;
+  finish(info->run, BG_E_FINAL, TEXT("the account is gone"), NOTHING);
+  return BG_PENDING;
 }
 
 /* succeeded; logs how things stand, what the run stands for, and what an invented run is told */

@@ -180,6 +180,22 @@ ACT(start_program) {
   return waited(child);
 }
 
+/* A program is a file that the dynamic loader, which any program needs, can map as code. */
+ACT(load_program) {
+  (void)number;
+  pid_t child = fork();
+  if (child == 0) {
+#ifdef __x86_64__
+    const char *loader = "/lib64/ld-linux-x86-64.so.2";
+#else
+    const char *loader = "/lib/ld-linux-aarch64.so.1";
+#endif
+    execl(loader, loader, path, (char *)0);
+    _exit(errno);
+  }
+  return waited(child);
+}
+
 ACT(become_program) {
   char *const none[] = { 0 };
   (void)path, (void)number;
@@ -211,6 +227,23 @@ ACT(shared_memory) {
   if (id < 0) return errno;
   shmctl(id, IPC_RMID, 0);
   return 0;
+}
+ACT(shared_pages) {
+  IGNORED;
+  void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return errno;
+  munmap(page, 4096);
+  return 0;
+}
+ACT(shared_device) {
+  IGNORED;
+  int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return errno;
+  void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  int   error = page == MAP_FAILED ? errno : 0;
+  if (!error) munmap(page, 4096);
+  close(fd);
+  return error;
 }
 ACT(io_uring) {
   char parameters[256] = { 0 };

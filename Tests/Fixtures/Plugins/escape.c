@@ -16,11 +16,15 @@ static const struct act {
   NAME(unix_socket), NAME(unix_datagram), NAME(udp), NAME(raw), NAME(packet), NAME(netlink),
   NAME(vsock), NAME(socket_pair), NAME(tcp), NAME(trace), NAME(read_memory), NAME(signal_process),
   NAME(signal_thread), NAME(take_descriptor), NAME(limit_process), NAME(slow_process),
-  NAME(owned_by_process), NAME(start_process), NAME(sibling), NAME(start_program),
+  NAME(owned_by_process), NAME(start_process), NAME(sibling), NAME(start_program), NAME(load_program),
   NAME(become_program), NAME(namespaces), NAME(user_namespace), NAME(enter_namespace),
   NAME(memory_file), NAME(shared_memory), NAME(io_uring), NAME(bpf), NAME(page_faults),
   NAME(keyring), NAME(persona), NAME(host_name), NAME(become_root), NAME(writable_code),
   NAME(code_of_data), NAME(code_of_file), NAME(call_of_32_bits), NAME(call_of_x32), NAME(own_signal), NAME(own_thread),
+  NAME(set_id_chmod), NAME(set_id_fchmod), NAME(set_id_fchmodat), NAME(set_id_fchmodat2),
+  NAME(set_id_creat), NAME(set_id_open), NAME(set_id_unnamed), NAME(set_id_in_memory),
+  NAME(set_id_folder), NAME(set_capability), NAME(preallocate), NAME(shared_pages),
+  NAME(shared_device),
   NAME(ask_socket), NAME(ask_from_child), NAME(ask_from_orphan),
 };
 

@@ -85,7 +85,8 @@ HANDLER(send_descriptors) {
   return BG_OK;
 }
 
-/* killed(graceExceeded), or killed(protocolFault(13)) if its answers pile up: it asks what is pending
+/* killed(graceExceeded), killed(protocolFault(13)) if its answers pile up, or killed(protocolFault(14)) if
+ * it is quick enough to exceed even the bound on refused calls: it asks what is pending
  * without end, and waits for no answer */
 HANDLER(flood_calls) {
   (void)plugin;
@@ -98,6 +99,7 @@ HANDLER(flood_calls) {
     n += number(frame + n, 4, 2);
     n += number(frame + n, call, 8);
     n += number(frame + n, info->run, 8);
+    n += number(frame + n, 0, 8);
     number(frame, n, 4);
     if (send(fd, frame, n, MSG_NOSIGNAL) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
   }
@@ -126,6 +128,33 @@ HANDLER(flood_refusals) {
     number(frame, n, 4);
     if (send(fd, frame, n, MSG_NOSIGNAL) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
   }
+}
+
+/* Sends a call of `keep` that names `count` transfers, in the name of a run, and waits to be killed. */
+static bg_status keep_frame(bg_run run, uint32_t count) {
+  unsigned char frame[64];
+  size_t        n = 4;
+  frame[n++] = 0x87;
+  frame[n++] = 1;
+  n += number(frame + n, 22, 2);
+  n += number(frame + n, 1000000, 8);
+  n += number(frame + n, run, 8);
+  n += number(frame + n, count, 4);
+  number(frame, n, 4);
+  if (send(work_socket(), frame, n, MSG_NOSIGNAL) < 0) return BG_E_FAILED;
+  for (;;) pause();
+}
+
+/* killed(protocolFault(12)): it keeps the ends of a wake that another worker has */
+HANDLER(keep_foreign) {
+  (void)plugin;
+  return keep_frame(info->run + (1 << 10), 0);
+}
+
+/* killed(protocolFault(8)): it keeps more ends than a wake can tell of */
+HANDLER(keep_too_many) {
+  (void)plugin;
+  return keep_frame(info->run, 1025);
 }
 
 #endif

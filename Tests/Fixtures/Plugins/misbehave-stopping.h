@@ -34,6 +34,18 @@ HANDLER(honour_cancel_fd) {
   return BG_E_CANCELLED;
 }
 
+/* succeeded, {"late"} milliseconds after it is asked to stop */
+HANDLER(stop_late) {
+  (void)plugin;
+  char   text[32];
+  size_t need = 0;
+  while (!is_cancelled(info->run)) poll(0, 0, 1);
+  if (host->param(host, info->run, TEXT("/late"), text, sizeof text - 1, &need) != BG_OK) return BG_E_FAILED;
+  text[need] = 0;
+  usleep((unsigned)atoi(text) * 1000);
+  return BG_OK;
+}
+
 /* killed(graceExceeded): it is told, and goes on */
 HANDLER(ignore_cancel) {
   (void)plugin;

@@ -6,6 +6,7 @@
 BG_NOTE("abi=1.0;id=test.transfer;runtime=c");
 
 static const bg_transfers *transfers;
+static const bg_wakes     *wakes;
 
 typedef struct text {
   char   bytes[70000];
@@ -144,8 +145,54 @@ HANDLER(list_all) {
   return BG_OK;
 }
 
+static void say_status(bg_run run, const char *what, bg_status status) {
+  char line[64];
+  snprintf(line, sizeof line, "%s answered %d", what, status);
+  say(run, line);
+}
+
+/* Keeps the end that the parameter at `pointer` names. */
+static bg_status keep(bg_run run, const char *pointer) {
+  static _Thread_local text id;
+  bg_transfer transfer = { { 0 } };
+  value(run, pointer, &id);
+  memcpy(transfer.id, id.bytes, id.length < 32 ? id.length : 31);
+  return wakes->keep(host, run, &transfer, 1);
+}
+
+/* Keeps an end of which this run was not told, and logs the answer. */
+HANDLER(keep_it) {
+  (void)plugin;
+  say_status(info->run, "keep", keep(info->run, "id"));
+  return BG_OK;
+}
+
+/* Claims what is kept for the session that the parameter names, logs it, and what asking for the length
+ * gets; acknowledges the first of it if there is the parameter `deal`, and fails if there is `fail`. */
+HANDLER(claim_all) {
+  (void)plugin;
+  static _Thread_local text session, word;
+  bg_str name = value(info->run, "session", &session);
+  size_t need = 0, got = 0;
+  char  *json = malloc(1 << 20);
+  say_status(info->run, "length", wakes->claim(host, info->run, name, 0, 0, &need));
+  say_status(info->run, "small", wakes->claim(host, info->run, name, json, 1, &got));
+  bg_status status = wakes->claim(host, info->run, name, json, 1 << 20, &got);
+  if (status == BG_OK) tell(info->run, "claimed", (bg_str){ json, got });
+  say(info->run, need == got ? "the same length" : "another length");
+  if (status == BG_OK && value(info->run, "deal", &word).len > 0) {
+    bg_transfer transfer = { { 0 } };
+    const char *id = strstr(json, "\"id\":\"");
+    if (id) memcpy(transfer.id, id + 6, 26);
+    say_status(info->run, "deal", transfers->acknowledge(host, &transfer));
+  }
+  free(json);
+  return value(info->run, "fail", &word).len > 0 ? BG_E_FAILED : BG_OK;
+}
+
 /* What a session's end starts: logs what it is told. Of the session `crashing` the first two runs
- * crash; of `renewing` each run begins what its continuation says. */
+ * crash; of `renewing` each run begins what its continuation says; of `keeping` each run keeps the first
+ * end that it is told of, and tries to keep what it was not told of. */
 HANDLER(wake) {
   (void)plugin;
   char line[64];
@@ -156,6 +203,17 @@ HANDLER(wake) {
   value(info->run, "session", &session);
   if (strcmp(session.bytes, "crashing") == 0 && info->attempt < 3) abort();
   if (strcmp(session.bytes, "failing") == 0) return BG_E_FAILED;
+  if (strcmp(session.bytes, "keeping") == 0) {
+    bg_transfer strange[2] = { { "00000000000000000000000000" }, { { 0 } } };
+    bg_transfer many[1] = { { "00000000000000000000000000" } };
+    static _Thread_local text id;
+    value(info->run, "transfers/0/id", &id);
+    memcpy(strange[1].id, id.bytes, id.length < 32 ? id.length : 31);
+    say_status(info->run, "strange", wakes->keep(host, info->run, strange, 2));
+    say_status(info->run, "many", wakes->keep(host, info->run, many, 1025));
+    say_status(info->run, "none", wakes->keep(host, info->run, 0, 1));
+    say_status(info->run, "keep", keep(info->run, "transfers/0/id"));
+  }
   if (strcmp(session.bytes, "renewing") == 0) {
     bg_transfer_request request = { 0 };
     bg_transfer out;
@@ -179,6 +237,8 @@ static const bg_task *const tasks[] = {
   TASK("cancel", BG_TASK_MAY_BLOCK, cancel_it),
   TASK("acknowledge", BG_TASK_MAY_BLOCK, acknowledge_it),
   TASK("list", BG_TASK_MAY_BLOCK, list_all),
+  TASK("keep", BG_TASK_MAY_BLOCK, keep_it),
+  TASK("claim", BG_TASK_MAY_BLOCK, claim_all),
   TASK("wake", BG_TASK_MAY_BLOCK, wake),
 };
 
@@ -190,5 +250,6 @@ static const bg_plugin plugin_table = {
 const bg_plugin *bghost_plugin_v1(const bg_host *given) {
   host = given;
   transfers = host->extension(host, BG_EXT_TRANSFER);
+  wakes = host->extension(host, BG_EXT_WAKE);
   return &plugin_table;
 }

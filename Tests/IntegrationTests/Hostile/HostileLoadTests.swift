@@ -10,7 +10,7 @@ extension Integration {
     /// What plugins do before their first run and after their last.
     @Suite struct HostileLoadTests {
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: ["fork-in-constructor", "threads-in-constructor"],
             [1, 8]
         )
@@ -37,7 +37,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A constructor that takes too much memory is killed for it`() async throws {
             let manifest = try TestManifest.plugin(
                 "bad",
@@ -51,7 +51,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["crash-in-close", "call-after-close"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["crash-in-close", "call-after-close"])
         func `What happens in and after close() is nobody's run`(name: String) async {
             await #expect(processExitsWith: .success) { [name] in
                 let manifest = try TestManifest.plugin(

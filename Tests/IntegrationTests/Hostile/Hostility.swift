@@ -24,11 +24,29 @@ extension TestManifest {
     /// Each is a handler of the fixture `misbehave`.
     static let hostilities: [Hostility] = [
         // Frames past the runtime
-        Hostility("flood-frames", "killed(protocolFault(14))"),
+        // A machine that reads them slowly comes to the end of the runtime first; `LimitTests` has a run
+        // with the time for it.
+        Hostility("flood-frames", "killed(protocolFault(14))", "killed(graceExceeded)"),
         Hostility("burst-frames", "succeeded"),
+        Hostility("keep-foreign", "killed(protocolFault(12))"),
+        Hostility("keep-too-many", "killed(protocolFault(8))"),
         Hostility("send-descriptors", "succeeded", line: "taken "),
-        Hostility("flood-calls", "killed(graceExceeded)", "killed(protocolFault(13))"),
-        Hostility("flood-refusals", "killed(graceExceeded)", "killed(protocolFault(13))"),
+        // Which of three limits a flood of calls reaches first is a matter of the machine: 55,000 calls in
+        // a second (14) of one that is quick, replies that pile up (13) where the worker's reader is not
+        // scheduled, the runtime where neither comes within 400 ms. The host's part is the same in all
+        // three: the run ends in time by a limit of its own, and the others go on.
+        Hostility(
+            "flood-calls",
+            "killed(graceExceeded)",
+            "killed(protocolFault(13))",
+            "killed(protocolFault(14))"
+        ),
+        Hostility(
+            "flood-refusals",
+            "killed(graceExceeded)",
+            "killed(protocolFault(13))",
+            "killed(protocolFault(14))"
+        ),
         // Signals
         Hostility("illegal-instruction", "crashed(SIGILL)"),
         Hostility("bus-error", "crashed(SIGBUS)"),
@@ -78,7 +96,8 @@ extension TestManifest {
         Hostility("sleep-forever", "killed(graceExceeded)"),
         Hostility("spin", "killed(graceExceeded)"),
         Hostility("block-in-cancel", "killed(graceExceeded)"),
-        Hostility("exit-thread", "killed(graceExceeded)"),
+        // libdispatch may trap when a thread of its pool ends.
+        Hostility("exit-thread", "killed(graceExceeded)", "crashed(SIGILL)"),
         Hostility("crash-in-start", "crashed(SIGSEGV)"),
         Hostility("exit-in-start", "crashed(exit 0)"),
         Hostility("write-rubbish", "killed(protocolFault"),

@@ -1,114 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostHost
-import BghostLinux
+import BghostWire
 import Glibc
 import Testing
 
 /// Replies that wait for a worker to read them.
 @Suite struct ReplyQueueTests {
-    private static func descriptor() throws -> Int32 {
-        try MemoryFile.sealed(name: "test", [1, 2, 3])
-    }
+    private let held = HeldBytes(limit: 1 << 20)
 
-    private static func isOpen(_ fd: Int32) -> Bool { fcntl(fd, F_GETFD) >= 0 }
+    /// A share that has counted so much.
+    private func share(_ count: Int = 0) -> HeldShare {
+        let share = HeldShare(of: held)
+        share.add(count)
+        return share
+    }
 
     @Test func `What finds no room waits, in its order`() {
         var queue = ReplyQueue()
-        for byte in 1...3 as ClosedRange<UInt8> { queue.add([byte]) }
+        for byte in 1...3 as ClosedRange<UInt8> { queue.add([byte], share: share()) }
         var sent: [UInt8] = []
-        queue.flush { bytes, _ in
+        queue.flush { bytes in
             if sent.count == 1 { return EAGAIN }
             sent.append(bytes[0])
             return 0
         }
-        #expect(sent == [1] && queue.bytes == 2)
-        queue.flush { bytes, _ in
+        #expect(sent == [1] && queue.frameBytes == 2)
+        queue.flush { bytes in
             sent.append(bytes[0])
             return 0
         }
-        #expect(sent == [1, 2, 3] && queue.bytes == 0)
-        #expect(queue.isEmpty == true)
+        #expect(sent == [1, 2, 3] && queue.frameBytes == 0)
+        #expect(queue.isEmpty)
+        #expect(held.count == 0)
     }
 
-    @Test(arguments: [ETOOMANYREFS, ENOMEM, ENOBUFS])
-    func `A descriptor that cannot be passed is told of, and not kept`(error: Int32) throws {
-        let file = try Self.descriptor()
+    @Test func `A body goes before its frame, in parts, and counts until it has gone`() throws {
+        let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         var queue = ReplyQueue()
-        queue.add([1], descriptor: file, instead: [9, 9])
-        queue.add([2])
-        var sent: [[UInt8]] = []
-        queue.flush { bytes, descriptor in
-            guard descriptor < 0 else { return error }
-            sent.append(Array(bytes))
+        queue.add([9], of: 5, behind: body, share: share(body.count))
+        var packets: [[UInt8]] = []
+        while !queue.isEmpty {
+            #expect(held.count > body.count)
+            var isFull = false
+            // One packet at a time.
+            queue.flush { bytes in
+                if isFull { return EAGAIN }
+                isFull = true
+                packets.append(Array(bytes))
+                return 0
+            }
+        }
+        #expect(held.count == 0)
+        #expect(packets.last == [9])
+        var got: [UInt8] = []
+        for packet in packets.dropLast() {
+            var reader = PacketReader(packet.span.bytes)
+            let frame = try reader.next()
+            guard let frame else { return #expect(Bool(false), "a packet without a frame") }
+            let part = try ReplyPart(frame)
+            #expect(part.call == 5)
+            got += part.bytes
+        }
+        #expect(got == body)
+        #expect(packets.count == 5)
+    }
+
+    @Test func `A cancel does not wait for the bodies before it`() {
+        let body = [UInt8](repeating: 1, count: 300_000)
+        var queue = ReplyQueue()
+        queue.add([9], of: 5, behind: body, share: share(body.count))
+        var packets: [[UInt8]] = []
+        queue.flush { bytes in
+            guard packets.isEmpty else { return EAGAIN }
+            packets.append(Array(bytes))
             return 0
         }
-        #expect(sent == [[9, 9], [2]])
-        #expect(queue.isEmpty && queue.bytes == 0)
-        #expect(!Self.isOpen(file))
-    }
-
-    @Test func `What is told instead waits for room too`() throws {
-        var queue = ReplyQueue()
-        queue.add([1], descriptor: try Self.descriptor(), instead: [9])
-        queue.flush { _, descriptor in descriptor < 0 ? EAGAIN : ETOOMANYREFS }
-        #expect(queue.bytes == 1)
-        var sent: [UInt8] = []
-        queue.flush { bytes, _ in
-            sent += Array(bytes)
+        queue.addUrgent([7], share: share())
+        queue.addUrgent([8], share: share())
+        queue.flush { bytes in
+            packets.append(Array(bytes))
             return 0
         }
-        #expect(sent == [9] && queue.isEmpty)
+        #expect(packets[1] == [7] && packets[2] == [8])
+        #expect(packets.last == [9])
+        #expect(queue.isEmpty && held.count == 0)
     }
 
-    @Test func `What nobody takes any more is closed`() throws {
-        let file = try Self.descriptor()
+    @Test func `What nobody takes any more is not counted`() {
         do {
             var queue = ReplyQueue()
-            queue.add([1], descriptor: file, instead: [])
-            #expect(queue.bytes > 1000)
+            queue.add([1], of: 1, behind: [2, 3], share: share(2))
+            #expect(held.count > 2)
         }
-        #expect(!Self.isOpen(file))
+        #expect(held.count == 0)
         var queue = ReplyQueue()
-        let other = try Self.descriptor()
-        queue.add([1], descriptor: other, instead: [9])
+        queue.add([1], of: 1, behind: [2, 3], share: share(2))
         // A socket whose other end is closed is owed nothing.
-        queue.flush { _, _ in EPIPE }
-        #expect(queue.isEmpty && !Self.isOpen(other))
+        queue.flush { _ in EPIPE }
+        #expect(queue.isEmpty && held.count == 0)
     }
 
-    /// As many descriptors are on their way as this user may have, which other workers of a daemon
-    /// that is not root can bring about.
-    @Test(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0))
-    func `The kernel's own refusal is met`() async {
-        await #expect(processExitsWith: .success) {
-            let (crowded, far) = try PacketSocket.pair()
-            let (socket, reader) = try PacketSocket.pair()
-            var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-            try #require(setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            try Lane.ordinary.enter()
-            let file = try Self.descriptor()
-            var error: Int32 = 0
-            while error == 0 {
-                error = [0].withUnsafeBytes {
-                    PacketSocket.send(crowded, $0, descriptor: file)
-                }
-            }
-            try #require(error == ETOOMANYREFS, "\(error)")
-            var queue = ReplyQueue()
-            queue.add([1], descriptor: try Self.descriptor(), instead: [9])
-            queue.flush { bytes, descriptor in
-                descriptor < 0
-                    ? PacketSocket.send(socket, bytes, wait: false)
-                    : PacketSocket.send(socket, bytes, descriptor: descriptor)
-            }
-            #expect(queue.isEmpty == true)
-            var answer: [UInt8] = [0, 0]
-            let count = answer.withUnsafeMutableBytes {
-                PacketSocket.receive(reader, $0, wait: false)
-            }
-            #expect(count == 1 && answer[0] == 9)
-            close(far)
+    @Test func `There is room up to the limit, and again once it is given back`() {
+        let first = share()
+        #expect(first.take(1 << 20))
+        var second: HeldShare? = share()
+        #expect(second?.take(1) == false)
+        second = nil
+        #expect(held.count == 1 << 20)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `One turn sends a bounded part of a long body`() {
+        let body = [UInt8](repeating: 1, count: 4 << 20)
+        var queue = ReplyQueue()
+        queue.add([9], of: 5, behind: body, share: share())
+        var sent = 0
+        queue.flush { bytes in
+            sent += bytes.count
+            return 0
         }
+        #expect(sent < 2 << 20 && !queue.isEmpty)
     }
 }

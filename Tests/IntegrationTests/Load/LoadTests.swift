@@ -9,7 +9,7 @@ import Testing
 extension Integration {
     /// Plugins while they are loaded.
     @Suite struct LoadTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A library with an undefined symbol is refused with the loader's words`()
             async throws
         {
@@ -24,7 +24,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 ("crash-in-constructor", ProcessEnd.signalled(11)),
                 ("abort-in-constructor", .signalled(6)),
@@ -56,14 +56,14 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: ["hang-in-constructor", "hang-in-entry", "hang-in-open"]
         )
         func `A plugin that does not finish loading is killed`(name: String) async throws {
             let library = try Fixture.library(name)
             try await withDaemon(
                 try TestManifest.plugin("bad", library: library),
-                adjust: { $0.patience.start = 300_000_000 }
+                adjust: { $0.timeouts.start = 300_000_000 }
             ) { daemon in
                 let record = try await daemon.runBesideOthers("task")
                 #expect(record.outcome == .killed(.startTimeout))
@@ -76,7 +76,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin that fails to load three times is left alone until its file changes`()
             async throws
         {
@@ -89,7 +89,7 @@ extension Integration {
             try await withDaemon(
                 manifest,
                 folder: folder,
-                adjust: { $0.patience.loadBackoff = 20_000_000 }
+                adjust: { $0.timeouts.loadBackoff = 20_000_000 }
             ) { daemon in
                 for _ in 0..<3 {
                     // Submitted and not triggered: it waits for as long as the plugin is left alone.
@@ -118,7 +118,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin that is absent can be put there later`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.plugin("late", library: "plugin.so")
@@ -132,7 +132,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What a plugin prints while it is loaded reaches the log and not the protocol`()
             async throws
         {
@@ -146,7 +146,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler that the plugin does not have is named with those it has`() async throws {
             let manifest = try TestManifest.plugin(
                 "good",
@@ -162,7 +162,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["appended-fields", "two-tables"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["appended-fields", "two-tables"])
         func `A plugin that is only unusual is used`(name: String) async throws {
             let library = try Fixture.library(name)
             try await withDaemon(try TestManifest.plugin("later", library: library)) { daemon in

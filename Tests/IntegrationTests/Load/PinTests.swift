@@ -37,7 +37,7 @@ extension Integration {
             try #require(write(fd, bytes, bytes.count) == bytes.count)
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `What was looked at is what runs, whatever becomes of the file`(
             isolation: Isolation
         ) async throws {
@@ -48,7 +48,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A file that is not the pinned one is not loaded, and the right one then is`()
             async throws
         {
@@ -66,7 +66,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin that everybody can change is not loaded, unless that is wanted`()
             async throws
         {

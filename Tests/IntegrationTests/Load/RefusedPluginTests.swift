@@ -62,7 +62,7 @@ extension Integration {
         private static let note = #"BG_NOTE("abi=1.0;id=org.example.name;runtime=c")"#
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 BadPlugin(
                     "no-entry",
@@ -102,7 +102,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 BadPlugin("directory", "is a directory, not a file", "is one shared object (.so)"),
                 BadPlugin("fifo", "is a FIFO, not a file", "is one shared object (.so)"),
@@ -150,7 +150,7 @@ extension Integration {
         }
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: ["libabsent.so", "lib/absent.so", "/no/absent.so"]
         )
         func `A plugin that is absent is named with the places that were looked at`(
@@ -171,7 +171,7 @@ extension Integration {
         private static let newer = "It needs a newer bghost"
 
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: [
                 BadPlugin(
                     "abi-major-2",

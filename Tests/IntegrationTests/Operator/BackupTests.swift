@@ -10,7 +10,7 @@ import Testing
 extension Integration {
     /// Copies of the store.
     @Suite struct BackupTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A backup is written while runs go on, and holds what is pending`() async throws {
             try await withDaemon(try TestManifest.misbehave(), adjust: durable) { daemon in
                 let host = daemon.host

@@ -17,7 +17,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A dead request is tried again with all its attempts, beside a newer one`()
             async throws
         {
@@ -48,7 +48,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A request that was redriven outlives the daemon beside a newer one`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.failingTwice(after: .milliseconds(1))
@@ -76,7 +76,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A dead request is given up, once`() async throws {
             try await withDaemon(try TestManifest.failingTwice(after: .milliseconds(1))) { daemon in
                 let request = try await daemon.host.submit(Submission(task: "fail"))
@@ -88,6 +88,78 @@ extension Integration {
                     try await daemon.host.discard(.request(prefix: request.id.description))
                 }
                 #expect(again?.code == .noSuchRequest)
+            }
+        }
+
+        /// With a retry, so that only the handler's word keeps it from being tried again.
+        @Test(.timeLimit(.minutes(5)))
+        func `A handler that says that it would fail again is not tried again`() async throws {
+            var manifest = try TestManifest.misbehave()
+            for index in manifest.tasks.indices {
+                manifest.tasks[index].retry = RetryPolicy(
+                    backoff: .exponential(base: .milliseconds(1), cap: .milliseconds(1)),
+                    attemptsMax: 3
+                )
+            }
+            try await withDaemon(manifest) { daemon in
+                let host = daemon.host
+                let final = try await host.submit(Submission(task: "fail-finally"))
+                let run = try #require(await host.waitForRun(ofRequest: final.id))
+                #expect(run.outcome == .failed && run.message == "the account is gone")
+                let letter = try #require(
+                    await host.deadLetters(task: "fail-finally", limit: 9).first
+                )
+                #expect(letter.reason == "its handler said that it would fail again")
+                #expect(letter.request.counters.failures == 1)
+                // BG_E_FAILED leaves it to `retry`.
+                let failed = try await host.submit(Submission(task: "fail"))
+                try await dead(daemon)
+                let other = try #require(await host.deadLetters(task: "fail", limit: 9).first)
+                #expect(other.request.id == failed.id && other.request.counters.failures == 3)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A plugin has no more dead letters than its share, and the oldest are dropped`()
+            async throws
+        {
+            let folder = try TemporaryDirectory()
+            var manifest = try TestManifest.misbehave()
+            manifest.tasks.append(try TestManifest.task("die.*", "misbehave", "fail-finally", nil))
+            for index in manifest.tasks.indices {
+                manifest.tasks[index].retry = RetryPolicy(
+                    backoff: .exponential(base: .seconds(1), cap: .seconds(1))
+                )
+            }
+            func limited(_ limit: Int) -> (inout HostConfiguration) -> Void {
+                { configuration in
+                    durable(&configuration)
+                    configuration.deadLettersMax = limit
+                }
+            }
+            var kept: [RunID] = []
+            try await withDaemon(manifest, folder: folder, adjust: limited(3)) { daemon in
+                var requests: [RunID] = []
+                for number in 0..<5 {
+                    let request = try await daemon.host.submit(Submission(task: "die.\(number)"))
+                    #expect(await daemon.host.waitForRun(ofRequest: request.id) != nil)
+                    requests.append(request.id)
+                }
+                kept = await daemon.host.deadLetters(task: nil, limit: 9).map(\.request.id)
+                #expect(kept == requests.suffix(3).reversed())
+                let line = try await daemon.line { entry in
+                    entry.event == "request.dropped" && entry.message.contains("\(requests[1])")
+                }
+                #expect(line.plugin == "misbehave" && line.message.contains("2 dropped"))
+                let status = await daemon.host.status().plugins.first { $0.name == "misbehave" }
+                #expect(status?.deadLetters == 3 && status?.deadLettersDropped == 2)
+                _ = try await daemon.host.discard(.request(prefix: kept[0].description))
+                kept.removeFirst()
+            }
+            // What is left over is counted after a restart, and held to a smaller share.
+            try await withDaemon(manifest, folder: folder, adjust: limited(1)) { daemon in
+                let letters = await daemon.host.deadLetters(task: nil, limit: 9)
+                #expect(letters.map(\.request.id) == [kept[0]])
             }
         }
     }

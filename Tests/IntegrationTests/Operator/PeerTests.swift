@@ -12,7 +12,7 @@ extension Integration {
     @Suite struct PeerTests {
         /// With no walls, and as root: nothing else stands in the way of a worker.
         @Test(
-            .timeLimit(.minutes(1)),
+            .timeLimit(.minutes(5)),
             arguments: ["ask_socket", "ask_from_child", "ask_from_orphan"]
         )
         func `A worker is no client of its daemon`(act: String) async {

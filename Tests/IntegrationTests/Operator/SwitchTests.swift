@@ -9,7 +9,7 @@ import Testing
 extension Integration {
     /// Plugins that an operator switches off and on.
     @Suite struct SwitchTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin that is switched off stays off across restarts`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.misbehave()
@@ -68,7 +68,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What waits for a plugin that is switched off begins once it is on`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let date = WallClock.now + 20_000_000
@@ -88,7 +88,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin that is not there cannot be switched`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let refusal = await #expect(throws: OperatorRefusal.self) {

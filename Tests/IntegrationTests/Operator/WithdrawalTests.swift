@@ -9,7 +9,7 @@ import Testing
 extension Integration {
     /// Requests that wait, and runs under way, that an operator ends.
     @Suite struct WithdrawalTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `All that waits is listed, and withdrawn by task or altogether`() async throws {
             try await withDaemon(try TestManifest.failingTwice(after: .seconds(3600))) { daemon in
                 let host = daemon.host
@@ -43,7 +43,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `What is withdrawn does not come back with the next daemon`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.failingTwice(after: .seconds(3600))
@@ -59,20 +59,20 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A handler's request says in which run it was made`() async throws {
-            try await withDaemon(try TestManifest.misbehave(slots: 1)) { daemon in
-                let run = try await daemon.run("submit", #"{"task":"echo"}"#)
-                let ended = try await daemon.line(LogFilter(task: "echo")) {
-                    $0.event == "run.ended"
-                }
-                #expect(ended.run != nil)
-                _ = try await daemon.host.disable(plugin: "misbehave", reason: "", stopsRuns: false)
+            try await withDaemon(try TestManifest.misbehave(slots: 4)) { daemon in
+                // The request waits for the end of the run that its task has already.
+                let other = try await daemon.begin("honour-cancel")
+                let run = try await daemon.run("submit", #"{"task":"honour-cancel"}"#)
                 #expect(run.outcome == .succeeded)
+                #expect(other.id != run.id)
+                let pending = await daemon.host.pending(task: "honour-cancel", limit: 10)
+                #expect(pending.requests.map(\.submitter) == [.run(run.id)])
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: ["honour-cancel", "ignore-cancel"])
+        @Test(.timeLimit(.minutes(5)), arguments: ["honour-cancel", "ignore-cancel"])
         func `A run that is stopped owes nothing and is not repeated`(task: String) async throws {
             var manifest = try TestManifest.misbehave()
             for index in manifest.tasks.indices {

@@ -15,20 +15,20 @@ struct Escape: Sendable {
     /// Every other answer is an escape, or stopped by accident.
     var answers: Set<String>
     /// Whether root can do it here without walls.
-    var isOpenWithoutWalls: Bool
+    var isOpenWithoutSandbox: Bool
 
     init(
         _ act: String,
         _ path: String = "",
         _ number: Number = .none,
         _ answers: Set<String> = ["EPERM"],
-        open isOpenWithoutWalls: Bool = true
+        open isOpenWithoutSandbox: Bool = true
     ) {
         self.act = act
         self.path = path
         self.number = number
         self.answers = answers
-        self.isOpenWithoutWalls = isOpenWithoutWalls
+        self.isOpenWithoutSandbox = isOpenWithoutSandbox
     }
 
     /// Not in its file system, or not by Landlock's rules.
@@ -51,6 +51,18 @@ struct Escape: Sendable {
         Escape("change_attribute", "OUTSIDE/secret", .none, ["ENOENT", "EPERM", "EROFS"]),
         Escape("cut_off", "OUTSIDE/secret", .none, ["ENOENT", "EACCES", "EPERM", "EROFS"]),
         Escape("change_mode", "/usr/bin/env", .none, ["EROFS", "EPERM"], open: false),
+        // A program with these bits would give others the rights of whoever runs the daemon.
+        Escape("set_id_chmod"),
+        Escape("set_id_fchmod"),
+        Escape("set_id_fchmodat"),
+        Escape("set_id_fchmodat2", "", .none, ["EPERM", "ENOSYS"]),
+        Escape("set_id_creat"),
+        Escape("set_id_open"),
+        Escape("set_id_unnamed"),
+        Escape("set_id_in_memory", "", .none, ["ENOSYS"]),
+        Escape("set_id_folder"),
+        Escape("set_capability"),
+        Escape("preallocate", "", .none, ["EOPNOTSUPP", "ENOTSUP"]),
         Escape("mount_memory", "SCENE/place"),
         Escape("change_root"),
         // The daemon's process
@@ -87,6 +99,9 @@ struct Escape: Sendable {
         Escape("enter_namespace", "", .none, ["EPERM"]),
         Escape("memory_file"),
         Escape("shared_memory"),
+        // Memory that a look at the worker's own does not show.
+        Escape("shared_pages"),
+        Escape("shared_device", "", .none, hidden),
         Escape("io_uring"),
         Escape("bpf"),
         Escape("page_faults"),

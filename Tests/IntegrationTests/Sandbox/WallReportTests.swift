@@ -8,8 +8,8 @@ import Testing
 extension Integration {
     /// What the daemon says of the walls around its workers.
     @Suite struct WallReportTests {
-        @Test(.timeLimit(.minutes(1)))
-        func `Status has the walls of a plugin's workers`() async throws {
+        @Test(.timeLimit(.minutes(5)))
+        func `Status has the sandbox of a plugin's workers`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let before = await daemon.host.status().plugins
                 #expect(before.allSatisfy { $0.sandbox.isEmpty })
@@ -22,7 +22,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A granted path that is not there is said once`() async throws {
             var manifest = try TestManifest.plugin("p", library: try Fixture.library("misbehave"))
             let index = try #require(manifest.plugins.firstIndex { $0.name == "p" })
@@ -35,7 +35,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Inside the daemon nothing can be required`() async throws {
             var manifest = try TestManifest.misbehave(isolation: .inProcess)
             let index = try #require(manifest.plugins.firstIndex { $0.name == "misbehave" })
@@ -45,7 +45,7 @@ extension Integration {
                 let problem = plugins.first { $0.name == "misbehave" }?.problem
                 #expect(
                     problem?.hasPrefix(
-                        "the manifest requires user, seccomp, and there are no walls"
+                        "the manifest requires user, seccomp, and there is no sandbox"
                     )
                         == true,
                     "\(problem ?? "")"
@@ -53,7 +53,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin is not loaded without what it requires`() async throws {
             var manifest = try TestManifest.plugin("p", library: try Fixture.library("misbehave"))
             let index = try #require(manifest.plugins.firstIndex { $0.name == "p" })

@@ -35,6 +35,7 @@ final class HeldStore: Store {
     func commit(
         _ changes: [StoreChange],
         isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         let isHeld = state.withLock { state in
@@ -49,6 +50,12 @@ final class HeldStore: Store {
         }
     }
 
+    var health: StoreHealth { store.health }
+    func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
+    func retryNow() {}
+    func settle(until deadline: UInt64) -> Int { store.settle(until: deadline) }
+    func hurry() {}
+
     func recover(
         expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
@@ -60,6 +67,7 @@ final class HeldStore: Store {
         store.runs(idPrefix: idPrefix, limit: limit)
     }
     func run(ofRequest id: RunID) -> RunRecord? { store.run(ofRequest: id) }
+    func output(ofRun id: RunID) -> String { store.output(ofRun: id) }
     func lastRun(task: String) -> RunRecord? { store.lastRun(task: task) }
     func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         store.deadLetters(task: task, limit: limit)

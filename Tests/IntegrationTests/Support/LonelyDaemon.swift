@@ -19,7 +19,7 @@ func withLonelyDaemon(
         adjust: { configuration in
             durable(&configuration)
             configuration.isSubreaper = true
-            configuration.patience.idle = 20_000_000
+            configuration.timeouts.idle = 20_000_000
             adjust(&configuration)
         },
         body

@@ -40,8 +40,8 @@ final class TestDaemon: Sendable {
         // A machine that tests run on may have started a minute ago, and nobody keeps its clock.
         configuration.clockDoubt = { nil }
         // Most tests have one plugin that is meant to crash, over and over.
-        configuration.patience.crashes.pause = 0
-        configuration.patience.crashes.crashesMax = .max
+        configuration.timeouts.crashes.pause = 0
+        configuration.timeouts.crashes.crashesMax = .max
         adjust(&configuration)
         host = try await Host.running(configuration)
     }
@@ -105,9 +105,9 @@ final class TestDaemon: Sendable {
         await host.status().plugins.first { $0.name == plugin }?.workers ?? []
     }
 
-    /// How many carriers wait for a handler to let go of a run that is complete.
-    var carriersWithUnreleasedRuns: Int {
-        get async { await host.carriersWithUnreleasedRuns }
+    /// How many executors wait for a handler to let go of a run that is complete.
+    var executorsWithUnreleasedRuns: Int {
+        get async { await host.executorsWithUnreleasedRuns }
     }
 
     /// Drains the host and looks that nothing of it is left.

@@ -10,7 +10,7 @@ enum TestManifest {
     static let misbehaviours =
         [
             "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
-            "situation",
+            "situation", "submit-many", "list-pending", "fail-finally", "stop-late",
             "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd",
             "serial",
             "needs-worker", "ignore-cancel", "never-complete", "block-in-cancel", "spin",
@@ -28,11 +28,19 @@ enum TestManifest {
             "giant-file", "heed-memory", "heed-cpu",
         ] + hostilities.map(\.handler)
 
+    /// Handlers of `misbehave` that end soon after they are cancelled.
+    private static let endsWhenCancelled: Set = [
+        "honour-cancel", "honour-cancel-fd", "crash-in-cancel", "exit-in-cancel",
+    ]
+
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
     /// ``witness``.
+    ///
+    /// - Parameter grace: by default short for handlers that use all of it, and long for those that end
+    ///   by themselves, so that a busy machine does not kill them.
     static func misbehave(
         runtime: Duration = .seconds(20),
-        grace: Duration = .milliseconds(200),
+        grace: Duration? = nil,
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
         prestart: Int = 0,
@@ -55,12 +63,14 @@ enum TestManifest {
             )
         )
         for handler in misbehaviours {
+            let usual: Duration =
+                endsWhenCancelled.contains(handler) ? .seconds(5) : .milliseconds(200)
             manifest.tasks.append(
                 try task(
                     handler,
                     "misbehave",
                     handler,
-                    RunLimits(runtime: runtime, grace: grace),
+                    RunLimits(runtime: runtime, grace: grace ?? usual),
                     overlap: overlap
                 )
             )
@@ -100,6 +110,26 @@ enum TestManifest {
                 RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
             )
         )
+        return manifest
+    }
+
+    /// One handler of the Swift plugin `RuntimePlugin` as the task `task`, and
+    /// one that ends only when it is cancelled as `long`.
+    static func runtime(
+        _ handler: String,
+        grace: Duration = .seconds(2),
+        runsPerWorker: Int = 1
+    ) throws -> Manifest {
+        var manifest = try plugin(
+            "runtime",
+            library: Artifact.path("libRuntimePlugin.so"),
+            handler: handler
+        )
+        let limits = RunLimits(runtime: .seconds(20), grace: grace)
+        manifest.plugins[manifest.plugins.count - 1].runsPerWorker = runsPerWorker
+        manifest.tasks[manifest.tasks.count - 1].limits = limits
+        manifest.tasks.append(try task("long", "runtime", "main-until-cancelled", limits))
+        manifest.host.slots = 4
         return manifest
     }
 

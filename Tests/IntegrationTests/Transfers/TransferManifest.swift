@@ -8,7 +8,7 @@ import Testing
 
 /// A plugin that uses transfers, for one server.
 enum TransferManifest {
-    static let sessions = ["s", "crashing", "failing", "renewing"]
+    static let sessions = ["s", "crashing", "failing", "renewing", "keeping"]
 
     static func of(
         _ server: FileServer,
@@ -35,7 +35,9 @@ enum TransferManifest {
             }
         )
         manifest.host.slots = 4
-        for handler in ["begin", "await", "wait", "cancel", "acknowledge", "list"] {
+        for handler in [
+            "begin", "await", "wait", "cancel", "acknowledge", "list", "keep", "claim",
+        ] {
             manifest.tasks.append(
                 try TestManifest.task(
                     handler,

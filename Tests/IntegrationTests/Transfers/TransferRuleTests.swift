@@ -57,7 +57,7 @@ extension Integration {
             ),
         ]
 
-        @Test(.timeLimit(.minutes(1)), arguments: refusals)
+        @Test(.timeLimit(.minutes(5)), arguments: refusals)
         func `What is not permitted is refused, and the log says why`(
             refusal: Refusal
         ) async throws {
@@ -79,7 +79,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A discretionary transfer waits for a good moment`() async throws {
             try await withFile { server in
                 let manifest = try TransferManifest.of(server)
@@ -105,7 +105,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A transfer waits for its date`() async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
@@ -127,7 +127,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin uploads its own file`() async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
@@ -158,7 +158,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A plugin and an operator cancel what is under way`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in

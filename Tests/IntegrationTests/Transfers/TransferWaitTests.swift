@@ -9,7 +9,7 @@ import Testing
 extension Integration {
     /// Handlers that wait for transfers, and those that are stopped meanwhile.
     @Suite struct TransferWaitTests {
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `Who waits gets the end, and nobody else is told`(isolation: Isolation) async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server, isolation: isolation)) {
@@ -40,7 +40,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)), arguments: Isolation.allCases)
+        @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
         func `A run that is to stop leaves its transfer to itself: one request, one body`(
             isolation: Isolation
         ) async throws {
@@ -70,7 +70,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A worker that is killed leaves its transfer to itself`() async throws {
             try await withFile(holdAt: 200_000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
@@ -95,7 +95,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `Who asks for the same gets the same`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
@@ -114,7 +114,7 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `A later run can wait for what an earlier one began`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in

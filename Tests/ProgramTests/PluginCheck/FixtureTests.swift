@@ -7,7 +7,7 @@ import Testing
 // them would judge the machine.
 
 @Suite(.ownThreads, .serialized) struct PluginCheckLoadingTests {
-    @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.loading)
+    @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.loading)
     func `What is wrong before the first run is found by one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
@@ -16,7 +16,7 @@ import Testing
 }
 
 @Suite(.ownThreads, .serialized) struct PluginCheckRunningTests {
-    @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.running)
+    @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.running)
     func `What goes wrong in a run is found by one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
@@ -25,14 +25,14 @@ import Testing
 }
 
 @Suite(.ownThreads, .serialized) struct PluginCheckLastingTests {
-    @Test(.timeLimit(.minutes(2)), arguments: PluginCheckFixtures.lasting)
+    @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.lasting)
     func `What goes wrong in time is found by one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `Each check has a fixture that it fails`() async throws {
         let checked = try await CheckedPlugin(Fixture.library("Checks/well-behaved"))
         #expect(checked.troubles == [], "\(checked.account)")

@@ -8,7 +8,7 @@ import Testing
 /// `bghost plugin check` as its user sees it.
 @Suite(.ownThreads, .serialized) struct PluginCheckTests {
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ("WeatherCheck", #"{"latitude": 52.5, "longitude": 13.4}"#),
             ("PhotoUpload", #"{"spool": "/nonexistent", "server": "http://127.0.0.1:1/"}"#),
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `The example in C passes at strictness 10`() async throws {
         let source = PackageRoot.path + "/Examples/c/weather.c"
         let checked = try await CheckedPlugin(Fixture.library(source: source))
@@ -35,7 +35,7 @@ import Testing
         #expect(checked.checks.first { $0.name == "stop" }?.verdict == "passed")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `The example in Rust passes at strictness 10`() async throws {
         let compiler = access("/usr/bin/rustc", X_OK) == 0 ? "/usr/bin/rustc" : "rustc"
         let folder = try TemporaryDirectory()
@@ -50,7 +50,30 @@ import Testing
         #expect(checked.checks.first { $0.name == "stop" }?.verdict == "passed")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    /// As a worker does: `MainThreadTests` has the same of the daemon.
+    @Test(.timeLimit(.minutes(10)))
+    func `A plugin that wants the main thread is served on it`() async throws {
+        let checked = try await CheckedPlugin(Fixture.library("Checks/main-thread"))
+        #expect(checked.exitCode == 0 && checked.troubles == [], "\(checked.account)")
+        for name in ["open", "run", "overlap", "open-again", "two-at-once", "close", "poor-host"] {
+            #expect(checked.checks.first { $0.name == name }?.verdict == "passed", "\(name)")
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: ["main-actor", "main-queue", "main-thread-is-free", "main-until-cancelled"]
+    )
+    func `The main actor of a Swift plugin runs`(handler: String) async throws {
+        let checked = try await CheckedPlugin(
+            Artifact.path("libRuntimePlugin.so"),
+            ["--check", "run", "--check", "stop", "--check", "status", "--handler", handler]
+        )
+        #expect(checked.exitCode == 0 && checked.troubles == [], "\(checked.account)")
+        #expect(checked.checks.first { $0.name == "run" }?.verdict == "passed")
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A file that is no library fails the first check, and the rest is skipped`() async throws {
         let folder = try TemporaryDirectory()
         let checked = try await CheckedPlugin(folder.write("#!/bin/sh\n", to: "plugin.so"))
@@ -60,7 +83,7 @@ import Testing
     }
 
     /// A plugin that leaves its process group and its parent, and holds the streams open.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Nothing of a plugin is left, wherever it has gone`() async throws {
         let name = "bgcheck\(getpid())"
         let how = """
@@ -78,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A check that takes too much memory is ended`() async throws {
         let how = "HOW=mmap(0,1<<28,3,MAP_POPULATE|MAP_PRIVATE|MAP_ANONYMOUS,-1,0);for(;;)pause()"
         let library = try Fixture.library("Checks/run", defines: [how])
@@ -92,7 +115,7 @@ import Testing
     }
 
     /// A plugin that closes the checker's own descriptors cannot make it believe anything.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A verdict that did not come is not taken for a good one`() async throws {
         let library = try Fixture.library("Checks/run", defines: ["HOW=close_range(3,~0u,0)"])
         let checked = try await CheckedPlugin(library, ["--check", "run"])
@@ -101,7 +124,7 @@ import Testing
         #expect(run.map { ["failed", "crashed"].contains($0.verdict) } == true)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A seed brings the same inputs again`() async throws {
         let library = try Fixture.library(
             "Checks/run",
@@ -120,7 +143,7 @@ import Testing
         #expect(messages.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Strictness says what is asked, and a warning counts at 10 only`() async throws {
         let library = try Fixture.library("Checks/output")
         let usual = try await CheckedPlugin(library, ["--strictness", "5"])
@@ -135,7 +158,7 @@ import Testing
         #expect(most.exitCode == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `One check can be made in the process of the program`() async throws {
         let program = Artifact.path("bghost")
         let library = try Fixture.library("Checks/status")
@@ -155,7 +178,7 @@ import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             (["/nonexistent.so"], 66, "cannot read /nonexistent.so"),
             (["--check", "stopp", "LIBRARY"], 64, "did you mean `stop`?"),
@@ -178,7 +201,7 @@ import Testing
         #expect(result.exitCode == exitCode && result.error.contains(words), "\(result.error)")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `The manual lists each check with its strictness`() async throws {
         let checked = try await CheckedPlugin(Fixture.library("Checks/well-behaved"))
         let manual = try BghostTestSupport.File.read(PackageRoot.path + "/docs/CHECK.md")

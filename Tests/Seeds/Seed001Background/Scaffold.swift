@@ -13,7 +13,12 @@ public let seed001Background = Plugin(
 
 struct ContentView {}
 
-let WEATHER_URL = FoundationEssentials.URL(string: "https://weather.example/now").required
+/// What `tasks.json` says in `config`, for tests with a server of their own.
+var WEATHER_URL: FoundationEssentials.URL {
+    let config = try? TaskContext.current?.configuration(as: [String: String].self)
+    return FoundationEssentials.URL(string: config?["address"] ?? "https://weather.example/now")
+        .required
+}
 
 func parseWeather(_ answer: (Data, URLResponse)) -> Bool {
     (answer.1 as? HTTPURLResponse)?.statusCode == 200
@@ -38,4 +43,8 @@ struct StormyApp: App {
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
 
-func note(_ call: String) { calls.withLock { $0.append(call) } }
+func note(_ call: String) {
+    calls.withLock { $0.append(call) }
+    // Which a test with a daemon sees.
+    Logger().info("called \(call)")
+}

@@ -12,7 +12,11 @@ struct ContentView {}
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
 
-func note(_ call: String) { calls.withLock { $0.append(call) } }
+func note(_ call: String) {
+    calls.withLock { $0.append(call) }
+    // Which a test with a daemon sees.
+    Logger().info("called \(call)")
+}
 
 func scheduleAppRefresh() { note("scheduleAppRefresh") }
 

@@ -9,7 +9,12 @@ public let seed001Shared = Plugin(id: "org.example.shared", version: "1.0.0", ap
 
 struct ContentView {}
 
-let WEATHER_URL = FoundationEssentials.URL(string: "https://weather.example/now").required
+/// What `tasks.json` says in `config`, for tests with a server of their own.
+var WEATHER_URL: FoundationEssentials.URL {
+    let config = try? TaskContext.current?.configuration(as: [String: String].self)
+    return FoundationEssentials.URL(string: config?["address"] ?? "https://weather.example/now")
+        .required
+}
 
 func parseWeather(_ answer: (Data, URLResponse)) -> Bool {
     (answer.1 as? HTTPURLResponse)?.statusCode == 200
@@ -27,7 +32,11 @@ extension Optional {
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
 
-func note(_ call: String) { calls.withLock { $0.append(call) } }
+func note(_ call: String) {
+    calls.withLock { $0.append(call) }
+    // Which a test with a daemon sees.
+    Logger().info("called \(call)")
+}
 
 func scheduleAppRefresh() {}
 

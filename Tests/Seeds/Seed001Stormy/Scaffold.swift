@@ -18,7 +18,7 @@ func photoUploadNotification() -> UNNotificationRequest {
 /// What `tasks.json` says in `config`, for tests with a server of their own.
 var WEATHER_URL: FoundationEssentials.URL {
     let config = try? TaskContext.current?.configuration(as: [String: String].self)
-    return FoundationEssentials.URL(string: config?["weather"] ?? "https://weather.example/now")
+    return FoundationEssentials.URL(string: config?["address"] ?? "https://weather.example/now")
         .required
 }
 

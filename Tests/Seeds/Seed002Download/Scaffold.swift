@@ -17,7 +17,16 @@ struct ContentView {}
 public let printed = Mutex<[String]>([])
 
 /// Takes the place of Swift's, for a test to see.
-func print(_ text: String) { printed.withLock { $0.append(text) } }
+func print(_ text: String) {
+    printed.withLock { $0.append(text) }
+    Logger().info("printed \(text)")
+}
+
+/// The text's address, unless `tasks.json` says another in `config`.
+func URL(string: String) -> FoundationEssentials.URL? {
+    let config = try? TaskContext.current?.configuration(as: [String: String].self)
+    return FoundationEssentials.URL(string: config?["address"] ?? string)
+}
 
 func scheduleTestNotification() {
     let content = UNMutableNotificationContent()

@@ -7,7 +7,11 @@ public import Synchronization
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
 
-func note(_ call: String) { calls.withLock { $0.append(call) } }
+func note(_ call: String) {
+    calls.withLock { $0.append(call) }
+    // Which a test with a daemon sees.
+    Logger().info("called \(call)")
+}
 
 /// In place of `@main`.
 public let seed002Legacy = Plugin(
@@ -23,7 +27,8 @@ extension AppDelegate {
     ) -> Bool {
         BGTaskScheduler.shared.register(forTaskWithIdentifier: "begin", using: nil) { task in
             let session = URLSession(configuration: .background(withIdentifier: "legacy"))
-            if let url = URL(string: "https://example.org/file") {
+            let config = try? TaskContext.current?.configuration(as: [String: String].self)
+            if let url = URL(string: config?["address"] ?? "https://example.org/file") {
                 session.downloadTask(with: url).resume()
             }
             task.setTaskCompleted(success: true)

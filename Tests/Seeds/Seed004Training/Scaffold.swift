@@ -7,7 +7,11 @@ public import Synchronization
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
 
-func note(_ call: String) { calls.withLock { $0.append(call) } }
+func note(_ call: String) {
+    calls.withLock { $0.append(call) }
+    // Which a test with a daemon sees.
+    Logger().info("called \(call)")
+}
 
 /// In place of `@UIApplicationMain`.
 public let seed004Training = Plugin(

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// Why a run crashed, and where it was when it did not stop.
+    @Suite struct CrashReportTests {
+        private func manifest(_ how: String) throws -> Manifest {
+            let library = try Fixture.library("crash")
+            return try TestManifest.plugin("crash", library: library, handler: how)
+        }
+
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [
+                ("segfault", SIGSEGV, "(write_through+", "0x10"),
+                ("trap", SIGILL, "(give_up+", ""),
+                ("abort", SIGABRT, "(give_up+", ""),
+                ("segfault-in-thread", SIGSEGV, "(write_through+", "0x10"),
+                ("overflow-stack", SIGSEGV, "(descend+", nil),
+            ]
+        )
+        func `A crash names its place`(
+            handler: String,
+            signal: Int32,
+            place: String,
+            address: String?
+        ) async throws {
+            try await withDaemon(try manifest(handler), adjust: { durable(&$0) }) { daemon in
+                let ended = try await daemon.run("task")
+                let stored = try #require(await daemon.host.runs(task: "task", limit: 1).first)
+                for record in [ended, stored] {
+                    #expect(record.outcome == .crashed(.signalled(signal)))
+                    let crash = try #require(record.details?.crash)
+                    #expect(crash.place.hasPrefix("crash-") && crash.place.contains(".so+0x"))
+                    #expect(crash.place.contains(place), "\(crash)")
+                    if let address { #expect(crash.address == address) }
+                    #expect(crash.line == "last words")
+                    #expect(record.message.contains("last words"))
+                    #expect(record.message.contains(place))
+                    #expect(crash.stacks.first?.frames.isEmpty == false)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A fatal error of Swift is the run's message`() async throws {
+            try await withDaemon(try TestManifest.runtime("fatal")) { daemon in
+                let record = try await daemon.run("task")
+                guard case .crashed(.signalled) = record.outcome else {
+                    Issue.record("\(record)")
+                    return
+                }
+                #expect(record.message.contains("Fatal error: the cake is a lie"))
+                let crash = try #require(record.details?.crash)
+                #expect(crash.place.contains("libRuntimePlugin.so+0x"))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A plugin's own handler of a signal is respected`() async throws {
+            try await withDaemon(try manifest("handles-itself")) { daemon in
+                let record = try await daemon.run("task")
+                #expect(record.outcome == .crashed(.exited(42)))
+                #expect(record.details?.crash == nil)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)), arguments: ["stuck", "stuck-in-thread"])
+        func `A run that does not stop shows where its threads are`(handler: String) async throws {
+            try await withDaemon(try manifest(handler), adjust: { durable(&$0) }) { daemon in
+                let run = try await daemon.begin("task")
+                try await daemon.line("here", LogFilter(run: run.id))
+                #expect(await daemon.host.expire(run: run.id))
+                let record = try await daemon.end(of: run)
+                #expect(record.outcome == .killed(.graceExceeded))
+                let frames = record.details?.crash?.stacks.flatMap(\.frames) ?? []
+                #expect(frames.contains { $0.contains("(stay_here+") }, "\(frames)")
+                // The question delays the kill by 100 ms at the most.
+                let duration = try #require(record.duration)
+                #expect(duration < .milliseconds(200 + 1000))
+                try await daemon.line("half a line", LogFilter(run: run.id))
+            }
+        }
+    }
+}

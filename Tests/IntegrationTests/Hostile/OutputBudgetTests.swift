@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Testing
+
+extension Integration {
+    /// All that a plugin writes counts against its limit, whoever it is written for.
+    @Suite struct OutputBudgetTests {
+        private static func manifest(runsPerWorker: Int = 1) throws -> Manifest {
+            var manifest = try TestManifest.witness()
+            manifest.plugins.append(
+                PluginDefinition(
+                    name: "noisy",
+                    library: try Fixture.library("noisy"),
+                    runsPerWorker: runsPerWorker
+                )
+            )
+            for handler in ["escapes", "afterwards", "newlines"] {
+                let limits = RunLimits(runtime: .seconds(120), grace: .milliseconds(200))
+                manifest.tasks.append(try TestManifest.task(handler, "noisy", handler, limits))
+            }
+            return manifest
+        }
+
+        private static func written(_ daemon: TestDaemon) -> Int {
+            daemon.log.entries(matching: LogFilter(), limit: 8192)
+                .filter { $0.source == .stdout }
+                .reduce(0) { $0 + $1.message.utf8.count + 1 }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Escapes count as they are kept`() async throws {
+            try await withDaemon(try Self.manifest()) { daemon in
+                // 40 KiB of what is printed as 200 KiB.
+                let record = try await daemon.run("escapes")
+                #expect(record.outcome == .succeeded)
+                try await daemon.line { $0.event == "output.limit" }
+                #expect(Self.written(daemon) <= WorkerLimits().outputBytes)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `What is written after a run is held to the limit, and ends the worker`() async throws
+        {
+            try await withDaemon(try Self.manifest()) { daemon in
+                #expect(try await daemon.run("afterwards").outcome == .succeeded)
+                // Before that, the run itself may have come to its limit.
+                let line = try await daemon.line {
+                    $0.event == "output.limit" && $0.message.contains("outside of runs")
+                }
+                #expect(line.plugin == "noisy")
+                let end = try await daemon.line { $0.event == "worker.idle_work" }
+                #expect(end.message.contains("output"))
+                #expect(Self.written(daemon) <= 2 * WorkerLimits().outputBytes)
+            }
+        }
+
+        /// Of two runs in one worker nobody can tell whose a line is.
+        @Test(.timeLimit(.minutes(5)))
+        func `Lines of a worker with two runs count too`() async throws {
+            try await withDaemon(try Self.manifest(runsPerWorker: 2)) { daemon in
+                let record = try await daemon.run("newlines")
+                #expect(record.outcome == .killed(.output))
+                #expect(Self.written(daemon) <= WorkerLimits().outputBytes)
+                #expect(try await daemon.run("witness.echo").outcome == .succeeded)
+            }
+        }
+
+        @Test func `One plugin does not drive the lines of others out`() {
+            let log = HostLog(linesMax: 100, bytesMax: 1 << 20)
+            log.write(.info, "first", "of the host")
+            log.write(.info, "", "of another", plugin: "quiet")
+            for number in 0..<10_000 { log.write(.info, "", "\(number)", plugin: "loud") }
+            let kept = log.entries(matching: LogFilter(), limit: 1000)
+            #expect(kept.prefix(2).map(\.message) == ["of the host", "of another"])
+            #expect(kept.count == 52)
+            #expect(kept.suffix(50).map(\.message) == (9950..<10_000).map { "\($0)" })
+            // Those of the host and of several plugins are all the newest.
+            for number in 0..<300 {
+                log.write(.info, "", "\(number)", plugin: number % 3 == 0 ? nil : "p\(number % 3)")
+            }
+            let newest = log.entries(matching: LogFilter(), limit: 1000)
+            #expect(newest.map(\.message) == (200..<300).map { "\($0)" })
+        }
+
+        @Test func `Lines are bounded in bytes`() {
+            let log = HostLog(bytesMax: 1 << 20)
+            let long = String(repeating: "x", count: 50_000)
+            for _ in 0..<1000 {
+                log.write(.info, "", long, plugin: "loud")
+                log.write(.info, "", long)
+            }
+            let kept = log.entries(matching: LogFilter(), limit: 8192)
+            #expect(kept.reduce(0) { $0 + $1.message.utf8.count } <= 1 << 20)
+            #expect(kept.count { $0.plugin == "loud" } > 5)
+            log.write(.info, "", String(repeating: "y", count: 10 << 20))
+            let last = log.entries(matching: LogFilter(), limit: 1).first?.message ?? ""
+            #expect(last.utf8.count < 200 << 10 && last.hasSuffix("more bytes)"))
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `What a worker cannot be told is the reason that is given`() async throws {
+            var manifest = try Self.manifest()
+            let paths = (0..<2000).map {
+                "/usr/share/" + String(repeating: "d", count: 100) + "\($0)"
+            }
+            manifest.plugins[manifest.plugins.count - 1].permissions.read = paths
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("escapes")
+                #expect(record.outcome == .failed)
+                #expect(record.message.contains("128 KiB"), "\(record.message)")
+                #expect(!record.message.contains("constructors"))
+            }
+        }
+    }
+}

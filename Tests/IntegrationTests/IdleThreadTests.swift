@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// What it costs the daemon to watch workers with very many threads.
+    @Suite struct IdleThreadTests {
+        /// The processor time of this process, nanoseconds.
+        private static var used: UInt64 {
+            var usage = rusage()
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+            let micros = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+            return UInt64(seconds) * 1_000_000_000 + UInt64(micros) * 1000
+        }
+
+        @Test(
+            .timeLimit(.minutes(10)),
+            .enabled(if: geteuid() == 0, "other users may have no 25,000 threads")
+        )
+        func `Six workers with 4095 idle threads each cost less than a quarter of a core`() async {
+            await #expect(processExitsWith: .success) {
+                var manifest = Manifest()
+                let names = (0..<6).map { "idler\($0)" }
+                for name in names {
+                    manifest.plugins.append(
+                        PluginDefinition(
+                            name: name,
+                            library: try Fixture.library("idler"),
+                            // So that their trees are looked at too.
+                            limits: WorkerLimits(memoryBytes: 1 << 30, processes: 2)
+                        )
+                    )
+                    // The time over which it is measured.
+                    let limits = RunLimits(runtime: .seconds(14), grace: .milliseconds(500))
+                    manifest.tasks.append(try TestManifest.task(name, name, "crowd", limits))
+                }
+                manifest.host.slots = 8
+                try await withLonelyDaemon(manifest) { daemon in
+                    var runs: [RunRecord] = []
+                    for name in names { runs.append(try await daemon.begin(name)) }
+                    for name in names {
+                        let line = try await daemon.line(LogFilter(task: name)) {
+                            $0.message.hasPrefix("threads ")
+                        }
+                        #expect(line.message == "threads 4095")
+                    }
+                    let clock = ContinuousClock()
+                    let (start, before) = (clock.now, Self.used)
+                    // The first that is told to stop ends the time over which they all idle.
+                    try await daemon.line { $0.event == "run.expiring" }
+                    let (took, after) = (clock.now - start, Self.used)
+                    try #require(took > .seconds(4), "too short to measure: \(took)")
+                    let share = Duration.nanoseconds(Int64(after - before)) / took
+                    print(
+                        "watching 24,570 idle threads took \(share * 100) % of a core for \(took)"
+                    )
+                    // Without optimization on a busy machine it was 0.134.
+                    #expect(share < 0.25, "\(share) of a core")
+                    for run in runs { _ = await daemon.host.stop(run: run.id) }
+                    for run in runs { _ = try await daemon.end(of: run) }
+                }
+            }
+        }
+    }
+}

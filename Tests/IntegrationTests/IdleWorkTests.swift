@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostTestSupport
+import Glibc
+import Testing
+
+extension Integration {
+    /// What a worker does while it has no run.
+    @Suite struct IdleWorkTests {
+        private static func manifest(
+            _ tasks: [String],
+            limits: WorkerLimits = WorkerLimits(),
+            prestart: Int = 0,
+            defines: [String] = []
+        ) throws -> Manifest {
+            var manifest = try TestManifest.witness()
+            manifest.plugins.append(
+                PluginDefinition(
+                    name: "idler",
+                    library: try Fixture.library("idler", defines: defines),
+                    prestart: prestart,
+                    limits: limits
+                )
+            )
+            let times = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+            for task in tasks + ["succeed"] {
+                manifest.tasks.append(try TestManifest.task(task, "idler", task, times))
+            }
+            return manifest
+        }
+
+        /// What the plugin is charged with, and what `status` says of it until the next worker.
+        private func charged(_ daemon: TestDaemon, _ words: String) async throws {
+            let line = try await daemon.line { $0.event == "worker.idle_work" }
+            #expect(line.plugin == "idler")
+            #expect(line.message.contains(words), "\(line.message)")
+            let pause = try await daemon.line { $0.event == "plugin.paused" }
+            #expect(pause.plugin == "idler" && pause.message.contains(words), "\(pause.message)")
+        }
+
+        private func idler(_ daemon: TestDaemon) async -> PluginStatus? {
+            await daemon.host.status().plugins.first { $0.name == "idler" }
+        }
+
+        private static func pausing(_ configuration: inout HostConfiguration) {
+            configuration.timeouts.crashes = CrashLoop.Limits()
+            configuration.timeouts.crashes.pause = 50_000_000
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A worker that spins after its run is ended and its plugin charged`() async throws {
+            try await withDaemon(try Self.manifest(["spin"]), adjust: Self.pausing) { daemon in
+                let run = try await daemon.run("spin")
+                #expect(run.outcome == .succeeded)
+                try await charged(daemon, "processor time")
+                try await gone(try #require(run.pid))
+                // What waits is begun after the pause, in another worker.
+                let next = try await daemon.run("succeed")
+                #expect(next.outcome == .succeeded && next.pid != run.pid)
+                // The pause is over; that it happened is still news.
+                let plugin = try #require(await idler(daemon))
+                #expect(plugin.problem == nil)
+                let ends = try #require(plugin.idleEnds)
+                #expect(ends.count == 1 && ends.since == ends.last)
+                #expect(ends.reason.contains("processor time"))
+                _ = try await daemon.run("spin")
+                try await daemon.line { line in
+                    line.event == "worker.idle_work" && !line.message.contains("\(run.pid ?? 0) ")
+                }
+                #expect(await idler(daemon)?.idleEnds?.count == 2)
+                // An operator who enables it has seen it.
+                _ = try await daemon.host.enable(plugin: "idler")
+                #expect(await idler(daemon)?.idleEnds == nil)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Who goes on with it is quarantined`() async throws {
+            let adjust: @Sendable (inout HostConfiguration) -> Void = {
+                durable(&$0)
+                $0.timeouts.crashes = CrashLoop.Limits()
+                $0.timeouts.crashes.pause = 1_000_000
+            }
+            try await withDaemon(try Self.manifest(["spin"]), adjust: adjust) { daemon in
+                for _ in 0..<CrashLoop.Limits().crashesMax {
+                    let run = try await daemon.run("spin")
+                    #expect(run.outcome == .succeeded)
+                    try await gone(try #require(run.pid))
+                }
+                try await daemon.line {
+                    $0.event == "plugin.quarantined" && $0.plugin == "idler"
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A worker that spins before its first run is ended too`() async throws {
+            let manifest = try Self.manifest([], prestart: 1, defines: ["SPIN_AFTER_OPEN"])
+            try await withDaemon(manifest, adjust: Self.pausing) { daemon in
+                try await charged(daemon, "processor time")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A little work after a run is nothing to be ended for`() async throws {
+            try await withDaemon(try Self.manifest(["tidy"])) { daemon in
+                let first = try await daemon.run("tidy")
+                let pid = try #require(first.pid)
+                try await daemon.line("tidied")
+                let second = try await daemon.run("tidy")
+                #expect(second.outcome == .succeeded && second.pid == pid)
+                #expect(try await daemon.run("succeed").pid == pid)
+            }
+        }
+
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [
+                ("fork-later", "processes"), ("spin-in-child", "processes that it started"),
+            ]
+        )
+        func `Processes that it starts after its run are ended with it`(
+            task: String,
+            words: String
+        ) async throws {
+            let limits = WorkerLimits(processes: 4)
+            let manifest = try Self.manifest([task], limits: limits)
+            try await withDaemon(manifest, adjust: Self.pausing) { daemon in
+                let run = try await daemon.run(task)
+                #expect(run.outcome == .succeeded)
+                try await charged(daemon, words)
+                let worker = try #require(run.pid)
+                while kill(-worker, 0) == 0 { await Task.yield() }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `What it writes after its run is counted and ends it`() async throws {
+            let limits = WorkerLimits(dataBytes: 8 << 20)
+            let manifest = try Self.manifest(["write-later"], limits: limits)
+            try await withDaemon(manifest) { daemon in
+                let run = try await daemon.run("write-later")
+                #expect(run.outcome == .succeeded)
+                let line = try await daemon.line {
+                    $0.event == "plugin.data_limit" || $0.event == "worker.idle_work"
+                }
+                #expect(line.plugin == "idler")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `What it prints after its run is dropped beyond a run's limit, and ends it`()
+            async throws
+        {
+            let manifest = try Self.manifest(["print-later"])
+            try await withDaemon(manifest, adjust: Self.pausing) { daemon in
+                let run = try await daemon.run("print-later")
+                #expect(run.outcome == .succeeded)
+                let line = try await daemon.line { $0.event == "worker.idle_work" }
+                // Whichever it reaches first.
+                #expect(
+                    line.message.contains("output") || line.message.contains("processor time"),
+                    "\(line.message)"
+                )
+                try await gone(try #require(run.pid))
+                let kept = daemon.log.entries(matching: LogFilter(), limit: 8192)
+                    .filter { $0.source == .stdout && $0.plugin == "idler" }
+                let bytes = kept.reduce(0) { $0 + $1.message.utf8.count }
+                // Some of it may have come while the run was under way.
+                #expect(bytes <= 2 * WorkerLimits().outputBytes, "\(bytes)")
+            }
+        }
+    }
+
+    /// What a plugin uses in ways that a look at its worker does not show.
+    @Suite struct HiddenUseTests {
+        private static func manifest(
+            _ task: String,
+            _ limits: WorkerLimits,
+            runsPerWorker: Int = 1,
+            runs: Int = 1
+        ) throws -> Manifest {
+            var manifest = try TestManifest.witness()
+            manifest.host.slots = runs + 2
+            manifest.plugins.append(
+                PluginDefinition(
+                    name: "idler",
+                    library: try Fixture.library("idler"),
+                    runsPerWorker: runsPerWorker,
+                    limits: limits
+                )
+            )
+            let times = RunLimits(runtime: .seconds(40), grace: .milliseconds(200))
+            manifest.tasks.append(
+                try TestManifest.task(task, "idler", task, times, overlap: .allow)
+            )
+            return manifest
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `The memory of its children is the plugin's`() async throws {
+            let limits = WorkerLimits(memoryBytes: 96 << 20, processes: 8)
+            let manifest = try Self.manifest("children-with-memory", limits)
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("children-with-memory")
+                // It is asked first while they have little too much.
+                let isEnded =
+                    record.outcome == .killed(.memory)
+                    || record.outcome == .cancelledClean && record.stopReason == .quota
+                #expect(isEnded, "\(record)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `The processor time of its children is the run's`() async throws {
+            let limits = WorkerLimits(cpu: .milliseconds(300), processes: 8)
+            let manifest = try Self.manifest("child-with-processor", limits)
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("child-with-processor")
+                let isEnded =
+                    record.outcome == .killed(.cpu)
+                    || record.outcome == .cancelledClean && record.stopReason == .quota
+                #expect(isEnded, "\(record)")
+                #expect(try #require(record.duration) < .seconds(20))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Memory that one system call takes is seen while it takes it`() async throws {
+            let limits = WorkerLimits(memoryBytes: 64 << 20)
+            try await withDaemon(try Self.manifest("one-long-call", limits)) { daemon in
+                let record = try await daemon.run("one-long-call")
+                #expect(record.outcome == .killed(.memory), "\(record)")
+            }
+        }
+
+        // Only root may look at what a worker has open.
+        @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0))
+        func `Files without a name count as the data that they are`() async throws {
+            let limits = WorkerLimits(dataBytes: 4 << 20)
+            try await withDaemon(try Self.manifest("unlinked-files", limits)) { daemon in
+                let record = try await daemon.run("unlinked-files")
+                #expect(record.outcome == .killed(.data), "\(record)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Each of many runs in one worker has what tells it to stop`() async throws {
+            let runs = 96
+            let manifest = try Self.manifest(
+                "show-descriptor",
+                WorkerLimits(descriptors: 32),
+                runsPerWorker: runs,
+                runs: runs
+            )
+            try await withDaemon(manifest) { daemon in
+                var begun: [RunRecord] = []
+                for _ in 0..<runs { begun.append(try await daemon.begin("show-descriptor")) }
+                #expect(Set(begun.map(\.pid)).count == 1)
+                for run in begun {
+                    let line = try await daemon.line(LogFilter(run: run.id)) {
+                        $0.message.hasPrefix("descriptor ")
+                    }
+                    #expect(line.message != "descriptor -1")
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Calls beyond a rate are answered that there is a limit`() async throws {
+            try await withDaemon(try Self.manifest("ask-much", WorkerLimits())) { daemon in
+                let record = try await daemon.run("ask-much")
+                #expect(record.outcome == .succeeded)
+                let line = try await daemon.line(LogFilter(run: record.id)) {
+                    $0.message.hasPrefix("taken ")
+                }
+                let numbers = line.message.split { !$0.isNumber }.compactMap { Int($0) }
+                let seconds = Int(try #require(record.duration).components.seconds) + 2
+                #expect(numbers.count == 2 && numbers[0] <= 5000 * seconds, "\(line.message)")
+                #expect(numbers.reduce(0, +) == 12000)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A completion before its run has begun is a fault`() async throws {
+            let library = try Fixture.library("complete-before-begin")
+            try await withDaemon(try TestManifest.plugin("early", library: library)) { daemon in
+                let record = try await daemon.run("task")
+                #expect(record.outcome == .killed(.protocolFault(11)), "\(record)")
+            }
+        }
+    }
+}

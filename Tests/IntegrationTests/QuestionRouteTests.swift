@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostControl
+import BghostCore
+@testable import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Glibc
+import Synchronization
+import Testing
+
+extension Integration {
+    /// No question over the control socket changes what the daemon decides later.
+    ///
+    /// All that the control server answers and the command line asks; `QuestionTests` asks the host.
+    @Suite struct QuestionRouteTests {
+        /// What there is to ask about.
+        private struct Subjects {
+            var ended: RunRecord
+            var active: RunRecord
+            var waiting: PendingRequest
+        }
+
+        /// What is asked of each route, where there is something to find and where there is not.
+        ///
+        /// A route that has no entry fails the test.
+        private static func questions(
+            _ subjects: Subjects
+        ) -> [String: (found: [String], refused: [String])] {
+            let (ended, active) = (subjects.ended, subjects.active)
+            let tasks = ["late.task", "family.*", "family.one", "gated", "hourly", "fail"]
+            let unknown = RunID(high: 1, low: 1).description
+            func list(_ path: String) -> (found: [String], refused: [String]) {
+                (
+                    ["", "?limit=1", "?task=late.task"].map { path + $0 },
+                    [path + "?task=nosuch"]
+                )
+            }
+            return [
+                "/v1/version": (["/v1/version"], []),
+                "/v1/status": (["/v1/status"], []),
+                "/v1/requests/:id/run": (
+                    ["/v1/requests/\(ended.request)/run"],
+                    ["/v1/requests/\(unknown)/run", "/v1/requests/x/run"]
+                ),
+                "/v1/runs": (
+                    ["/v1/runs", "/v1/runs?task=fail&limit=1"], ["/v1/runs?task=nosuch"]
+                ),
+                "/v1/runs/:id": (
+                    ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
+                    ["/v1/runs/\(unknown)", "/v1/runs/x"]
+                ),
+                "/v1/pending": list("/v1/pending"),
+                "/v1/dead": list("/v1/dead"),
+                "/v1/throttle": (
+                    ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
+                ),
+                "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
+                "/v1/why": (
+                    (tasks + [subjects.waiting.id.description]).map { "/v1/why?id=" + $0 },
+                    ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
+                ),
+                "/v1/notifications": ([], ["/v1/notifications"]),
+                "/v1/transfers": (["/v1/transfers"], []),
+                "/v1/logs": (
+                    [
+                        "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
+                        "/v1/logs?follow=true&limit=1",
+                    ],
+                    ["/v1/logs?task=nosuch", "/v1/logs?level=x"]
+                ),
+            ]
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `No route that is read changes a later decision`() async throws {
+            try await Self.serving { daemon, server, path, subjects in
+                let questions = Self.questions(subjects)
+                let routes = server.routes.filter { $0.hasPrefix("GET ") }
+                    .map { String($0.dropFirst(4)) }
+                #expect(routes.sorted() == questions.keys.sorted(), "a route has no question here")
+                #expect(routes.count > 10)
+                let before = await daemon.host.picture()
+                for route in routes {
+                    for question in questions[route]?.found ?? [] {
+                        let answer = try Self.ask(path, question)
+                        #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(question): \(answer)")
+                    }
+                    for question in questions[route]?.refused ?? [] {
+                        let answer = try Self.ask(path, question)
+                        #expect(!answer.hasPrefix("HTTP/1.1 200 "), "\(question): \(answer)")
+                        #expect(answer.contains("bghost.error/1"), "\(question): \(answer)")
+                    }
+                    let after = await daemon.host.picture()
+                    #expect(after == before, "\(route): \(after.difference(from: before))")
+                }
+                // A client that asks for the end of a run that has not begun, and goes away.
+                _ = try Self.ask(path, "/v1/requests/\(subjects.waiting.id)/run", leaves: true)
+                #expect(await daemon.host.picture() == before)
+            }
+        }
+
+        /// The commands that ask the daemon, and what they are asked with.
+        private static func commands(_ subjects: Subjects) -> [String: [[String]]] {
+            [
+                "status": [[], ["late.task"]],
+                "doctor": [[]],
+                "why": [["gated"], ["hourly"], ["late.task"], [subjects.waiting.id.description]],
+                "pending": [[], ["gated"]],
+                "runs": [[], ["fail"]],
+                "show": [[subjects.ended.id.description], [subjects.active.id.description]],
+                "logs": [[], ["fail"]],
+                "dead": [[]],
+                "throttle show": [[], ["fail"]],
+                "uses show": [[], ["late.task"]],
+                "notify outbox": [[]],
+                "transfers list": [[]],
+                "transfers show": [["nosuch"]],
+            ]
+        }
+
+        /// Those that ask no daemon, or are there to change something.
+        private static let others: Set<String> = [
+            "run", "check", "plan", "replay", "version", "completion", "plugin check",
+            "plugin inspect", "plugin sign",
+            "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
+            "uses add", "uses clear", "disable", "enable", "backup", "reload", "simulate launch",
+            "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
+            "transfers cancel", "transfers retry",
+        ]
+
+        @Test(.timeLimit(.minutes(5)))
+        func `No command that asks changes a later decision`() async throws {
+            try await Self.serving { daemon, _, path, subjects in
+                let commands = Self.commands(subjects)
+                #expect(
+                    Set(try await Self.allCommands()) == Self.others.union(commands.keys),
+                    "a command is in neither list"
+                )
+                let before = await daemon.host.picture()
+                for (command, questions) in commands {
+                    for question in questions {
+                        for form in [[], ["--json"]] {
+                            let words = command.split(separator: " ").map(String.init)
+                            let result = try await Command.runApart(
+                                [Artifact.path("bghost")] + words + question + form
+                                    + ["--control", path]
+                            )
+                            #expect(
+                                !result.output.isEmpty || !result.error.isEmpty,
+                                "\(command) \(question)"
+                            )
+                            #expect(result.exitCode != 64, "\(command) \(result.error)")
+                        }
+                    }
+                    let after = await daemon.host.picture()
+                    #expect(after == before, "\(command): \(after.difference(from: before))")
+                }
+            }
+        }
+
+        /// The commands of the program that have none below them.
+        private static func allCommands() async throws -> [String] {
+            let dump = try await Command.runApart([
+                Artifact.path("bghost"), "--experimental-dump-help",
+            ])
+            let root = try #require(try JSONReader.parse(dump.output)["command"])
+            var found: [String] = []
+            var open = (root["subcommands"]?.array ?? []).map { ($0, "") }
+            while let (command, parents) = open.popLast() {
+                let name = parents + (command["commandName"]?.string ?? "")
+                let below = command["subcommands"]?.array ?? []
+                open += below.map { ($0, name + " ") }
+                // The parser's own.
+                if below.isEmpty, name != "help" { found.append(name) }
+            }
+            return found
+        }
+
+        // MARK: The daemon
+
+        /// Serves a host that has a little of everything, with the library of one plugin put right
+        /// where only a look at it could notice.
+        private static func serving(
+            _ body: (TestDaemon, ControlServer, String, Subjects) async throws -> Void
+        ) async throws {
+            let folder = try TemporaryDirectory()
+            var manifest = try TestManifest.misbehave(
+                runtime: .seconds(600),
+                overlap: .queue,
+                slots: 2
+            )
+            manifest.plugins.append(
+                PluginDefinition(
+                    name: "late",
+                    library: folder.file("late.so"),
+                    maxPending: PendingLimits(refresh: 10)
+                )
+            )
+            manifest.tasks.append(try TestManifest.task("late.task", "late", "succeed", nil))
+            manifest.tasks.append(try TestManifest.task("family.*", "late", "succeed", nil))
+            var gated = try TestManifest.task("gated", "misbehave", "succeed", nil)
+            gated.requirements = .network
+            manifest.tasks.append(gated)
+            var hourly = try TestManifest.task("hourly", "misbehave", "succeed", nil)
+            hourly.schedule = TaskSchedule(times: .every(.seconds(3600)))
+            manifest.tasks.append(hourly)
+            let recorder = InputCount()
+            // What the machine itself changes meanwhile is no question's doing.
+            let facts = ManualFacts(.network)
+            try await withDaemon(
+                manifest,
+                folder: folder,
+                adjust: {
+                    $0.recorder = recorder
+                    $0.factSources = { _ in [facts] }
+                    $0.timeouts.look = 3_600_000_000_000
+                    $0.timeouts.settle = 3_600_000_000_000
+                },
+                { daemon in
+                    let host = daemon.host
+                    _ = try await host.simulate(fact: "network=off")
+                    _ = try await host.submit(Submission(task: "late.task"))
+                    let waiting = try await host.submit(Submission(task: "gated"))
+                    _ = try await host.submit(
+                        Submission(
+                            task: "family.one",
+                            earliestBegin: WallClock.now + 3_600_000_000_000
+                        )
+                    )
+                    let subjects = Subjects(
+                        ended: try await daemon.run("fail"),
+                        active: try await daemon.begin("honour-cancel"),
+                        waiting: waiting
+                    )
+                    try folder.write(try File.read(try Fixture.library("good")), to: "late.so")
+                    let path = folder.file("control.sock")
+                    let (ready, isReady) = AsyncStream<Void>.makeStream()
+                    let server = ControlServer(
+                        host: host,
+                        notifications: host,
+                        socketPath: path,
+                        onReady: { isReady.finish() }
+                    )
+                    let serving = Task { try await server.run() }
+                    for await _ in ready {}
+                    defer { serving.cancel() }
+                    let inputs = recorder.count
+                    try await body(daemon, server, path, subjects)
+                    #expect(recorder.count == inputs)
+                    // To ask for a run is no question, and looks at the library.
+                    #expect(try await daemon.run("late.task").outcome == .succeeded)
+                    #expect(recorder.count > inputs)
+                    _ = await host.stop(run: subjects.active.id)
+                }
+            )
+        }
+
+        /// Counts what happened to the scheduler.
+        private final class InputCount: DecisionRecorder {
+            private let inputs = Mutex(0)
+
+            var count: Int { inputs.withLock { $0 } }
+
+            func begin(_ settings: Scheduler.Settings) {}
+
+            func add(_ inputs: [SchedulerInput.Entry], _ effects: [SchedulerEffect]) {
+                self.inputs.withLock { $0 += inputs.count }
+            }
+        }
+
+        /// Asks over the socket, and returns what comes: all of it, or of an answer that does not end
+        /// by itself the beginning.
+        private static func ask(
+            _ path: String,
+            _ question: String,
+            leaves: Bool = false
+        ) throws -> String {
+            let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            defer { close(fd) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let isOpen = withUnsafePointer(to: address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(fd, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                }
+            }
+            try #require(isOpen)
+            let text = "GET \(question) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            try #require(send(fd, text, text.utf8.count, Int32(MSG_NOSIGNAL)) > 0)
+            guard !leaves else { return "" }
+            let isEndless = question.contains("follow=true")
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while !(isEndless && bytes.contains(UInt8(ascii: "{"))) {
+                let count = recv(fd, &buffer, buffer.count, 0)
+                guard count > 0 else { break }
+                bytes += buffer[..<count]
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
+/// What a daemon knows that decides what it does later, in text.
+private struct Picture: Equatable, Sendable {
+    var parts: [String]
+
+    func difference(from other: Picture) -> [String] {
+        zip(parts, other.parts).filter { $0 != $1 }.map { "\($1) became \($0)" }
+    }
+}
+
+extension Host {
+    /// The scheduler with its gates, dates and history; when each plugin's files are looked at, and how
+    /// they stood; what is armed and watched; what has been logged.
+    fileprivate func picture() -> Picture {
+        var parts: [String] = []
+        var state = ""
+        dump(scheduler, to: &state)
+        parts += state.split(separator: "\n").map(String.init)
+        for plugin in plugins {
+            parts.append(
+                "\(plugin.name): files \(plugin.files), candidate \(plugin.candidate as Any), "
+                    + "refused \(plugin.refused as Any), look \(plugin.lookAt) \(plugin.looksFrom) "
+                    + "\(plugin.lookPause) \(plugin.isBeingLookedAt), load failures "
+                    + "\(plugin.loadFailures), problem \(plugin.problem?.message ?? ""), change "
+                    + "\(plugin.change ?? ""), trial \(plugin.isOnTrial)"
+            )
+        }
+        parts.append("crashHistories: \(crashHistories.keys.sorted())")
+        parts.append("dates: \(armedDate as Any), facts \(facts.deadline) \(armedFacts)")
+        // Questions are not logged, nor is what they find.
+        parts.append("log: \(log.entries(matching: LogFilter(), limit: 8192).map(\.event))")
+        return Picture(parts: parts)
+    }
+}

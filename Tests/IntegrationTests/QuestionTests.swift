@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostHost
+import BghostLinux
+import BghostTestSupport
+import Synchronization
+import Testing
+
+extension Integration {
+    /// A question changes nothing: neither what is known nor what is decided later.
+    @Suite struct QuestionTests {
+        /// Counts what happened to the scheduler and what it decided.
+        private final class Recorder: DecisionRecorder {
+            private let counts = Mutex((inputs: 0, effects: 0))
+
+            func begin(_ settings: Scheduler.Settings) {}
+
+            func add(_ inputs: [SchedulerInput.Entry], _ effects: [SchedulerEffect]) {
+                counts.withLock {
+                    $0.inputs += inputs.count
+                    $0.effects += effects.count
+                }
+            }
+
+            var count: [Int] { counts.withLock { [$0.inputs, $0.effects] } }
+        }
+
+        /// All that can be asked, each of what there is and of what there is not.
+        private func ask(_ host: Host, _ ids: [String], _ runs: [RunID]) async {
+            _ = await host.status()
+            _ = await host.transfers()
+            for limit in [0, 1, 1000] {
+                _ = await host.pending(task: nil, limit: limit)
+                _ = await host.deadLetters(task: nil, limit: limit)
+                _ = await host.runs(task: nil, limit: limit)
+                _ = await host.logs(matching: LogFilter(), limit: limit)
+            }
+            _ = await host.throttles(task: nil)
+            _ = await host.uses(task: nil)
+            for id in ids {
+                // An id that is unknown is refused, which is an answer.
+                do { _ = try await host.explain(id) } catch {}
+                _ = await host.pending(task: id, limit: 100)
+                _ = await host.deadLetters(task: id, limit: 100)
+                _ = await host.throttles(task: id)
+                _ = await host.uses(task: id)
+                _ = await host.runs(task: id, limit: 100)
+                _ = await host.runs(idPrefix: id, limit: 100)
+            }
+            for run in runs { _ = await host.waitForRun(ofRequest: run) }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `No question changes a later decision`() async throws {
+            let folder = try TemporaryDirectory()
+            var manifest = try TestManifest.misbehave(overlap: .queue, slots: 2)
+            let library = folder.file("late.so")
+            manifest.plugins.append(
+                PluginDefinition(
+                    name: "late",
+                    library: library,
+                    maxPending: PendingLimits(refresh: 10)
+                )
+            )
+            manifest.tasks.append(try TestManifest.task("late.task", "late", "succeed", nil))
+            manifest.tasks.append(try TestManifest.task("family.*", "late", "succeed", nil))
+            let recorder = Recorder()
+            try await withDaemon(
+                manifest,
+                folder: folder,
+                adjust: {
+                    $0.recorder = recorder
+                    // Nothing but a question could have the file looked at.
+                    $0.timeouts.look = 3_600_000_000_000
+                    $0.timeouts.settle = 3_600_000_000_000
+                },
+                { daemon in
+                    let host = daemon.host
+                    let hour = WallClock.now + 3_600_000_000_000
+                    let late = try await host.submit(Submission(task: "late.task"))
+                    let member = try await host.submit(
+                        Submission(task: "family.one", earliestBegin: hour)
+                    )
+                    let later = try await host.submit(Submission(task: "echo", earliestBegin: hour))
+                    let ended = try await daemon.run("fail")
+                    let active = try await daemon.begin("honour-cancel")
+                    // What was wrong with it is so no more, and nobody has been told.
+                    try folder.write(try File.read(try Fixture.library("good")), to: "late.so")
+                    let ids = [
+                        "late.task", "family.*", "family.one", "echo", "fail", "honour-cancel",
+                        "succeed", "nosuch", late.id.description, member.id.description,
+                        String(later.id.description.prefix(10)), ended.id.description,
+                        active.id.description, "", "0", "*",
+                    ]
+                    let before = recorder.count
+                    let status = await host.status()
+                    for _ in 0..<3 { await ask(host, ids, [ended.request]) }
+                    #expect(recorder.count == before)
+                    let after = await host.status()
+                    #expect(after.plugins == status.plugins)
+                    #expect(pending(after) == pending(status))
+                    #expect(await host.pending(task: "late.task", limit: 10).requests.count == 1)
+                    // To ask for a run is no question.
+                    #expect(try await daemon.run("late.task").outcome == .succeeded)
+                    #expect(recorder.count != before)
+                    _ = await host.stop(run: active.id)
+                }
+            )
+        }
+    }
+}
+
+/// What is pending, without its outlook: that counts from the moment of the question.
+private func pending(_ status: HostStatus) -> [PendingRequest?] {
+    status.tasks.map { task in
+        var request = task.pending
+        request?.outlook = nil
+        return request
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// What `status` and its relatives show of the real daemon, and with which exit status.
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct StatusTests {
+    private let folder: TemporaryDirectory
+    private let manifest: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let library = try Fixture.library("misbehave")
+        manifest = try folder.write(
+            """
+            {"version": 1, "host": {"slots": 1},
+             "plugins": {"m": {"library": "\(library)", "maxPending": {"refresh": 100}}},
+             "tasks": {
+               "good": {"plugin": "m", "handler": "succeed"},
+               "bad": {"plugin": "m", "handler": "fail",
+                       "retry": {"policy": "exponential", "max": 1}},
+               "crash": {"plugin": "m", "handler": "crash-in-start", "retry": {"policy": "none"}},
+               "stubborn": {"plugin": "m", "handler": "ignore-cancel",
+                            "retry": {"policy": "none"},
+                            "limits": {"runtime": "100ms", "grace": "50ms"}},
+               "long": {"plugin": "m", "handler": "honour-cancel"},
+               "offline": {"plugin": "m", "handler": "succeed", "requires": {"network": true}},
+               "family.*": {"plugin": "m", "handler": "succeed"}}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    private func daemon(_ arguments: [String] = []) throws -> TestDaemon {
+        try TestDaemon(manifest: manifest, folder: folder, arguments: arguments)
+    }
+
+    private func status(_ daemon: TestDaemon, _ tasks: [String] = []) throws -> JSONNode {
+        try JSONReader.parse(try daemon.command(["status", "--json"] + tasks).output)
+    }
+
+    private func task(_ name: String, _ daemon: TestDaemon) throws -> JSONNode {
+        try #require(
+            try status(daemon)["tasks"]?.array?.first { $0["id"]?.string == name }
+        )
+    }
+
+    @Test func `Failing tasks and dead letters are on the first lines and in the exit status`()
+        throws
+    {
+        let daemon = try daemon()
+        #expect(try daemon.command(["trigger", "good", "--wait"]).exitCode == 0)
+        let healthy = try daemon.command(["status"])
+        #expect(healthy.exitCode == 0, "\(healthy.output)")
+        #expect(healthy.output.contains("0 of 1 slots in use"))
+
+        #expect(try daemon.command(["submit", "bad"]).exitCode == 0)
+        try #require(daemon.program.line(containing: "bghost redrive") != nil)
+        let ill = try daemon.command(["status"])
+        #expect(ill.exitCode == 5)
+        let lines = ill.output.split(separator: "\n")
+        #expect(lines[1].hasSuffix(" 1 dead letter; `bghost dead` lists them"), "\(ill.output)")
+        #expect(lines[2].contains(" the last run of bad ended as failed; `bghost show "))
+        let json = try status(daemon)
+        let kinds = json["problems"]?.array?.map { $0["kind"]?.string }
+        #expect(kinds == ["deadLetters", "failing"])
+        #expect(json["deadLetters"]?.int64 == 1)
+
+        // A task that has nothing of it is healthy.
+        #expect(try daemon.command(["status", "good"]).exitCode == 0)
+        #expect(try daemon.command(["status", "bad", "--json"]).exitCode == 5)
+        #expect(try status(daemon, ["good"])["problems"]?.array?.isEmpty == true)
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A throttled task does not start now`() throws {
+        let daemon = try daemon()
+        for _ in 0..<2 {
+            #expect(try daemon.command(["submit", "stubborn"]).exitCode == 0)
+            try #require(daemon.program.line(containing: "killed(graceExceeded)") != nil)
+            if try task("stubborn", daemon)["pending"]?["attention"]?.bool == true { break }
+        }
+        _ = try daemon.command(["submit", "stubborn"])
+        let pending = try #require(try task("stubborn", daemon)["pending"])
+        #expect(pending["attention"]?.bool == true, "\(pending.text)")
+        #expect(pending["certain"]?.bool == true)
+        let start = try #require(pending["earliestStart"]?.string)
+        let submitted = try #require(pending["submittedAt"]?.string)
+        #expect(start > submitted)
+        let text = try daemon.command(["status", "stubborn"]).output
+        #expect(text.contains("throttled until "), "\(text)")
+        #expect(text.contains("  in "), "\(text)")
+        #expect(!text.contains("  now  "), "\(text)")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A task that waits for what it requires is healthy, and its start is unknown`()
+        throws
+    {
+        let daemon = try daemon()
+        #expect(try daemon.command(["simulate", "fact", "network=off"]).exitCode == 0)
+        #expect(try daemon.command(["submit", "offline"]).exitCode == 0)
+        let status = try daemon.command(["status", "offline"])
+        #expect(status.exitCode == 0)
+        let row = try #require(status.output.split(separator: "\n").last)
+        #expect(row.hasPrefix("✓") || row.hasPrefix("+"), "\(status.output)")
+        #expect(row.contains(" unknown "), "\(status.output)")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `The slots in use are those for which others wait`() throws {
+        let daemon = try daemon(["--log-level", "debug"])
+        #expect(try daemon.command(["trigger", "long"]).exitCode == 0)
+        try #require(daemon.program.line(containing: "in worker") != nil)
+        #expect(try daemon.command(["submit", "good"]).exitCode == 0)
+        // Also where only the task that waits is asked for.
+        for arguments in [["status"], ["status", "good"]] {
+            let text = try daemon.command(arguments).output
+            #expect(text.contains("1 of 1 slots in use"), "\(text)")
+            #expect(text.contains("waiting for a slot (1 of 1 in use)"), "\(text)")
+        }
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `Why of a family advises what works`() throws {
+        let daemon = try daemon()
+        let why = try daemon.command(["why", "family.*"]).output
+        #expect(why.contains("`bghost submit family.NAME`"), "\(why)")
+        #expect(try daemon.command(["submit", "family.NAME"]).exitCode == 0)
+        // Names of a family are names of tasks before they are used.
+        for command in ["why", "logs", "runs", "status"] {
+            #expect(try daemon.command([command, "family.other"]).exitCode == 0, "\(command)")
+            #expect(try daemon.command([command, "families.other"]).exitCode == 4, "\(command)")
+        }
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A run that its daemon did not survive has started, at a time that is unknown`()
+        throws
+    {
+        let first = try daemon(["--log-level", "debug"])
+        #expect(try first.command(["trigger", "long"]).exitCode == 0)
+        try #require(first.program.line(containing: "in worker") != nil)
+        first.program.signal(SIGKILL)
+        #expect(first.program.end() == -SIGKILL)
+        let second = try daemon()
+        let runs = try JSONReader.parse(try second.command(["runs", "long", "--json"]).output)
+        let lost = try #require(
+            runs["runs"]?.array?.first { $0["outcome"]?.string == "lost" }?["id"]?.string
+        )
+        let shown = try second.command(["show", lost]).output
+        let started = shown.split(separator: "\n").first { $0.hasPrefix("started ") }
+        #expect(started?.hasSuffix(" unknown") == true, "\(shown)")
+        second.program.signal(SIGKILL)
+        #expect(second.program.end() == -SIGKILL)
+    }
+
+    @Test func `A client that is given the manifest finds the daemon, wherever its state is`()
+        throws
+    {
+        let runtime = folder.file("run")
+        #expect(mkdir(runtime, 0o700) == 0)
+        let environment = ["XDG_RUNTIME_DIR=\(runtime)"]
+        let state = folder.file("elsewhere")
+        let daemon = try RunningProgram(
+            command: [
+                Artifact.path("bghost"), "--config", manifest, "--state-dir", state,
+                "--log-format", "text",
+            ],
+            environment: environment
+        )
+        try #require(daemon.line(containing: "listening on") != nil)
+        func client(_ path: String) throws -> Command.Result {
+            try Command.run(
+                ["env", "-i", "HOME=/nonexistent"] + environment
+                    + [Artifact.path("bghost"), "pending", "-c", path]
+            )
+        }
+        #expect(try client(manifest).exitCode == 0)
+        // The same file by another name.
+        #expect(symlink(manifest, folder.file("link.json")) == 0)
+        #expect(try client(folder.file("link.json")).exitCode == 0)
+        // A manifest of another daemon is not taken for this one.
+        let other = try folder.write(#"{"version": 1}"#, to: "other.json")
+        #expect(try client(other).exitCode == 3)
+        daemon.signal(SIGTERM)
+        #expect(daemon.end() == 0)
+        #expect(try File.list(runtime + "/bghost-daemons").isEmpty)
+        #expect(try client(manifest).exitCode == 3)
+    }
+}

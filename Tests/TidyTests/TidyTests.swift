@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Testing
+
+/// Rules of the house that a compiler does not know.
+@Suite struct TidyTests {
+    private func breaks(
+        in files: [SourceTree.File],
+        _ places: (SourceTree.File) -> [String]
+    ) -> [String: [String]] {
+        files.reduce(into: [:]) { found, file in
+            let all = places(file)
+            if !all.isEmpty { found[file.path] = all }
+        }
+    }
+
+    @Test func `No source file is longer than 400 lines`() throws {
+        let sources = try SourceTree.sources()
+        // A test that reads nothing would pass.
+        #expect(sources.count > 500)
+        let long = breaks(in: sources) { file in
+            let count = file.lines.count - 1
+            return count > 400 ? ["\(count) lines"] : []
+        }
+        try Allowances().compare("lines", long)
+    }
+
+    /// Words of `docs` and messages that a reader has to guess at, and what to write instead.
+    static let banned: [(words: String, instead: String)] = [
+        ("nobody", "name the actor"), ("somebody", "name the actor"),
+        ("whoever", "name the actor"),
+        ("forgiven", "cleared"), ("forgive", "clear"), ("owes", "throttled"), ("owed", "throttled"),
+        ("as a trial", "manual run"), ("see to ", "say what to do"),
+        ("went by", "missed"), ("is not a word", "invalid value"),
+        ("of it is begun", "next worker start"), ("permit any more", "no longer in the manifest"),
+        ("carried out", "run"), ("its walls", "sandbox"),
+    ]
+
+    private static func bannedWords(in text: some StringProtocol) -> [String] {
+        let lower = text.lowercased()
+        return banned.filter { contains(lower, $0.words) }.map {
+            "\"\(text.prefix(80))\": not `\($0.words)`; \($0.instead)"
+        }
+    }
+
+    @Test func `No message has a banned word`() throws {
+        let found = try breaks(in: SourceTree.sources()) { file in
+            StringLiterals(of: file.text).texts.flatMap { Self.bannedWords(in: $0) }
+        }
+        try Allowances().compare("words", found)
+    }
+
+    @Test func `No page has a banned word`() throws {
+        let roots = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "docs"]
+        let pages = try SourceTree.files(in: roots, ending: ".md")
+        #expect(pages.count > 20)
+        let found = breaks(in: pages) { page in
+            page.lines.flatMap { Self.bannedWords(in: $0) }
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    /// Whether a text has these words as words, not as a part of others.
+    private static func contains(_ text: String, _ words: String) -> Bool {
+        var rest = text[...]
+        while let range = rest.firstRange(of: words) {
+            let before = rest[..<range.lowerBound].last?.isLetter ?? false
+            let after = rest[range.upperBound...].first?.isLetter ?? false
+            if !before, !after || words.hasSuffix(" ") { return true }
+            rest = rest[range.upperBound...]
+        }
+        return false
+    }
+
+    @Test func `A count of one has no plural`() throws {
+        let found = try breaks(in: SourceTree.sources()) { file in
+            StringLiterals(of: file.text).texts
+                .filter { $0.hasPrefix("_ errors") || $0.hasPrefix("_ warnings") }
+        }
+        try Allowances().compare("plurals", found)
+    }
+
+    /// Where the modules of the command line and the worker drop an error, a comment says why.
+    @Test func `A dropped error has its reason`() throws {
+        let roots = [
+            "Sources/BghostCommand", "Sources/BghostControl", "Sources/BghostCheck",
+            "Sources/BghostRecords", "Sources/bghost", "Sources/bghost-worker",
+        ]
+        let files = try SourceTree.files(in: roots, ending: ".swift")
+        #expect(files.count > 150)
+        let found = breaks(in: files) { file in
+            let lines = file.lines
+            return lines.indices.filter { index in
+                guard Self.drops(lines[index]) else { return false }
+                let above = lines[max(0, index - 3)..<index]
+                return !lines[index].contains("//") && !above.contains { $0.contains("//") }
+            }.map { "line \($0 + 1): \(lines[$0])" }
+        }
+        try Allowances().compare("dropped", found)
+    }
+
+    /// Whether the line has `try?` as a word of its code.
+    private static func drops(_ line: Substring) -> Bool {
+        let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+        return code.split { !$0.isLetter && $0 != "?" }.contains("try?")
+    }
+
+    @Test func `Nothing names the machine that it was built on`() throws {
+        let roots = [
+            ".ci", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Config", "Examples", "Fuzz",
+            "Makefile", "Package.resolved", "Package.swift", "Plugins", "README.md", "SDK",
+            "SECURITY.md", "Scripts", "Sources", "Tests", "docs",
+        ]
+        // In two parts, so that this file does not have them.
+        let needles = ["/wo" + "rk/main", "/wo" + "rk/ws", "/us" + "r/share/swift-toolchain"]
+        let files = try SourceTree.files(in: roots)
+        let found = breaks(in: files) { file in
+            needles.filter { file.text.contains($0) }
+        }
+        #expect(found.isEmpty, "\(found)")
+        let packages = files.filter {
+            $0.path.hasSuffix("Package.swift") || $0.path.hasSuffix("Package.resolved")
+        }
+        #expect(packages.count >= 2)
+        for package in packages {
+            for line in package.lines {
+                guard let start = line.firstRange(of: "://")?.upperBound else { continue }
+                let host = line[start...].prefix { $0 != "/" && $0 != "\"" }
+                let isKnown = ["github.com", "", "www.apache.org"].contains(String(host))
+                #expect(isKnown, "\(package.path): \(line)")
+            }
+        }
+    }
+
+    // MARK: - The tests of these tests
+
+    @Test func `String literals are found where they are`() {
+        let source = #"""
+            let a = "one \(f("two", g(3)) + "x") three" // "no"
+            /* "no" */ let b = """
+                four "quoted"
+                """
+            let c = #"raw "five" \(no)"#
+            #expect("six\n")
+            """#
+        let texts = StringLiterals(of: source).texts
+        #expect(
+            texts.map { $0.split(separator: " ").joined(separator: " ") }.map {
+                $0.split(separator: "\n").joined()
+            } == ["two", "x", "one _ three", " four \"quoted\"", #"raw "five" \(no)"#, "six"]
+        )
+        #expect(Self.contains("it owes 3", "owes") && !Self.contains("the lowest", "owes"))
+    }
+}
