@@ -13,6 +13,7 @@ extension FuzzTarget {
         )
         policy.changesAttributes = cursor.flag()
         policy.writesCode = cursor.flag()
+        policy.sharesMemory = cursor.flag()
         let rules = policy.rules
         let machine = FilterProgram.Architecture(audit: 0xC000_003E, foreignFrom: 0x4000_0000)
         var numbers: [String: UInt32] = [:]
@@ -76,9 +77,9 @@ private struct SystemCall {
         switch try unwrap(rules[name], "a call without a rule") {
         case .allow: return FilterProgram.Answer.allow
         case .refuse(let error): return FilterProgram.Answer.error | UInt32(error)
-        case .when(let conditions):
+        case .when(let conditions, let error):
             let holds = conditions.allSatisfy(fulfils)
-            return holds ? FilterProgram.Answer.allow : FilterProgram.Answer.error | notPermitted
+            return holds ? FilterProgram.Answer.allow : FilterProgram.Answer.error | UInt32(error)
         }
     }
 
@@ -88,6 +89,8 @@ private struct SystemCall {
         case .equals(let index, let values): values.contains(low(index))
         case .has(let index, let bits): low(index) & bits == bits
         case .lacks(let index, let bits): low(index) & bits == 0
+        case .lacksWhere(let index, let bits, let flags, let decisive):
+            low(flags) & decisive == 0 || low(index) & bits == 0
         case .lacksOne(let index, let bits): low(index) & bits != bits
         case .isOwnProcess(let index): low(index) == 77
         }

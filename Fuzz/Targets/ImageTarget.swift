@@ -59,10 +59,12 @@ extension FuzzTarget {
     }
 
     private static func inspect(_ bytes: [UInt8]) throws(BrokenProperty) -> PluginImage? {
-        guard let file = try? MemoryFile.sealed(name: "fuzz", bytes) else {
+        guard let file = try? MemoryFile.library() else {
             throw BrokenProperty("there is no memory file to be had")
         }
         defer { close(file) }
+        let count = bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        try require(count == bytes.count, "the memory file takes \(count) bytes")
         do throws(ImageError) {
             return try PluginImage.inspect(descriptor: file, path: "fuzz.so")
         } catch {

@@ -9,6 +9,7 @@ package enum WireMessage: Equatable, Sendable {
     case finish(run: UInt64)
     case cancel(Cancel)
     case reply(Reply)
+    case part(ReplyPart)
     case ready(Ready)
     case refused(Refused)
     case completed(Completed)
@@ -17,6 +18,8 @@ package enum WireMessage: Equatable, Sendable {
     case log(LogLine)
     case call(Call)
     case confined(Confined)
+    case explain(Explain)
+    case report(Report)
 
     /// - Parameter payloadBytesMax: the largest result that is taken, bytes.
     package init(
@@ -29,6 +32,7 @@ package enum WireMessage: Equatable, Sendable {
         case .finish: self = .finish(run: frame.subject)
         case .cancel: self = .cancel(try Cancel(frame))
         case .reply: self = .reply(try Reply(frame))
+        case .part: self = .part(try ReplyPart(frame))
         case .ready: self = .ready(try Ready(frame))
         case .refused: self = .refused(try Refused(frame))
         case .completed:
@@ -38,6 +42,8 @@ package enum WireMessage: Equatable, Sendable {
         case .log: self = .log(try LogLine(frame))
         case .call: self = .call(try Call(frame))
         case .confined: self = .confined(try Confined(frame))
+        case .explain: self = .explain(try Explain(frame))
+        case .report: self = .report(try Report(frame))
         }
     }
 
@@ -48,6 +54,7 @@ package enum WireMessage: Equatable, Sendable {
         case .finish(let run): packets.frame(.finish, subject: run)
         case .cancel(let message): message.write(to: &packets)
         case .reply(let message): message.write(to: &packets)
+        case .part(let message): message.write(to: &packets)
         case .ready(let message): message.write(to: &packets)
         case .refused(let message): message.write(to: &packets)
         case .completed(let message): message.write(to: &packets)
@@ -56,6 +63,8 @@ package enum WireMessage: Equatable, Sendable {
         case .log(let message): message.write(to: &packets)
         case .call(let message): message.write(to: &packets)
         case .confined(let message): message.write(to: &packets)
+        case .explain(let message): message.write(to: &packets)
+        case .report(let message): message.write(to: &packets)
         }
     }
 
@@ -63,7 +72,9 @@ package enum WireMessage: Equatable, Sendable {
     var isExact: Bool {
         switch self {
         // Whoever reads these looks at nothing but the subject.
-        case .finish, .released: false
+        case .finish, .released, .explain: false
+        // Its lines may come in another order, and what is too much of them is left out.
+        case .report: false
         // Long details are cut when they are written.
         case .confined(let message): message.layers.allSatisfy { $0.detail.utf8.count <= 512 }
         default: true

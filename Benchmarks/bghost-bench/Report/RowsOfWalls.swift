@@ -17,13 +17,13 @@ extension Row {
         }
         var rows = [
             Row(
-                name: "cold C worker, with its walls",
+                name: "cold C worker, with its sandbox",
                 unit: "us",
                 subject: start(60, "cold", "c"),
                 floor: Floor(name: "the same without", source: start(60, "cold", "c", "open"))
             ),
             Row(
-                name: "warm C worker, with its walls",
+                name: "warm C worker, with its sandbox",
                 unit: "us",
                 subject: start(10_000, "c"),
                 floor: Floor(name: "the same without", source: start(10_000, "c", "open")),

@@ -14,7 +14,7 @@ extension Subject {
         try reportMemory(dates)
         let requests = (0..<count).map { Self.request($0, dates[$0]) }
         var before = Monotonic.now
-        var book = RequestBook(slots: count)
+        var book = PendingRequestIndex(slots: count)
         for request in requests { Self.accept(request, &book) }
         print("insert \(Self.nanosecondsEach(count, since: before))")
         before = Monotonic.now
@@ -40,7 +40,7 @@ extension Subject {
     /// Nobody else has the identifiers here, so their text is counted; parameters there are none.
     private func reportMemory(_ dates: [Int64]) throws {
         let empty = try MemoryUse(of: getpid()).dirty
-        var book = RequestBook(slots: count)
+        var book = PendingRequestIndex(slots: count)
         for number in 0..<count { Self.accept(Self.request(number, dates[number]), &book) }
         let kib = try MemoryUse(of: getpid()).dirty - empty
         print("bytes \((Double(kib) * 1024 / Double(count)).fixed(2))")
@@ -58,7 +58,7 @@ extension Subject {
         )
     }
 
-    private static func accept(_ request: Request, _ book: inout RequestBook) {
+    private static func accept(_ request: Request, _ book: inout PendingRequestIndex) {
         let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
         _ = book.accept(request, entry: entry, now: 0)
     }

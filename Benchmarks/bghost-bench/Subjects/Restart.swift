@@ -65,7 +65,7 @@ extension Subject {
         try fill()
         let before = Monotonic.now
         let store = try SQLiteStore(path: database)
-        var book = RequestBook()
+        var book = PendingRequestIndex()
         _ = try store.recover(expecting: { _ in }) { request in
             let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
             _ = book.accept(request, entry: entry, now: 0)
