@@ -2,13 +2,10 @@
 SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --static-swift-stdlib
 BIN = .build/release
-SOURCES = Package.swift Sources Plugins Tests Benchmarks Fuzz
+SOURCES = Package.swift $(wildcard Sources SDK Plugins Examples Tests Benchmarks Fuzz)
 
 # How long `make fuzz` has for each target.
 SECONDS = 60
-
-# A test's time limit counts from its start, so not all of them are started at once.
-TEST = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 timeout --kill-after=10 20m
 
 # What a kernel decides: walls, limits, processes.
 # An emulated processor is too slow for those that hold bghost to its times.
@@ -28,7 +25,7 @@ build: prerequisites
 test: prerequisites
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	$(SWIFT) build --build-tests
-	$(TEST) $(SWIFT) test --skip-build --disable-xctest
+	Scripts/test
 
 ## What a change must pass: format, warnings (errors in Package.swift), tests.
 check: lint test
