@@ -66,7 +66,7 @@ struct TransferSessionTests {
                 let url = "http://127.0.0.1:\(port)/x"
                 let first = try await bench.engine.create(bench.download(url), isAttached: true)
                 await slow.half.wait()
-                var again = bench.download(url, to: "other")
+                var again = bench.download(url)
                 again.headers = [TransferHeader("Traceparent", "00-1")]
                 let second = try await bench.engine.create(again, isAttached: true)
                 #expect(second.id == first.id)
@@ -121,6 +121,7 @@ struct TransferSessionTests {
             #expect(try await made { $0.url = "http://127.0.0.1:1/y" })
             #expect(try await made { $0.url = "http://127.0.0.1:2/x" })
             #expect(try await made { $0.session = "t" })
+            #expect(try await made { $0.file += "-2" })
             #expect(try await made { $0.method = "POST" })
             #expect(try await made { $0.body = [1] })
             #expect(try await made { $0.headers = [TransferHeader("Accept", "b")] })

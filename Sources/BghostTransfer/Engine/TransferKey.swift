@@ -6,8 +6,8 @@ internal import Glibc
 
 /// The key of a request.
 ///
-/// Two requests of a session have the same key if they have the same method, URL, body and headers,
-/// except headers that do not affect the response.
+/// Two requests of a session have the same key if they have the same method, URL, body, file and
+/// headers, except headers that do not affect the response.
 enum TransferKey {
     /// Headers that differ between requests for the same resource and do not affect the response.
     private static let ignored: Set<String> = [
@@ -39,10 +39,9 @@ enum TransferKey {
         }
         add(ContentDigest.encode(request.body))
         add(ContentDigest.encode(request.digest ?? []))
-        if let stamp {
-            add(request.file)
-            add("\(stamp)")
-        }
+        // A path that the host chose for a download has its id, which no other request has.
+        if !request.hasOwnPlace { add(request.file) }
+        if let stamp { add("\(stamp)") }
         return hash.finalize().prefix(16).map { byte in
             let digits = String(byte, radix: 16)
             return digits.utf8.count == 1 ? "0" + digits : digits

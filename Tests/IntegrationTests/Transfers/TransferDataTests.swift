@@ -23,8 +23,7 @@ extension Integration {
         {
             let parameters = TransferManifest.parameters(
                 server,
-                // Equal requests of a session are one transfer, whatever their file.
-                [("file", daemon.transferFolder + "/" + name), ("headers", "X-Name: \(name)\n")]
+                [("file", daemon.transferFolder + "/" + name)]
             )
             #expect(try await daemon.run("begin", parameters).outcome == .succeeded)
         }

@@ -473,8 +473,8 @@ typedef struct bg_transfer_end {
 
 typedef struct bg_transfers {
   uint32_t size, reserved;
-  /* [any] [waits] BG_OK once the transfer is stored for good; it needs no run to be carried. The same
-   * request in the same session while it is under way is answered with the transfer that there is.
+  /* [any] [waits] BG_OK once the transfer is stored; from then on it needs no run. If the session has a
+   * transfer under way with the same method, URL, body, file and headers, *out is that transfer.
    * BG_E_PERM: tasks.json does not have the session, or does not let the plugin reach the host or
    * the file; the log says which. */
   bg_status (*begin)(const bg_host *, bg_run, const bg_transfer_request *, bg_transfer *out)
