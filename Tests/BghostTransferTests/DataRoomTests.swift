@@ -58,6 +58,15 @@ import Testing
         #expect(isSome && reservation == 0 && room.taken == 2 << 20)
     }
 
+    @Test func `A folder that is as large as a number can be leaves no room for what comes`() {
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
+        #expect(room.reserve(1 << 20))
+        #expect(room.take(1 << 20))
+        room.counted(.max - (1 << 20), takenBefore: 0)
+        #expect(!room.take(1))
+        #expect(!room.reserve(1))
+    }
+
     @Test func `Lengths that no disk has are refused`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(!room.reserve(.max))
@@ -67,8 +76,10 @@ import Testing
 
     @Test func `Room comes back by a count and by another limit`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
-        room.counted(.max / 2, takenBefore: 0)
-        #expect(!room.take(1))
+        for size: UInt64? in [.max / 2, .max, nil] {
+            room.counted(size, takenBefore: 0)
+            #expect(!room.take(1), "\(size.map(String.init) ?? "unknown")")
+        }
         room.counted(0, takenBefore: 0)
         #expect(room.take(1))
         room.setLimit(0)

@@ -61,7 +61,7 @@ extension Host {
                         bytesMax: limits.dataBytes,
                         entriesMax: limits.files
                     )
-                    room.counted(usage.bytes, takenBefore: takenBefore)
+                    room.counted(usage.completeBytes, takenBefore: takenBefore)
                     continuation.resume()
                 }
             }

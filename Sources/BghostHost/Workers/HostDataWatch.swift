@@ -33,7 +33,7 @@ extension Host {
                 bytesMax: limits.dataBytes,
                 entriesMax: limits.files
             )
-            room?.counted(usage.bytes, takenBefore: takenBefore)
+            room?.counted(usage.completeBytes, takenBefore: takenBefore)
             let took = Monotonic.now &- begin
             Task(executorPreference: reactor) { await self?.lookedAtData(of: name, usage, took) }
         }

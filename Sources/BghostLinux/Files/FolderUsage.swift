@@ -15,6 +15,10 @@ package struct FolderUsage: Equatable, Sendable {
     package private(set) var entries = 0
     /// Why the count is incomplete; `nil` if it is complete.
     package private(set) var problem: Problem?
+
+    /// The size, bytes; `nil` if the count is incomplete.
+    package var completeBytes: UInt64? { problem == nil ? bytes : nil }
+
     /// The names of the first files from which the set-user-ID and set-group-ID bits were removed.
     package private(set) var stripped: [String] = []
     /// Whether a folder disappeared during the count.

@@ -20,8 +20,11 @@ package final class DataRoom: Sendable {
         var reserved: UInt64 = 0
 
         func hasRoom(for bytes: UInt64) -> Bool {
-            let (used, overflow) = (counted &+ taken &+ reserved).addingReportingOverflow(bytes)
-            return !overflow && used <= limit - DataRoom.margin(limit)
+            let room = limit - DataRoom.margin(limit)
+            // Compares one by one, because the sum could overflow.
+            return counted <= room && taken <= room - counted
+                && reserved <= room - counted - taken
+                && bytes <= room - counted - taken - reserved
         }
     }
 
@@ -93,9 +96,12 @@ package final class DataRoom: Sendable {
     /// Records the result of a measurement, which includes all bytes taken before it began.
     ///
     /// Bytes taken during the measurement may count twice until the next one.
-    package func counted(_ bytes: UInt64, takenBefore: UInt64) {
+    ///
+    /// - Parameter bytes: the size of the folder; `nil` if it could not be measured completely. Then
+    ///   nothing has room until a later measurement is complete.
+    package func counted(_ bytes: UInt64?, takenBefore: UInt64) {
         state.withLock { state in
-            state.counted = bytes
+            state.counted = bytes ?? .max
             state.taken -= min(state.taken, takenBefore)
         }
     }
