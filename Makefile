@@ -7,7 +7,7 @@ SOURCES = Package.swift $(wildcard Sources SDK Plugins Examples Tests Benchmarks
 # How long `make fuzz` has for each target.
 SECONDS = 60
 
-# What a kernel decides: walls, limits, processes.
+# The tests whose result depends on the kernel: sandbox, limits, processes.
 # An emulated processor is too slow for those that hold bghost to its times.
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
@@ -25,7 +25,7 @@ build: prerequisites
 test: prerequisites
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	$(SWIFT) build --build-tests
-	Scripts/test
+	SWIFT='$(SWIFT)' Scripts/test
 
 ## What a change must pass: format, warnings (errors in Package.swift), tests.
 check: lint test
@@ -50,7 +50,7 @@ storm: prerequisites
 	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
 	    --filter 'IntegrationTests.Integration/StormTests'
 
-## Runs the tests of walls and limits under KERNEL, by default Debian's own, in a virtual machine.
+## Runs the tests of the sandbox and the limits under KERNEL, by default Debian's own, in a virtual machine.
 kernels: prerequisites
 	@Scripts/prerequisites busybox-static cpio e2fsprogs kmod qemu-system-x86 xz-utils
 	$(SWIFT) build --build-tests
