@@ -2,8 +2,9 @@
 
 /// The workers of a plugin that the daemon killed because they worked without a run.
 ///
-/// Each of them counts as a crash of the plugin. `status` shows them while the crash counts towards a
-/// quarantine, and until an operator enables the plugin.
+/// Each of them counts as a crash of the plugin, unless the worker was still loading the plugin. `status`
+/// shows them for as long as a crash counts towards a quarantine, and until an operator enables the
+/// plugin.
 package struct IdleWorkerEnds: Equatable, Sendable {
     /// The number of kills in a row, each within the window of the previous one.
     package var count: Int
