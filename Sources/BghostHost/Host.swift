@@ -42,9 +42,8 @@ package actor Host {
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
-    /// The crash histories by plugin name.
-    var crashHistories: [String: PluginCrashHistory] = [:]
-    let hostBuild: String
+    /// Decides about pauses and quarantines of plugins that crash.
+    let crashes: CrashRegistry
 
     /// The dead letters of each plugin.
     var deadLetterIndex: DeadLetterIndex
@@ -119,7 +118,11 @@ package actor Host {
         self.state = state
         self.store = store
         deadLetterIndex = DeadLetterIndex(limit: configuration.deadLettersMax)
-        hostBuild = configuration.build
+        crashes = CrashRegistry(
+            limits: configuration.timeouts.crashes,
+            loadBackoff: configuration.timeouts.loadBackoff,
+            hostBuild: configuration.build
+        )
         serials = SerialNumbers(after: configuration.lastSerial)
         family = ProcessFamily(isSubreaper: configuration.isSubreaper)
         let reactor = try Reactor()

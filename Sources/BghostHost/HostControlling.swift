@@ -28,10 +28,8 @@ extension Host: HostControl {
                     change: plugin.change,
                     sandbox: plugin.standings,
                     switchedOff: scheduler.switchedOff(plugin: plugin.index),
-                    quarantine: isQuarantined(plugin)
-                        ? crashHistories[plugin.name]?.quarantine : nil,
-                    idleEnds: crashHistories[plugin.name]?.idleEnds
-                        .news(now: now, window: timeouts.crashes.window),
+                    quarantine: crashes.quarantine(of: plugin.name),
+                    idleEnds: crashes.idleEnds(of: plugin.name, now: now),
                     deadLetters: deadLetterIndex.count(of: plugin.name),
                     deadLettersDropped: deadLetterIndex.dropped[plugin.name] ?? 0
                 )

@@ -27,7 +27,7 @@ extension Host {
         inspection(
             of: plugin.code,
             by: manifest,
-            wantsDigest: crashHistories[plugin.name]?.quarantine != nil && !plugin.isOnTrial
+            wantsDigest: crashes.isQuarantined(plugin.name)
         )
     }
 
@@ -137,7 +137,7 @@ extension Host {
         // In the meantime, the problem may be solved, the plugin replaced by a reload, or crashed again.
         guard let answer, let found = answer.value, !plugin.isRetired,
             let problem = plugin.problem, !problem.isPause,
-            inspection.wantsDigest || !isQuarantined(plugin)
+            inspection.wantsDigest || !crashes.isQuarantined(plugin.name)
         else { return }
         take(found, for: plugin)
     }
@@ -168,7 +168,7 @@ extension Host {
             for executor in Array(plugin.executors.values) where executor is Worker {
                 retireLive(executor)
             }
-            plugin.loadFailures = 0
+            crashes.forgetLoadFailures(plugin.name)
         }
         plugin.lookPause = 0
         adopt(found, for: plugin)

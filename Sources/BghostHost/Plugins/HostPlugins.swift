@@ -18,6 +18,7 @@ extension Host {
     func add(_ code: PluginSlot.Code) {
         let slot = PluginSlot(index: plugins.count, code: code)
         plugins.append(slot)
+        crashes.versionReplaced(slot.name)
         pluginsByName[slot.name] = slot
         tellDescriptorLimit(of: slot)
     }
@@ -78,21 +79,19 @@ extension Host {
     ///
     /// The plugin is paused, longer each time, and quarantined after a few failures.
     func loadFailed(_ plugin: PluginSlot, _ message: String) {
-        plugin.loadFailures += 1
         log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
-        // A worker that was started before the quarantine must not cause another attempt.
-        guard !isQuarantined(plugin) else { return }
-        guard plugin.loadFailures < HostLimits.loadFailuresMax, !plugin.isOnTrial else {
-            return quarantine(plugin, "\(message) (\(plugin.loadFailures) times)")
+        // A replaced version is not loaded again, and its failures say nothing about the new one.
+        let verdict =
+            plugin.isRetired
+            ? .pause(until: .max) : crashes.loadFailed(plugin.name, message, now: now)
+        switch verdict {
+        case .counted: return
+        case .quarantine(let reason): return quarantine(plugin, reason)
+        case .pause(let end):
+            plugin.problem = PluginProblem(message: message, files: plugin.files, retryAt: end)
+            if end < .max { arm(end, token: TimerToken.plugin(plugin.index).raw) }
+            tellProblem(of: plugin)
         }
-        let retryAt = now + timeouts.loadBackoff << UInt64(plugin.loadFailures - 1)
-        plugin.problem = PluginProblem(
-            message: message,
-            files: plugin.files,
-            retryAt: retryAt
-        )
-        arm(retryAt, token: TimerToken.plugin(plugin.index).raw)
-        tellProblem(of: plugin)
     }
 
     /// Notifies the scheduler whether runs of a plugin can start.

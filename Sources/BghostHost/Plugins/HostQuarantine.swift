@@ -6,34 +6,17 @@ internal import BghostPlugin
 internal import BghostStore
 internal import BghostTrust
 
-/// The crash history and quarantine of a plugin, by name; it survives a reload.
-struct PluginCrashHistory {
-    var loop = CrashLoop()
-    var quarantine: Quarantine?
-    var idleEnds = IdleEndHistory()
-}
-
 /// Handling of plugins that crash repeatedly: longer and longer pauses, and finally quarantine.
 extension Host {
     /// Counts a crash of a plugin: its worker exited unexpectedly or violated a rule.
     ///
     /// - Parameter what: the cause, one sentence without a full stop.
     func crashed(_ plugin: PluginSlot, _ what: String) {
-        guard !plugin.isRetired, !isQuarantined(plugin) else { return }
-        guard !plugin.isOnTrial else { return quarantine(plugin, what) }
-        let limits = timeouts.crashes
-        switch crashHistories[plugin.name, default: PluginCrashHistory()].loop.crashed(
-            now: now,
-            limits
-        ) {
+        guard !plugin.isRetired else { return }
+        switch crashes.crashed(plugin.name, what, now: now) {
         case .counted: break
-        case .quarantine:
-            let minutes = limits.window / 60_000_000_000
-            quarantine(
-                plugin,
-                "\(what); \(limits.crashesMax) crashes in \(minutes) min"
-            )
         case .pause(let end): pause(plugin, what, until: end)
+        case .quarantine(let reason): quarantine(plugin, reason)
         }
     }
 
@@ -56,23 +39,9 @@ extension Host {
 
     // MARK: Quarantine
 
-    /// Whether a plugin is quarantined and not on trial.
-    func isQuarantined(_ plugin: PluginSlot) -> Bool {
-        crashHistories[plugin.name]?.quarantine != nil && !plugin.isOnTrial
-    }
-
     /// Stops running a plugin until its library or the host changes, or the operator enables it.
     func quarantine(_ plugin: PluginSlot, _ reason: String) {
-        guard !isQuarantined(plugin) else { return }
-        plugin.isOnTrial = false
-        let quarantine = Quarantine(
-            plugin: plugin.name,
-            library: "",
-            host: hostBuild,
-            since: wall,
-            reason: String(reason.prefix(Self.reasonCharactersMax))
-        )
-        crashHistories[plugin.name, default: PluginCrashHistory()].quarantine = quarantine
+        guard let quarantine = crashes.quarantine(plugin.name, reason, wall: wall) else { return }
         log.write(.error, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
         set(quarantine, on: plugin)
         for executor in plugin.executors.values where executor.isIdle { retire(executor) }
@@ -80,13 +49,11 @@ extension Host {
         Task(executorPreference: reactor) { [weak self] in
             guard let self else { return }
             let library = await onInspectionThread {
-                Self.identity(of: code, sha256: Self.digest(path, held))
+                code.identity(sha256: Self.digest(path, held))
             }
             await keep(quarantine, of: library ?? "")
         }
     }
-
-    private static var reasonCharactersMax: Int { 1000 }
 
     private func set(_ quarantine: Quarantine, on plugin: PluginSlot) {
         plugin.problem = PluginProblem(
@@ -98,55 +65,50 @@ extension Host {
 
     /// Stores a quarantine when the identity of the library is known.
     private func keep(_ quarantine: Quarantine, of library: String) {
-        // The quarantine may have been lifted or replaced in the meantime.
-        guard crashHistories[quarantine.plugin]?.quarantine == quarantine else { return }
-        var quarantine = quarantine
-        quarantine.library = library
-        crashHistories[quarantine.plugin]?.quarantine = quarantine
-        commit([.quarantined(plugin: quarantine.plugin, quarantine)])
+        guard let known = crashes.identify(quarantine, library: library) else { return }
+        commit([.quarantined(plugin: known.plugin, known)])
     }
 
     /// Applies a quarantine that an earlier daemon stored.
     ///
     /// The plugin stays stopped until its library is hashed, which shows whether the library has changed.
     func holdToQuarantine(_ plugin: PluginSlot) {
-        guard let quarantine = crashHistories[plugin.name]?.quarantine else { return }
-        let isSameCode =
-            plugin.isFunction
-            ? quarantine.library == Self.identity(of: plugin.code, sha256: "")
-            : !quarantine.library.isEmpty
-        guard isSameCode, quarantine.host == hostBuild else { return beginTrial(plugin) }
-        log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
-        set(quarantine, on: plugin)
-        if !plugin.isFunction { beginInspection(of: plugin, unless: nil) }
+        hold(plugin, library: plugin.isFunction ? plugin.code.identity(sha256: "") : nil)
+        guard crashes.isQuarantined(plugin.name), !plugin.isFunction else { return }
+        beginInspection(of: plugin, unless: nil)
     }
 
     /// Applies a quarantine from before a reload.
     ///
     /// - Parameter sha256: the hash of the plugin's library.
     func holdToQuarantine(_ plugin: PluginSlot, library sha256: String) {
-        guard let quarantine = crashHistories[plugin.name]?.quarantine,
-            isStillQuarantined(plugin, library: sha256)
-        else { return }
-        log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
-        set(quarantine, on: plugin)
+        hold(plugin, library: plugin.code.identity(sha256: sha256))
+    }
+
+    private func hold(_ plugin: PluginSlot, library: String?) {
+        switch crashes.check(plugin.name, library: library) {
+        case .free: break
+        case .trial: logTrial(plugin)
+        case .held(let quarantine):
+            log.write(.warning, "plugin.quarantined", quarantine.sentence, plugin: plugin.name)
+            set(quarantine, on: plugin)
+        }
     }
 
     /// Whether a plugin is still the quarantined version; if not, its trial starts here.
     ///
     /// - Parameter sha256: the hash of its library; "" if the library could not be read.
     func isStillQuarantined(_ plugin: PluginSlot, library sha256: String) -> Bool {
-        guard let quarantine = crashHistories[plugin.name]?.quarantine, !plugin.isOnTrial else {
+        switch crashes.check(plugin.name, library: plugin.code.identity(sha256: sha256)) {
+        case .free: return false
+        case .held: return true
+        case .trial:
+            logTrial(plugin)
             return false
         }
-        let library = Self.identity(of: plugin.code, sha256: sha256)
-        if quarantine.isAbout(library: library, host: hostBuild) { return true }
-        beginTrial(plugin)
-        return false
     }
 
-    private func beginTrial(_ plugin: PluginSlot) {
-        plugin.isOnTrial = true
+    private func logTrial(_ plugin: PluginSlot) {
         log.write(
             .warning,
             "plugin.retried",
@@ -167,21 +129,7 @@ extension Host {
     ///
     /// - Returns: the change to store; `nil` if the plugin was not quarantined.
     func lift(_ plugin: PluginSlot) -> StoreChange? {
-        let wasQuarantined = crashHistories.removeValue(forKey: plugin.name)?.quarantine != nil
-        plugin.isOnTrial = false
-        plugin.loadFailures = 0
-        return wasQuarantined ? .quarantined(plugin: plugin.name, nil) : nil
-    }
-
-    /// Identifies a version of a plugin.
-    private static func identity(of code: PluginSlot.Code, sha256: String) -> String {
-        switch code {
-        case .plugin: sha256
-        // The loader finds the library by name, so there is no hash. A wrong signature is the most
-        // frequent cause of crashes.
-        case .function(let function):
-            "\(function.library)#\(function.symbol)\(function.signature)"
-        }
+        crashes.clear(plugin.name) ? .quarantined(plugin: plugin.name, nil) : nil
     }
 
     /// The SHA-256 of a plugin's library, or "".
@@ -197,11 +145,6 @@ extension Quarantine {
     var sentence: String {
         "\(reason); quarantined until its library or bghost changes; fix it, then"
             + " `bghost enable \(plugin)`"
-    }
-
-    fileprivate func isAbout(library: String, host: String) -> Bool {
-        // A library that could not be read cannot be compared.
-        !self.library.isEmpty && self.library == library && self.host == host
     }
 }
 

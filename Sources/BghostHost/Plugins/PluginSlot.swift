@@ -11,6 +11,19 @@ final class PluginSlot {
     enum Code: Sendable {
         case plugin(PluginDefinition)
         case function(FunctionDefinition)
+
+        /// Identifies a version of the code, for a quarantine.
+        ///
+        /// - Parameter sha256: the hash of the library; "" if it is unknown.
+        func identity(sha256: String) -> String {
+            switch self {
+            case .plugin: sha256
+            // The loader finds the library by name, so there is no hash. A wrong signature is the
+            // most frequent cause of crashes.
+            case .function(let function):
+                "\(function.library)#\(function.symbol)\(function.signature)"
+            }
+        }
     }
 
     let index: Int
@@ -47,13 +60,10 @@ final class PluginSlot {
     /// Its executors with a free slot; the last used one is at the end.
     var available: [RunExecutor] = []
     var executors: [UInt32: RunExecutor] = [:]
-    var loadFailures = 0
     /// The origin of the code of its newest executor.
     var origin: RunOrigin?
     /// The number of consecutive worker starts that failed for a shortage of resources.
     var shortages = 0
-    /// Whether an earlier version was quarantined, so that one crash quarantines it again.
-    var isOnTrial = false
     /// The number of consecutive failures of prestarted workers.
     var prestartFailures = 0
     /// The earliest time of the next prestart, in monotonic nanoseconds.

@@ -175,7 +175,7 @@ extension Host {
         var inspection = inspection(
             of: code,
             by: wanted,
-            wantsDigest: crashHistories[code.name]?.quarantine != nil
+            wantsDigest: crashes.hasQuarantine(code.name)
         )
         inspection.state = nil
         inspection.watch = nil

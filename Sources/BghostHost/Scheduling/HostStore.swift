@@ -146,9 +146,7 @@ extension Host {
         watch(requirements)
         recover(dead: kept.dead)
         recoverNotifications(kept.notifications, deliveries)
-        for quarantine in kept.quarantines {
-            crashHistories[quarantine.plugin] = PluginCrashHistory(quarantine: quarantine)
-        }
+        crashes.recover(kept.quarantines)
         for plugin in plugins {
             holdToQuarantine(plugin)
             guard state.takeUnfinishedLoad(plugin.name) else { continue }

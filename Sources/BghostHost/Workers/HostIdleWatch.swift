@@ -48,12 +48,7 @@ extension Host {
             plugin: worker.plugin.name
         )
         if !worker.plugin.isRetired {
-            crashHistories[worker.plugin.name, default: PluginCrashHistory()].idleEnds.ended(
-                for: what,
-                now: now,
-                wall: wall,
-                window: timeouts.crashes.window
-            )
+            crashes.idleWorkerEnded(worker.plugin.name, for: what, now: now, wall: wall)
         }
         if worker.state == .live {
             crashed(worker.plugin, "its worker \(what) while it had no run")

@@ -246,7 +246,7 @@ extension Host {
         executor.deadline = .max
         executor.handlers = ready.handlers
         noteOrigin(of: executor, version: ready.version)
-        executor.plugin.loadFailures = 0
+        if !executor.plugin.isRetired { crashes.forgetLoadFailures(executor.plugin.name) }
         executor.plugin.shortages = 0
         log.write(
             .debug,
@@ -275,7 +275,8 @@ extension Host {
         noteDuration(executor)
         if outcome == .succeeded {
             executor.plugin.prestartFailures = 0
-            if executor.plugin.isOnTrial { acquit(executor.plugin) }
+            let plugin = executor.plugin
+            if !plugin.isRetired, crashes.isOnTrial(plugin.name) { acquit(plugin) }
         }
         switch executor.state {
         case .gone: return
