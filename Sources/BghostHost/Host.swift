@@ -96,7 +96,9 @@ package actor Host {
     var isBackingUp = false
     var storeWatch = StoreWatch()
     /// The notifications of plugins; `nil` if no task delivers them.
-    var notifications: HostOutbox?
+    var notifications: NotificationOutbox?
+    /// Whether the effects of due notifications are being carried out.
+    var isAdvancingNotifications = false
     var drained: [CheckedContinuation<Void, Never>] = []
     /// Whether a drain is forced.
     var isHurried = false

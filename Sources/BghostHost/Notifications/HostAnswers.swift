@@ -9,8 +9,7 @@ extension Host: NotificationControl {
     private static let ownName = "(bghost)"
 
     package func outbox() throws(OperatorRefusal) -> [NotificationStatus] {
-        let outbox = try knownOutbox()
-        return outbox.rows.map { NotificationStatus($0, isUnderWay: outbox.isUnderWay($0.key)) }
+        try knownOutbox().statuses
     }
 
     package func postTestNotification() async throws(OperatorRefusal) -> NotificationStatus {
@@ -32,7 +31,7 @@ extension Host: NotificationControl {
         }
         switch result {
         case .success(let row):
-            let isUnderWay = notifications?.outbox.isUnderWay(row.key) == true
+            let isUnderWay = notifications?.isUnderWay(row.key) == true
             return NotificationStatus(row, isUnderWay: isUnderWay)
         case .failure(let fault):
             throw OperatorRefusal(.unavailable, "the test could not be posted: \(fault)")
@@ -40,7 +39,7 @@ extension Host: NotificationControl {
     }
 
     package func notification(token: String) -> NotificationStatus? {
-        notifications?.outbox.find(token: token).map { NotificationStatus($0, isUnderWay: false) }
+        notifications?.find(token: token).map { NotificationStatus($0, isUnderWay: false) }
     }
 
     package func act(
@@ -61,7 +60,7 @@ extension Host: NotificationControl {
                 "plugin `\(row.plugin)` may not notify any more, so it takes no answers"
             )
         }
-        let event = notifications?.nextKey(wall) ?? row.key
+        let event = notifications?.makeKey(now: wall) ?? row.key
         let task = NotificationAction.identifier(plugin: row.plugin, event: event)
         let request = try await requestAnswer(
             Submission(task: task, parameters: row.actionParameters(action, text: text))
@@ -121,7 +120,7 @@ extension Host: NotificationControl {
                         + found.map(\.plugin).sorted().joined(separator: ", ")
                 )
             }
-            let near = Spelling.nearest(to: id, among: outbox.rows.map(\.publicID))
+            let near = Spelling.nearest(to: id, among: outbox.publicIDs)
             throw OperatorRefusal(
                 .noSuchNotification,
                 "there is no notification `\(shown)`",
@@ -131,8 +130,8 @@ extension Host: NotificationControl {
         }
     }
 
-    private func knownOutbox() throws(OperatorRefusal) -> Outbox {
-        if let outbox = notifications?.outbox { return outbox }
+    private func knownOutbox() throws(OperatorRefusal) -> NotificationOutbox {
+        if let notifications { return notifications }
         throw OperatorRefusal(
             .unavailable,
             "\(configuration.manifestPath) has no `notifications`, so no task delivers any",

@@ -14,55 +14,32 @@ extension Host {
                 let count = rows.count { $0.state == .waiting }
                 log.write(
                     .warning,
-                    "notification.nobody",
+                    "notification.undelivered",
                     "\(count) notifications wait, and \(configuration.manifestPath) has no"
                         + " `notifications` any more"
                 )
             }
             return
         }
-        var kept = HostOutbox(settings)
-        for row in rows {
-            let zone = configuration.manifest.host.timeZone
-            do {
-                kept.outbox.takeOver(
-                    row,
-                    recurrence: try HostOutbox.recurrence(
-                        row.content,
-                        postedAt: row.postedAt,
-                        zone: zone
-                    )
-                )
-            } catch {
-                // The system may lack its time zone now: deliver it once, without repetition.
-                log.write(.warning, "notification.failed", "\(error)", plugin: row.plugin)
-                kept.outbox.takeOver(row, recurrence: nil)
-            }
+        let outbox = NotificationOutbox(settings)
+        let lost = outbox.recover(
+            rows,
+            requests.filter { scheduler.waits($0.id) },
+            zone: configuration.manifest.host.timeZone
+        )
+        for lost in lost {
+            log.write(.warning, "notification.failed", "\(lost.fault)", plugin: lost.plugin)
         }
-        for request in requests where scheduler.waits(request.id) {
-            // A request that an operator submitted has no key and delivers no notification.
-            let parameters = try? JSONReader.parse(request.parameters)
-            guard let key = parameters?["key"]?.string else { continue }
-            kept.outbox.adopt(request: request.id, task: request.task, key: key)
-        }
-        notifications = kept
+        notifications = outbox
     }
-
-    /// Makes the outbox compare its dates; called with the scheduler's dates.
-    func noteNotificationDates() { notifications?.outbox.touch() }
 
     /// Starts the deliveries that are due, if the outbox has changed.
     func advanceNotifications() {
-        guard notifications?.outbox.isStale == true, notifications?.isAdvancing == false,
-            !isDraining
-        else { return }
-        notifications?.isAdvancing = true
-        defer { notifications?.isAdvancing = false }
-        while notifications?.outbox.isStale == true {
-            var effects: [OutboxEffect] = []
-            notifications?.advance(now: wall, &effects)
-            carryOut(effects)
-        }
+        // The effects of a delivery may lead here again; the loop below sees what they change.
+        guard let notifications, !isAdvancingNotifications, !isDraining else { return }
+        isAdvancingNotifications = true
+        defer { isAdvancingNotifications = false }
+        while let effects = notifications.advance(now: wall) { carryOut(effects) }
     }
 
     /// Carries out the effects of the outbox.
@@ -118,7 +95,7 @@ extension Host {
                 by: .manifest
             )
             guard let made else { return refused(key, "another request of \(task) waits", true) }
-            notifications?.outbox.submitted(key, request: made.request.id)
+            notifications?.submitted(key, request: made.request.id)
             store(made) { [weak self] result in
                 guard case .failure(let error) = result else { return }
                 self?.assumeIsolated { $0.refused(key, error.message, false) }
@@ -129,66 +106,39 @@ extension Host {
     }
 
     private func refused(_ key: RunID, _ message: String, _ isFull: Bool) {
-        var effects: [OutboxEffect] = []
-        notifications?.outbox.refused(
-            key,
-            message,
-            isFull: isFull,
-            now: wall,
-            random: Self.random,
-            &effects
-        )
-        carryOut(effects)
+        guard let notifications else { return }
+        carryOut(notifications.refused(key, message, isFull: isFull, now: wall))
     }
 
     // MARK: Results
 
     /// The changes of the delivered notification that are stored with the end of a run.
     func deliveryEnded(_ record: RunRecord, _ changes: [StoreChange]) -> [StoreChange] {
-        guard notifications?.outbox.knows(request: record.request) == true else { return [] }
-        let retryAfter = notifications?.retryAfter.removeValue(forKey: record.request)
-        for case .ended(let ended, .again) in changes where ended.id == record.id {
-            // The retry policy of the task repeats the run.
-            return []
+        guard let notifications else { return [] }
+        func isRetried() -> Bool {
+            changes.contains { change in
+                if case .ended(let ended, .again) = change { ended.id == record.id } else { false }
+            }
         }
-        let outcome = record.outcome?.text ?? "lost"
-        let end = DeliveryEnd(
-            succeeded: record.outcome == .succeeded,
-            message: record.message.isEmpty ? outcome : "\(outcome): \(record.message)",
-            retryAfter: retryAfter
-        )
-        return ended(record.request, end)
+        return storedEffects(notifications.ended(record, isRetried: isRetried(), now: wall))
     }
 
     /// Handles a delivery request that ended without a run.
     func deliveryGone(_ request: RunID) {
-        guard notifications?.outbox.knows(request: request) == true else { return }
-        let changes = ended(request, DeliveryEnd(succeeded: false, message: "it was withdrawn"))
+        guard let notifications else { return }
+        let changes = storedEffects(notifications.withdrawn(request, now: wall))
         if !changes.isEmpty { commit(changes) }
     }
 
-    /// Keeps the retry delay that a handler requested; the run's record does not contain it.
-    func noteRetry(of request: RunID, after delay: UInt64?) {
-        guard let delay, notifications?.outbox.knows(request: request) == true else { return }
-        notifications?.retryAfter[request] = delay
-    }
-
-    private func ended(_ request: RunID, _ end: DeliveryEnd) -> [StoreChange] {
-        var effects: [OutboxEffect] = []
-        notifications?.outbox.ended(
-            request: request,
-            end,
-            now: wall,
-            random: Self.random,
-            &effects
-        )
-        return effects.compactMap { effect in
+    /// Logs the notes of a delivery's end, and returns the changes to store.
+    private func storedEffects(_ effects: [OutboxEffect]) -> [StoreChange] {
+        effects.compactMap { effect in
             switch effect {
             case .store(let change): return .notification(change)
             case .note(let note):
                 write(note)
                 return nil
-            // `ended` removes the delivery first, so it withdraws nothing; only `advance` delivers.
+            // The end removes the delivery first, so it withdraws nothing; only `advance` delivers.
             case .deliver, .withdraw: return nil
             }
         }
@@ -202,9 +152,5 @@ extension Host {
             case .failed, .expired: .warning
             }
         log.write(level, note.event.rawValue, note.message, plugin: note.plugin)
-    }
-
-    private static func random(below limit: UInt64) -> UInt64 {
-        limit == 0 ? 0 : UInt64.random(in: 0..<limit)
     }
 }

@@ -71,36 +71,24 @@ extension Host {
         then:
             @escaping @Sendable (isolated Host, Result<NotificationRow, NotificationFault>) -> Void
     ) throws(NotificationFault) {
-        guard notifications != nil else {
+        guard let notifications else {
             throw NotificationFault(.bad, "the manifest has no `notifications`")
         }
-        let now = wall
-        let zone = manifest.host.timeZone
-        let recurrence = try HostOutbox.recurrence(content, postedAt: now, zone: zone)
-        let key = notifications?.nextKey(now) ?? RunID(high: 0, low: 0)
-        let row = try notifications?.outbox.accept(
+        let accepted = try notifications.accept(
             content,
             of: plugin,
-            recurrence: recurrence,
-            key: key,
-            token: HostOutbox.token(),
-            now: now
+            zone: manifest.host.timeZone,
+            now: wall
         )
-        guard let row else { return }
-        commitOrRefuse([.notification(.kept(row))]) { host, result in
+        commitOrRefuse([.notification(.kept(accepted.row))]) { host, result in
             let isStored = if case .success = result { true } else { false }
-            var effects: [OutboxEffect] = []
-            host.notifications?.outbox.arrived(
-                row,
-                recurrence: recurrence,
-                isStored: isStored,
-                &effects
-            )
+            let effects = host.notifications?.stored(accepted, isStored: isStored) ?? []
             // Answer first, because the next effects may send the notification to a worker.
             then(
                 host,
                 isStored
-                    ? .success(row) : .failure(NotificationFault(.store, "it could not be stored"))
+                    ? .success(accepted.row)
+                    : .failure(NotificationFault(.store, "it could not be stored"))
             )
             host.carryOut(effects)
             host.advanceNotifications()
@@ -109,10 +97,9 @@ extension Host {
     }
 
     func withdrawNotification(_ call: Call, _ executor: RunExecutor, _ id: String) {
-        var effects: [OutboxEffect] = []
-        guard
-            notifications?.outbox.withdraw(id, of: executor.plugin.name, &effects) == true
-        else { return answer(call, executor, CallStatus.absent) }
+        guard let effects = notifications?.withdraw(id, of: executor.plugin.name) else {
+            return answer(call, executor, CallStatus.absent)
+        }
         let serial = executor.serial
         executor.openCalls += 1
         carryOut(effects) { host, isStored in
@@ -123,7 +110,7 @@ extension Host {
     }
 
     func answerNotifications(_ call: Call, _ executor: RunExecutor) {
-        let text = notifications?.outbox.pending(of: executor.plugin.name) ?? "[]"
+        let text = notifications?.pending(of: executor.plugin.name) ?? "[]"
         sendReply(
             Reply(
                 call: call.number,

@@ -290,7 +290,7 @@ extension Host {
         timers.forget(isLive: isLive)
         endCalls(of: number, in: run.executor)
         runLeft(run.executor, number, outcome, lasted: record.duration)
-        noteRetry(of: record.request, after: run.retryAfter)
+        notifications?.noteRetry(of: record.request, after: run.retryAfter)
         let finish = RunFinish(
             record: record,
             outcome: outcome,

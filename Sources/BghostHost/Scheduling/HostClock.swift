@@ -53,7 +53,7 @@ extension Host {
     func lookAtDates() {
         clock.read()
         armedDate = nil
-        noteNotificationDates()
+        notifications?.compareDates()
         // Check this first, so that a wrong time does not produce missed starts.
         if scheduler.clockDoubt != nil { lookAtClock() }
         transferClockWasSet()
@@ -65,7 +65,7 @@ extension Host {
     /// The wall clock may run faster or slower than the timer, so `datesCame` compares the date again.
     func armDates() {
         var next = asked { $0.nextDate }
-        if let other = notifications?.outbox.nextDate { next = min(next ?? other, other) }
+        if let other = notifications?.nextDate { next = min(next ?? other, other) }
         guard let date = next, date != armedDate else { return }
         armedDate = date
         let wait = UInt64(max(0, date.subtractingClamped(wall)))
@@ -77,7 +77,7 @@ extension Host {
     func datesCame() {
         clock.read()
         armedDate = nil
-        noteNotificationDates()
+        notifications?.compareDates()
         decide { scheduler, now, effects in scheduler.datesCame(now: now, &effects) }
     }
 }
