@@ -458,7 +458,9 @@ let package = Package(
         // The daemon's owners, each without a daemon and without a process.
         .testTarget(
             name: "BghostHostTests",
-            dependencies: ["BghostCore", "BghostHost", "BghostLinux"],
+            dependencies: [
+                "BghostCore", "BghostHost", "BghostLinux", "BghostTestSupport", "BghostTransfer",
+            ],
             swiftSettings: swift
         ),
         .testTarget(

@@ -18,13 +18,13 @@ package actor Host {
     nonisolated let log: HostLog
     let configuration: HostConfiguration
     let spawner: Spawner
-    let threads = BlockingThreads()
+    let threads: BlockingThreads
     /// The inspection budgets by plugin name.
     var inspectionBudgets: [String: InspectionBudget] = [:]
     /// Watches the files of plugins; `nil` if the kernel cannot provide it.
     var libraryWatch: FileWatch?
-    /// The disk space of the data directories by plugin.
-    var dataRooms: [String: DataRoom] = [:]
+    /// Measures the data directories of plugins.
+    let dataDirectories: DataDirectories
     /// The number of workers that may have started processes.
     var workersWithTrees = 0
     nonisolated let family: ProcessFamily
@@ -125,6 +125,8 @@ package actor Host {
             loadBackoff: configuration.timeouts.loadBackoff,
             hostBuild: configuration.build
         )
+        threads = BlockingThreads()
+        dataDirectories = DataDirectories(threads)
         serials = SerialNumbers(after: configuration.lastSerial)
         family = ProcessFamily(isSubreaper: configuration.isSubreaper)
         let reactor = try Reactor()

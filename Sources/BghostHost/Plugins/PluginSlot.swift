@@ -69,8 +69,6 @@ final class PluginSlot {
     /// The earliest time of the next prestart, in monotonic nanoseconds.
     var prestartAt: UInt64 = 0
     var dataDirectory = ""
-    /// The earliest time of the next check of its data directory, in monotonic nanoseconds.
-    var dataLookAt: UInt64 = 0
     /// Limits the rate of its calls to the daemon.
     var calls = CallRateLimiter()
     /// The sandbox of its workers; created for the first worker.

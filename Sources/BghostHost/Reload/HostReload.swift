@@ -284,6 +284,7 @@ extension Host {
         // The files were not watched between inspection and now, so check them.
         for plugin in added { look(at: plugin) }
         forgetFiles(of: outcome.change.removedPlugins)
+        dataDirectories.forget(outcome.change.removedPlugins)
         renewTransferAccesses()
         watchFacts()
         dispatch()

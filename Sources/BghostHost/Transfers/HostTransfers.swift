@@ -49,22 +49,10 @@ extension Host {
     private func measureDataRooms() async {
         let owners = Set(manifest.sessions.map(\.plugin))
         for plugin in manifest.plugins where owners.contains(plugin.name) {
-            guard let room = dataRooms[plugin.name], let thread = threads.thread(for: .data) else {
-                continue
-            }
-            let limits = plugin.limits
-            await withCheckedContinuation { continuation in
-                thread.perform {
-                    let takenBefore = room.taken
-                    let usage = FolderUsage(
-                        of: room.folder,
-                        bytesMax: limits.dataBytes,
-                        entriesMax: limits.files
-                    )
-                    room.counted(usage.completeBytes, takenBefore: takenBefore)
-                    continuation.resume()
-                }
-            }
+            await dataDirectories.measureRoom(
+                of: plugin.name,
+                DataDirectories.Limits(plugin.limits)
+            )
         }
     }
 
@@ -89,15 +77,14 @@ extension Host {
     /// The disk space of a plugin's data directory; a reload keeps the object and its counts.
     private func room(of plugin: PluginDefinition, in folder: String) -> DataRoom? {
         guard plugin.isolation == .worker else { return nil }
-        let room =
-            dataRooms[plugin.name]
-            ?? DataRoom(folder: folder, bytesMax: plugin.limits.dataBytes) { [weak self, reactor] in
-                // The task is not awaited; the transfer retries independently.
-                Task(executorPreference: reactor) { await self?.lookAtData(ofPlugin: plugin.name) }
-            }
-        room.setLimit(plugin.limits.dataBytes)
-        dataRooms[plugin.name] = room
-        return room
+        return dataDirectories.room(
+            of: plugin.name,
+            in: folder,
+            bytesMax: plugin.limits.dataBytes
+        ) { [weak self, reactor] in
+            // The task is not awaited; the transfer retries independently.
+            Task(executorPreference: reactor) { await self?.lookAtData(ofPlugin: plugin.name) }
+        }
     }
 
     /// Applies the permissions of a new manifest.

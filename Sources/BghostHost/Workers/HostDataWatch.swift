@@ -4,45 +4,30 @@ internal import BghostCore
 internal import BghostLinux
 internal import BghostTransfer
 
-/// Limits of the plugins' data directories.
-///
-/// The kernel limits the size of each file of a worker. The daemon measures the total, during and
-/// after runs, at most once a second, on a thread that may block on the disk.
+/// Plugins that exceed the limits of their data directories.
 extension Host {
     func lookAtData(ofPlugin name: String) {
         if let plugin = pluginsByName[name] { lookAtData(of: plugin) }
     }
 
     func lookAtData(of plugin: PluginSlot) {
-        guard plugin.isolation == .worker, !plugin.isRetired, now >= plugin.dataLookAt else {
-            return
-        }
-        // If no thread can be started, the check is repeated at the end of a run or after a second.
-        guard let thread = threads.thread(for: .data) else { return }
-        // Prevents a second check until this one has finished, which depends on the disk.
-        plugin.dataLookAt = .max
-        let (name, folder, limits) = (plugin.name, plugin.dataDirectory, plugin.limits)
-        let processes = plugin.executors.values.compactMap(\.pid)
-        let room = dataRooms[name]
-        thread.perform { [weak self, reactor] in
-            let begin = Monotonic.now
-            let takenBefore = room?.taken ?? 0
-            let usage = FolderUsage(
-                of: folder,
-                besides: UnlinkedFiles.bytes(of: processes, with: folder),
-                bytesMax: limits.dataBytes,
-                entriesMax: limits.files
-            )
-            room?.counted(usage.completeBytes, takenBefore: takenBefore)
-            let took = Monotonic.now &- begin
-            Task(executorPreference: reactor) { await self?.lookedAtData(of: name, usage, took) }
+        guard plugin.isolation == .worker, !plugin.isRetired else { return }
+        let name = plugin.name
+        dataDirectories.measure(
+            name,
+            in: plugin.dataDirectory,
+            DataDirectories.Limits(plugin.limits),
+            of: plugin.executors.values.compactMap(\.pid),
+            now: now
+        ) { [weak self, reactor] measurement in
+            Task(executorPreference: reactor) { await self?.lookedAtData(of: name, measurement) }
         }
     }
 
-    private func lookedAtData(of name: String, _ usage: FolderUsage, _ took: UInt64) {
+    private func lookedAtData(of name: String, _ measurement: DataDirectories.Measurement) {
+        dataDirectories.measured(name, took: measurement.took, now: now)
         guard let plugin = pluginsByName[name] else { return }
-        // The measurements use at most a twentieth of one processor.
-        plugin.dataLookAt = now &+ max(HostLimits.dataPeriod, took &* 20)
+        let usage = measurement.usage
         if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
         guard let problem = usage.problem, scheduler.switchedOff(plugin: plugin.index) == nil
         else { return }

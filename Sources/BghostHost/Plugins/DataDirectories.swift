@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostTransfer
+internal import Glibc
+
+/// Measures the data directories of plugins, and keeps the space that transfers may use in them.
+///
+/// The kernel limits the size of each file of a worker. The daemon measures the total, during and
+/// after runs, on a thread that may block on the disk. Measurements of one folder do not overlap, and
+/// use at most a twentieth of one processor.
+///
+/// The host owns it and handles the results. It holds no reference to the host. Use it on the
+/// reactor's thread only. Each call costs O(1) there. Times are monotonic nanoseconds.
+final class DataDirectories {
+    /// The limits of one folder.
+    struct Limits: Sendable {
+        var bytes: UInt64
+        /// The most files, folders and links.
+        var files: Int
+
+        init(_ limits: WorkerLimits) {
+            bytes = limits.dataBytes
+            files = limits.files
+        }
+    }
+
+    /// The result of a measurement.
+    struct Measurement: Sendable {
+        var usage: FolderUsage
+        /// Elapsed time, nanoseconds.
+        var took: UInt64
+    }
+
+    /// A measurement delays the next one by this many times its own duration.
+    private static let durationsBetween: UInt64 = 20
+
+    private let threads: BlockingThreads
+    private var rooms: [String: DataRoom] = [:]
+    /// The earliest time of the next measurement, by plugin; `.max` while one is in progress.
+    private var nextMeasurements: [String: UInt64] = [:]
+
+    init(_ threads: BlockingThreads) {
+        self.threads = threads
+    }
+
+    // MARK: Space for transfers
+
+    /// The space of a plugin's data directory; later calls return the same object with the new limit.
+    ///
+    /// - Parameter onFull: called on any thread when a transfer found no space; only the closure of
+    ///   the first call is kept.
+    func room(
+        of plugin: String,
+        in folder: String,
+        bytesMax: UInt64,
+        onFull: @escaping @Sendable () -> Void
+    ) -> DataRoom {
+        let room = rooms[plugin] ?? DataRoom(folder: folder, bytesMax: bytesMax, onFull: onFull)
+        room.setLimit(bytesMax)
+        rooms[plugin] = room
+        return room
+    }
+
+    /// Forgets plugins that are no longer in the manifest.
+    func forget(_ plugins: [String]) {
+        for plugin in plugins {
+            rooms[plugin] = nil
+            nextMeasurements[plugin] = nil
+        }
+    }
+
+    // MARK: Measurements
+
+    /// Measures a folder if it was not measured within the last second.
+    ///
+    /// If no thread can be started, nothing happens; the host calls it again at the end of a run or
+    /// after a second.
+    ///
+    /// - Parameters:
+    ///   - processes: the plugin's processes, which may hold files without a name.
+    ///   - done: called on another thread; the host then calls ``measured(_:took:now:)``.
+    func measure(
+        _ plugin: String,
+        in folder: String,
+        _ limits: Limits,
+        of processes: @autoclosure () -> [pid_t],
+        now: UInt64,
+        done: @escaping @Sendable (Measurement) -> Void
+    ) {
+        guard now >= nextMeasurements[plugin, default: 0], let thread = threads.thread(for: .data)
+        else { return }
+        nextMeasurements[plugin] = .max
+        let (processes, room) = (processes(), rooms[plugin])
+        thread.perform {
+            done(Self.measurement(of: folder, limits, of: processes, room))
+        }
+    }
+
+    /// Allows the next measurement after one has ended.
+    func measured(_ plugin: String, took: UInt64, now: UInt64) {
+        // The plugin may have been removed in the meantime.
+        guard nextMeasurements[plugin] != nil else { return }
+        let pause = max(
+            HostLimits.dataPeriod,
+            took.multipliedClamped(by: Self.durationsBetween)
+        )
+        nextMeasurements[plugin] = now.addingClamped(pause)
+    }
+
+    /// Measures the space of a folder, and returns afterwards.
+    ///
+    /// Call it before transfers resume: their plugin has no processes yet, and an unknown size counts
+    /// as an empty folder.
+    func measureRoom(of plugin: String, _ limits: Limits) async {
+        guard let room = rooms[plugin], let thread = threads.thread(for: .data) else { return }
+        await withCheckedContinuation { continuation in
+            thread.perform {
+                _ = Self.measurement(of: room.folder, limits, of: [], room)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Counts a folder, and tells its room; it blocks on the disk.
+    private static func measurement(
+        of folder: String,
+        _ limits: Limits,
+        of processes: [pid_t],
+        _ room: DataRoom?
+    ) -> Measurement {
+        let begin = Monotonic.now
+        let takenBefore = room?.taken ?? 0
+        let usage = FolderUsage(
+            of: folder,
+            besides: UnlinkedFiles.bytes(of: processes, with: folder),
+            bytesMax: limits.bytes,
+            entriesMax: limits.files
+        )
+        room?.counted(usage.completeBytes, takenBefore: takenBefore)
+        return Measurement(usage: usage, took: Monotonic.now &- begin)
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+@testable import BghostHost
+import BghostLinux
+import BghostTestSupport
+import BghostTransfer
+import Glibc
+import Testing
+
+/// The owner of the data directories, without a daemon and without a process.
+@Suite struct DataDirectoriesTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// An owner, a folder, and the measurements of it.
+    private final class Bench {
+        let threads = BlockingThreads()
+        let directories: DataDirectories
+        let folder: TemporaryDirectory
+        let measurements: AsyncStream<DataDirectories.Measurement>
+        private let done: AsyncStream<DataDirectories.Measurement>.Continuation
+
+        init() throws {
+            directories = DataDirectories(threads)
+            folder = try TemporaryDirectory()
+            (measurements, done) = AsyncStream.makeStream()
+        }
+
+        deinit { threads.end() }
+
+        var limits: DataDirectories.Limits {
+            var limits = WorkerLimits()
+            limits.dataBytes = 1 << 20
+            limits.files = 10
+            return DataDirectories.Limits(limits)
+        }
+
+        func measure(at now: UInt64) {
+            directories.measure("photos", in: folder.path, limits, of: [], now: now) {
+                [done] measurement in
+                done.yield(measurement)
+            }
+        }
+
+        /// The next measurement; every call of `measure` that began one has to be awaited.
+        func next() async throws -> DataDirectories.Measurement {
+            var iterator = measurements.makeAsyncIterator()
+            return try #require(await iterator.next())
+        }
+
+        /// The measurements so far; none may follow.
+        func rest() async -> Int {
+            // The thread works in order, so what follows this work comes too late to be counted.
+            await withCheckedContinuation { continuation in
+                guard let thread = threads.existingThread(for: .data) else {
+                    return continuation.resume()
+                }
+                thread.perform { continuation.resume() }
+            }
+            done.finish()
+            return await measurements.reduce(0) { count, _ in count + 1 }
+        }
+    }
+
+    @Test func `Measurements of a folder do not overlap, and are a second apart`() async throws {
+        let bench = try Bench()
+        bench.measure(at: 1)
+        bench.measure(at: 2)
+        let first = try await bench.next()
+        #expect(first.usage.problem == nil)
+        // Until the host has handled the result, no other one begins.
+        bench.measure(at: 100 * Self.second)
+        bench.directories.measured("photos", took: 7, now: 10)
+        bench.measure(at: 9 + Self.second)
+        bench.measure(at: 10 + Self.second)
+        _ = try await bench.next()
+        #expect(await bench.rest() == 0)
+    }
+
+    @Test func `A slow folder is measured less often`() async throws {
+        let bench = try Bench()
+        bench.measure(at: 1)
+        _ = try await bench.next()
+        bench.directories.measured("photos", took: Self.second, now: 0)
+        bench.measure(at: 20 * Self.second - 1)
+        bench.measure(at: 20 * Self.second)
+        _ = try await bench.next()
+        #expect(await bench.rest() == 0)
+    }
+
+    @Test func `A transfer finds the space that the last measurement left`() async throws {
+        let bench = try Bench()
+        let room = bench.directories.room(
+            of: "photos",
+            in: bench.folder.path,
+            bytesMax: 1 << 20
+        ) {}
+        _ = try bench.folder.write([UInt8](repeating: 1, count: 900 << 10), to: "photo")
+        #expect(room.reserve(500 << 10), "the folder is not measured yet")
+        room.release(500 << 10)
+        await bench.directories.measureRoom(of: "photos", bench.limits)
+        #expect(!room.reserve(500 << 10))
+        #expect(room.reserve(50 << 10))
+    }
+
+    @Test func `A folder that cannot be counted has no space`() async throws {
+        let bench = try Bench()
+        let room = bench.directories.room(
+            of: "photos",
+            in: bench.folder.path,
+            bytesMax: 1 << 20
+        ) {}
+        for number in 0...10 { _ = try bench.folder.write([], to: "\(number)") }
+        bench.measure(at: 1)
+        #expect(try await bench.next().usage.problem == .tooManyEntries)
+        #expect(!room.reserve(1))
+        bench.directories.measured("photos", took: 0, now: 1)
+        #expect(unlink(bench.folder.file("0")) == 0)
+        #expect(unlink(bench.folder.file("1")) == 0)
+        bench.measure(at: 2 * Self.second)
+        #expect(try await bench.next().usage.problem == nil)
+        #expect(room.reserve(1))
+    }
+
+    @Test func `A reload keeps what is reserved, and changes the limit`() throws {
+        let bench = try Bench()
+        func room(_ bytesMax: UInt64) -> DataRoom {
+            bench.directories.room(of: "photos", in: bench.folder.path, bytesMax: bytesMax) {}
+        }
+        let before = room(1 << 20)
+        #expect(before.reserve(800 << 10))
+        #expect(!before.reserve(800 << 10))
+        let after = room(2 << 20)
+        #expect(after === before)
+        #expect(after.reserve(800 << 10))
+        bench.directories.forget(["photos"])
+        #expect(room(1 << 20) !== before)
+    }
+
+    @Test func `A plugin that was removed during a measurement is measured when it comes back`()
+        async throws
+    {
+        let bench = try Bench()
+        bench.measure(at: 1)
+        bench.directories.forget(["photos"])
+        _ = try await bench.next()
+        bench.directories.measured("photos", took: 0, now: 2)
+        bench.measure(at: 3)
+        _ = try await bench.next()
+        #expect(await bench.rest() == 0)
+    }
+}
