@@ -55,15 +55,16 @@ final class RunningProgram {
 
     /// Reads stderr until a line contains the text.
     ///
-    /// - Returns: the line, or `nil` if the program closed its stderr or was silent for 20 s first.
-    func line(containing text: String) -> String? {
+    /// - Parameter seconds: the longest silence.
+    /// - Returns: the line, or `nil` if the program closed its stderr or was silent for so long first.
+    func line(containing text: String, within seconds: Int32 = 20) -> String? {
         var index = 0
         while true {
             while index < lines.count {
                 if lines[index].contains(text) { return lines[index] }
                 index += 1
             }
-            guard readMore() else { return nil }
+            guard readMore(within: seconds) else { return nil }
         }
     }
 
@@ -77,10 +78,10 @@ final class RunningProgram {
         return true
     }
 
-    private func readMore() -> Bool {
-        // A line that does not come within this time never will.
+    /// - Parameter seconds: a line that does not come within this time never will.
+    private func readMore(within seconds: Int32 = 20) -> Bool {
         var wanted = pollfd(fd: error, events: Int16(POLLIN), revents: 0)
-        guard poll(&wanted, 1, 20_000) == 1 else { return false }
+        guard poll(&wanted, 1, seconds * 1000) == 1 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(error, &buffer, buffer.count)
         guard count > 0 else { return false }

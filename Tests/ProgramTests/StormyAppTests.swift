@@ -34,21 +34,20 @@ import Testing
         return try JSONReader.parse(result.output)
     }
 
-    /// The first one crashes, and the clock is moved to where it is told again.
-    private func expectTwoWakes(of session: String, _ daemon: TestDaemon, clock: String) throws {
+    /// The longest pause before the first retry of a session's run, with some time to run it.
+    private static let retrySeconds: Int32 = 30 + 20
+
+    /// Expects that the first run for a session crashes, and that its retry does not.
+    private func expectTwoWakes(of session: String, _ daemon: TestDaemon) {
         let wake = "wake of \(session), attempt"
         #expect(daemon.program.line(containing: "\(wake) 1, posted 0") != nil)
         #expect(daemon.program.line(containing: "urlSession.\(session) crashed(SIGABRT)") != nil)
-        // A retry that is stored after the clock was set would wait for its pause in real time.
-        var attempt: Int64?
-        while attempt != 2 {
-            let requests = try json(daemon, "pending")["requests"]?.array
-            attempt =
-                requests?.first { $0["task"]?.string == "urlSession.\(session)" }?["attempt"]?.int64
-        }
-        let set = try daemon.command(["simulate", "clock", clock])
-        #expect(set.exitCode == 0, "\(set)")
-        #expect(daemon.program.line(containing: "\(wake) 2, posted 0") != nil)
+        // The pause is random and counts on the monotonic clock, so no simulated clock shortens it.
+        let second = daemon.program.line(
+            containing: "\(wake) 2, posted 0",
+            within: Self.retrySeconds
+        )
+        #expect(second != nil)
     }
 
     @Test(.timeLimit(.minutes(10)))
@@ -90,7 +89,7 @@ import Testing
             folder: folder,
             arguments: ["--log-level", "debug"]
         )
-        try expectTwoWakes(of: "weather", second, clock: "+1h")
+        expectTwoWakes(of: "weather", second)
         let start = try #require(server.seen.last?.rangeStart)
         #expect(server.seen.count == 2 && start >= Self.hold / 2 && start <= Self.hold)
         #expect(server.sent == Self.hold + Self.bytes - start)
@@ -99,7 +98,7 @@ import Testing
         // A tap, which is stored, sends the photo; its arrival is told by a wake of its own.
         let tap = try second.command(["notify", "act", "storm", "upload"])
         #expect(tap.exitCode == 0, "\(tap)")
-        try expectTwoWakes(of: "photos", second, clock: "+3h")
+        expectTwoWakes(of: "photos", second)
         #expect(second.program.line(containing: "notification `sent` of `app`") != nil)
         let photos = server.seen.filter { $0.method == "PUT" }
         #expect(photos.map(\.body) == [[UInt8](repeating: UInt8(ascii: "p"), count: 1 << 18)])
