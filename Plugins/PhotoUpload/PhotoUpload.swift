@@ -102,6 +102,6 @@ private func tell(_ photo: Photo) async {
         try await UNUserNotificationCenter.current().add(request)
     } catch {
         // The photo has arrived; a failed notification is no reason to send it again.
-        Logger().error("\(photo.name) is there, and nobody is told: \(error)")
+        Logger().error("\(photo.name) is uploaded, but its notification was refused: \(error)")
     }
 }

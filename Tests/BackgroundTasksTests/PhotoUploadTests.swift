@@ -112,7 +112,11 @@ struct PhotoUploadTests {
         host.state.withLock { $0.postAnswer = BG_E_PERM }
         #expect(try await look().status == BG_OK)
         #expect(transfers().count == 2)
-        #expect(host.logs.contains { $0.message.contains("a.PNG is there, and nobody is told") })
+        #expect(
+            host.logs.contains {
+                $0.message.contains("a.PNG is uploaded, but its notification was refused")
+            }
+        )
         #expect(try await look().status == BG_OK)
         #expect(transfers().isEmpty)
     }

@@ -319,17 +319,17 @@ extension Host {
         var parts: [String] = []
         var state = ""
         dump(scheduler, to: &state)
+        dump(crashes, to: &state)
+        dump(notifications, to: &state)
         parts += state.split(separator: "\n").map(String.init)
         for plugin in plugins {
             parts.append(
                 "\(plugin.name): files \(plugin.files), candidate \(plugin.candidate as Any), "
                     + "refused \(plugin.refused as Any), look \(plugin.lookAt) \(plugin.looksFrom) "
-                    + "\(plugin.lookPause) \(plugin.isBeingLookedAt), load failures "
-                    + "\(plugin.loadFailures), problem \(plugin.problem?.message ?? ""), change "
-                    + "\(plugin.change ?? ""), trial \(plugin.isOnTrial)"
+                    + "\(plugin.lookPause) \(plugin.isBeingLookedAt), problem "
+                    + "\(plugin.problem?.message ?? ""), change \(plugin.change ?? "")"
             )
         }
-        parts.append("crashHistories: \(crashHistories.keys.sorted())")
         parts.append("dates: \(armedDate as Any), facts \(facts.deadline) \(armedFacts)")
         // Questions are not logged, nor is what they find.
         parts.append("log: \(log.entries(matching: LogFilter(), limit: 8192).map(\.event))")

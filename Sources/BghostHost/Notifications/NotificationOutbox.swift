@@ -261,7 +261,8 @@ final class NotificationOutbox {
                 minInterval: NotificationContent.everyMin
             )
         } catch {
-            throw NotificationFault(.bad, "it cannot be repeated like this: \(error)")
+            let zone = content.timeZone.isEmpty ? "" : " in time zone `\(content.timeZone)`"
+            throw NotificationFault(.bad, "it cannot be repeated like this\(zone): \(error)")
         }
     }
 }

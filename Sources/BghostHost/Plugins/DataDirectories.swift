@@ -113,7 +113,7 @@ final class DataDirectories {
     ///
     /// Call it before transfers resume: their plugin has no processes yet, and an unknown size counts
     /// as an empty folder.
-    func measureRoom(of plugin: String, _ limits: Limits) async {
+    nonisolated(nonsending) func measureRoom(of plugin: String, _ limits: Limits) async {
         guard let room = rooms[plugin], let thread = threads.thread(for: .data) else { return }
         await withCheckedContinuation { continuation in
             thread.perform {
