@@ -20,7 +20,14 @@ struct RunEnd {
         do {
             self.init(BG_OK, "")
             context.beginSessions()
-            payload = try await handler.body(context) ?? Data()
+            do {
+                payload = try await handler.body(context) ?? Data()
+            } catch {
+                // The host tells the next run of the same ends, but delegates must not be called without
+                // a run.
+                await context.usedSessions?.drain()
+                throw error
+            }
             if context.usedSessions != nil { await context.endSessions() }
         } catch let error as RetryLater {
             self.init(BG_E_RETRY, error.reason)
