@@ -164,9 +164,6 @@ package protocol Store: AnyObject, Sendable {
     /// Dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) -> [DeadLetter]
 
-    /// The number of dead letters of each task; counts at most `limit` letters.
-    func deadTasks(limit: Int) -> [String: Int]
-
     /// Writes a copy of all committed data while the store is in use.
     ///
     /// Blocks until the copy is complete and synced. The file must not exist.
@@ -186,13 +183,6 @@ extension Store {
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         commit(changes, isAwaited: isAwaited, onFailure: .refuse, completion: completion)
-    }
-
-    /// Counts the letters by reading them; a store with many letters should count without reading.
-    package func deadTasks(limit: Int) -> [String: Int] {
-        deadLetters(task: nil, limit: limit).reduce(into: [:]) {
-            $0[$1.request.task, default: 0] += 1
-        }
     }
 
     /// Reads the state with all requests in memory at once; meant for few requests.

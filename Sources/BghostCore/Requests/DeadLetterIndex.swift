@@ -24,6 +24,7 @@ package struct DeadLetterIndex: Sendable {
 
     private struct Place: Sendable {
         let plugin: String
+        let task: String
         let number: UInt64
     }
 
@@ -32,13 +33,21 @@ package struct DeadLetterIndex: Sendable {
     private var queues: [String: Queue] = [:]
     private var places: [RunID: Place] = [:]
     private var deaths: UInt64 = 0
+    /// The number of dead letters by task; never 0.
+    package private(set) var tasks: [String: Int] = [:]
     /// The number of dead letters dropped since the daemon started, by plugin.
     package private(set) var dropped: [String: Int] = [:]
 
     package init(limit: Int) { self.limit = max(1, limit) }
 
+    /// The number of all dead letters.
+    package var count: Int { places.count }
+
     /// The number of dead letters of a plugin.
     package func count(of plugin: String) -> Int { queues[plugin]?.count ?? 0 }
+
+    /// Whether a request is dead.
+    package func contains(_ id: RunID) -> Bool { places[id] != nil }
 
     /// Applies a change of the store.
     ///
@@ -47,7 +56,8 @@ package struct DeadLetterIndex: Sendable {
     package mutating func take(_ change: StoreChange) -> (id: RunID, plugin: String)? {
         switch change {
         case .ended(let record, .dead(let request, _)):
-            return add(request.id, plugin: record.plugin).map { ($0, record.plugin) }
+            return add(request.id, plugin: record.plugin, task: request.task)
+                .map { ($0, record.plugin) }
         default:
             follow(removal: change)
             return nil
@@ -66,10 +76,11 @@ package struct DeadLetterIndex: Sendable {
     /// Adds a dead letter.
     ///
     /// - Returns: the plugin's oldest dead letter if the plugin now has more than `limit`.
-    package mutating func add(_ id: RunID, plugin: String) -> RunID? {
+    package mutating func add(_ id: RunID, plugin: String, task: String) -> RunID? {
         remove(id)
         deaths += 1
-        places[id] = Place(plugin: plugin, number: deaths)
+        places[id] = Place(plugin: plugin, task: task, number: deaths)
+        tasks[task, default: 0] += 1
         // Taking the queue out of the dictionary avoids a copy of its array.
         var queue = queues.removeValue(forKey: plugin) ?? Queue()
         queue.deaths.append(Death(id: id, number: deaths))
@@ -78,14 +89,22 @@ package struct DeadLetterIndex: Sendable {
         if queue.deaths.count > 2 * limit + 64 { compact(&queue) }
         queues[plugin] = queue
         guard let oldest else { return nil }
-        places[oldest] = nil
+        takePlace(of: oldest)
         dropped[plugin, default: 0] += 1
         return oldest
     }
 
     private mutating func remove(_ id: RunID) {
-        guard let place = places.removeValue(forKey: id) else { return }
+        guard let place = takePlace(of: id) else { return }
         queues[place.plugin]?.count -= 1
+    }
+
+    @discardableResult
+    private mutating func takePlace(of id: RunID) -> Place? {
+        guard let place = places.removeValue(forKey: id) else { return nil }
+        tasks[place.task, default: 1] -= 1
+        if tasks[place.task] == 0 { tasks[place.task] = nil }
+        return place
     }
 
     private func isDead(_ death: Death) -> Bool { places[death.id]?.number == death.number }

@@ -54,19 +54,6 @@ extension SQLiteStore {
         }
     }
 
-    package func deadTasks(limit: Int) -> [String: Int] {
-        guard limit > 0 else { return [:] }
-        return answer([:]) { reader, uncommitted throws(SQLiteFailure) in
-            let deaths = try uncommitted.deaths(reader)
-            let touched = deaths?.places ?? [:]
-            let (most, overflow) = limit.addingReportingOverflow(touched.count)
-            var dead = try reader.deadTasks(limit: overflow ? limit : most)
-            for id in touched.keys { dead[id] = nil }
-            for (id, letter) in deaths?.dead ?? [:] { dead[id] = letter.request.task }
-            return dead.values.prefix(limit).reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        }
-    }
-
     /// The lines of the journal after this line; 0 starts with the oldest line.
     ///
     /// - Parameter limit: the most lines to return.

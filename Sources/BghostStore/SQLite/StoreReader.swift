@@ -16,7 +16,6 @@ final class StoreReader: @unchecked Sendable {
     private let place: Statement
     private let deadLetters: Statement
     private let deadLettersOfTask: Statement
-    private let deadNames: Statement
     private let pages: Statement
     private let output: Statement
 
@@ -44,7 +43,6 @@ final class StoreReader: @unchecked Sendable {
         let newestLetters = "ORDER BY died_at DESC, dead_run DESC LIMIT ?"
         deadLetters = try prepare("\(letters) \(newestLetters)")
         deadLettersOfTask = try prepare("\(letters) AND task = ? \(newestLetters)")
-        deadNames = try prepare("SELECT id, task FROM request WHERE died_at IS NOT NULL LIMIT ?")
         output = try prepare(
             "SELECT lines, sum FROM output WHERE seq = (SELECT output FROM run WHERE id = ?)"
         )
@@ -124,17 +122,6 @@ final class StoreReader: @unchecked Sendable {
             try deadLetters.rows({ $0.add(limit) }, take)
         }
         return letters
-    }
-
-    /// The tasks of dead letters by request, without reading the letters.
-    func deadTasks(limit: Int) throws(SQLiteFailure) -> [RunID: String] {
-        var tasks: [RunID: String] = [:]
-        try deadNames.rows({ $0.add(limit) }) { row throws(SQLiteFailure) in
-            let id = try row.id()
-            tasks[id] = row.text()
-            return true
-        }
-        return tasks
     }
 
     func lines(after seq: Int64, limit: Int) throws(SQLiteFailure) -> [JournalLine] {

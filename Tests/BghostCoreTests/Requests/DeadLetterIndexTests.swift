@@ -8,10 +8,10 @@ import Testing
 
     @Test func atTheLimitTheOldestOfThePluginIsDropped() {
         var index = DeadLetterIndex(limit: 2)
-        #expect(index.add(id(1), plugin: "p") == nil)
-        #expect(index.add(id(2), plugin: "q") == nil)
-        #expect(index.add(id(3), plugin: "p") == nil)
-        #expect(index.add(id(4), plugin: "p") == id(1))
+        #expect(index.add(id(1), plugin: "p", task: "t") == nil)
+        #expect(index.add(id(2), plugin: "q", task: "t") == nil)
+        #expect(index.add(id(3), plugin: "p", task: "t") == nil)
+        #expect(index.add(id(4), plugin: "p", task: "t") == id(1))
         #expect(index.count(of: "p") == 2 && index.count(of: "q") == 1)
         #expect(index.dropped == ["p": 1])
     }
@@ -19,21 +19,38 @@ import Testing
     /// One that was redriven and died again is the newest.
     @Test func aLetterThatIsDeadNoMoreIsNotDropped() {
         var index = DeadLetterIndex(limit: 2)
-        _ = index.add(id(1), plugin: "p")
-        _ = index.add(id(2), plugin: "p")
+        _ = index.add(id(1), plugin: "p", task: "t")
+        _ = index.add(id(2), plugin: "p", task: "t")
         _ = index.take(.discarded(id(1)))
         #expect(index.count(of: "p") == 1)
-        #expect(index.add(id(1), plugin: "p") == nil)
-        #expect(index.add(id(3), plugin: "p") == id(2))
-        #expect(index.add(id(4), plugin: "p") == id(1))
+        #expect(index.add(id(1), plugin: "p", task: "t") == nil)
+        #expect(index.add(id(3), plugin: "p", task: "t") == id(2))
+        #expect(index.add(id(4), plugin: "p", task: "t") == id(1))
     }
 
     @Test func whatComesAndGoesLeavesNothing() {
         var index = DeadLetterIndex(limit: 3)
         for number in 0..<100_000 as Range<UInt64> {
-            #expect(index.add(id(number), plugin: "p") == nil)
+            #expect(index.add(id(number), plugin: "p", task: "t") == nil)
             _ = index.take(.discarded(id(number)))
         }
         #expect(index.count(of: "p") == 0 && index.dropped.isEmpty)
+        #expect(index.count == 0 && index.tasks.isEmpty)
+    }
+
+    @Test func `Each task has its count, whichever way a letter goes`() {
+        var index = DeadLetterIndex(limit: 3)
+        _ = index.add(id(1), plugin: "p", task: "a")
+        _ = index.add(id(2), plugin: "p", task: "b")
+        _ = index.add(id(3), plugin: "p", task: "b")
+        #expect(index.tasks == ["a": 1, "b": 2])
+        // It dies a second time without being redriven in between.
+        #expect(index.add(id(1), plugin: "p", task: "a") == nil)
+        #expect(index.tasks == ["a": 1, "b": 2] && index.count == 3)
+        #expect(index.add(id(4), plugin: "p", task: "a") == id(2))
+        #expect(index.tasks == ["a": 2, "b": 1])
+        _ = index.take(.discarded(id(3)))
+        #expect(index.tasks == ["a": 2])
+        #expect(index.contains(id(1)) && !index.contains(id(3)) && !index.contains(id(2)))
     }
 }
