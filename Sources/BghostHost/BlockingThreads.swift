@@ -11,6 +11,8 @@ final class BlockingThreads {
     enum Purpose: Int, CaseIterable {
         /// Measures data directories.
         case data
+        /// Reads ended runs and dead letters from the store.
+        case history
         /// Inspects and hashes libraries.
         case inspection
         /// Measures process trees.

@@ -29,6 +29,8 @@ package actor Host {
     var workersWithTrees = 0
     nonisolated let family: ProcessFamily
     let store: any Store
+    /// Answers questions about ended runs and dead letters.
+    let history: HistoryReader
     /// The current manifest; the configuration contains the first one.
     var manifest: Manifest
     var isReloading = false
@@ -47,6 +49,8 @@ package actor Host {
 
     /// The dead letters of each plugin.
     var deadLetterIndex: DeadLetterIndex
+    /// The dead letters that a command is redriving or discarding.
+    var changingLetters: Set<RunID> = []
 
     /// Decides which runs start, when they start, and how failures are handled.
     var scheduler: Scheduler
@@ -134,6 +138,7 @@ package actor Host {
         clock = DaemonClock(reactor)
         let spawner = try Spawner()
         self.spawner = spawner
+        history = HistoryReader(store, threads, spawner: spawner)
         facts = FactMonitor(configuration.manifest.host.facts, reactor: reactor) {
             wanted,
             definitions in

@@ -8,8 +8,30 @@ internal import Glibc
 /// The implementation of the control API.
 extension Host: HostControl {
     package func status() async -> HostStatus {
+        let catalog = scheduler.catalog
+        // Families that the manifest implies are omitted; their known members are listed instead.
+        let own = catalog.currentTasks.filter { catalog.tasks[$0].kind != .notificationAction }
+            .map { catalog.tasks[$0].identifier.description }
+        let members = scheduler.familyMembers(limit: HostStatus.familyMembersMax)
+        // A running member is listed, however long ago its first use was.
+        let running = Set(activeRecords().map(\.task)).subtracting(own)
+            .subtracting(members.identifiers)
+        return await status(
+            listing: own + members.identifiers + running.sorted(),
+            omitted: members.total - members.identifiers.count - running.count
+        )
+    }
+
+    package func status(of tasks: [String]) async throws(OperatorRefusal) -> HostStatus {
+        for task in tasks { try requireTask(task) }
+        return await status(listing: tasks, omitted: 0)
+    }
+
+    private func status(listing identifiers: [String], omitted: Int) async -> HostStatus {
         let transfers = await transferCounts()
-        let dead = store.deadTasks(limit: HostStatus.deadLettersMax)
+        let last = await history.ask { store in
+            identifiers.reduce(into: [:]) { last, task in last[task] = store.lastRun(task: task) }
+        }
         return HostStatus(
             version: configuration.version,
             pid: getpid(),
@@ -17,7 +39,8 @@ extension Host: HostControl {
             manifest: configuration.manifestPath,
             slots: slotsMax,
             isDraining: isDraining,
-            tasks: taskStatuses(dead: dead),
+            tasks: taskStatuses(of: identifiers, last: last),
+            tasksOmitted: max(0, omitted),
             plugins: plugins.filter { !$0.isRetired }.map { plugin in
                 PluginStatus(
                     name: plugin.name,
@@ -39,7 +62,7 @@ extension Host: HostControl {
             store: storeStatus,
             isLax: configuration.isLax,
             slotsInUse: scheduler.slotsInUse,
-            deadLetters: dead.values.reduce(0, +)
+            deadLetters: deadLetterIndex.count
         )
     }
 
@@ -49,29 +72,32 @@ extension Host: HostControl {
             .sorted()
     }
 
-    /// The status of the current tasks and of known members of families.
+    /// The status of tasks; identifiers that are no longer in the manifest are left out.
     ///
-    /// - Parameter dead: the number of dead letters by task.
-    private func taskStatuses(dead: [String: Int]) -> [TaskStatus] {
+    /// - Parameter last: the last ended runs by task.
+    private func taskStatuses(
+        of identifiers: [String],
+        last: [String: RunRecord]
+    ) -> [TaskStatus] {
         let catalog = scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
-        // Families that the manifest implies are omitted; their known members are listed instead.
-        let own = catalog.currentTasks.filter { catalog.tasks[$0].kind != .notificationAction }
-            .map { (catalog.tasks[$0].identifier.description, $0) }
-        // A member of a removed family is not in the catalog.
-        let members = scheduler.familyMembers.compactMap { identifier in
-            catalog.task(for: identifier).map { (identifier, $0) }
+        var families: [String: Int] = [:]
+        for task in catalog.currentTasks where catalog.tasks[task].identifier.isFamily {
+            families[catalog.tasks[task].identifier.description] = task
         }
-        return (own + members).map { identifier, task in
-            TaskStatus(
+        return identifiers.compactMap { identifier in
+            guard let task = catalog.task(for: identifier) ?? families[identifier] else {
+                return nil
+            }
+            return TaskStatus(
                 identifier: identifier,
                 plugin: catalog.plugin(ofTask: task).name,
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
                 pending: scheduler.pending(identifier).map { describe($0) },
-                last: store.lastRun(task: identifier),
-                deadLetters: dead[identifier] ?? 0
+                last: last[identifier],
+                deadLetters: deadLetterIndex.tasks[identifier] ?? 0
             )
         }
     }
@@ -140,39 +166,35 @@ extension Host: HostControl {
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
         let waiter = waiters.makeNumber()
         return await withTaskCancellationHandler {
-            // Query and wait without an `await` in between; otherwise the run could end unnoticed.
             await withCheckedContinuation { continuation in
-                if let ended = store.run(ofRequest: id), !Task.isCancelled {
-                    answer(waiter, of: ended, continuation)
-                } else if Task.isCancelled || !isKnown(id) {
-                    continuation.resume(returning: nil)
-                } else {
-                    waiters.add(continuation, number: waiter, for: id)
-                }
+                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+                // Wait before the question is asked; otherwise the run could end unnoticed.
+                waiters.add(continuation, number: waiter, for: id)
+                // The task is not awaited; it ends the wait.
+                Task(executorPreference: reactor) { await self.lookForEnd(ofRequest: id, waiter) }
             }
         } onCancel: {
             Task { await self.stopWaiting(waiter, ofRequest: id) }
         }
     }
 
-    /// Answers a waiter with a run that has ended, when its end is stored.
-    ///
-    /// The store's answers include transactions that are not on the disk yet.
-    private func answer(
-        _ waiter: UInt64,
-        of ended: RunRecord,
-        _ continuation: CheckedContinuation<RunRecord?, Never>
-    ) {
-        waiters.add(continuation, number: waiter, for: ended.request)
-        // The answer to the empty transaction follows all earlier commits.
-        commit([]) { host, result in
-            let isKept = if case .success = result { true } else { false }
-            let waiting = host.waiters.remove(waiter, for: ended.request)
-            // A closed or damaged store still returns the runs that it has stored.
-            waiting?.resume(
-                returning: isKept ? ended : host.store.run(ofRequest: ended.request)
-            )
+    /// Answers a waiter if a run of the request has ended, or if the request is unknown.
+    private func lookForEnd(ofRequest id: RunID, _ waiter: UInt64) async {
+        guard let ended = await history.ask({ $0.run(ofRequest: id) }) else {
+            if !isKnown(id) { waiters.remove(waiter, for: id)?.resume(returning: nil) }
+            return
         }
+        // The store's answers include transactions that are not on the disk yet. The answer to the empty
+        // transaction follows all earlier commits.
+        let isKept = await withCheckedContinuation { continuation in
+            commit([]) { _, result in
+                let isKept = if case .success = result { true } else { false }
+                continuation.resume(returning: isKept)
+            }
+        }
+        // A closed or damaged store still returns the runs that it has stored.
+        let stored: RunRecord? = isKept ? ended : await history.ask { $0.run(ofRequest: id) }
+        waiters.remove(waiter, for: id)?.resume(returning: stored)
     }
 
     private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
@@ -191,22 +213,34 @@ extension Host: HostControl {
         return true
     }
 
-    package func runs(task: String?, limit: Int) -> [RunRecord] {
+    package func runs(task: String?, limit: Int) async -> [RunRecord] {
         let active = activeRecords().filter { task == nil || $0.task == task }
-            .sorted { $0.id > $1.id }
-        return Array((active + store.runs(task: task, limit: limit)).prefix(max(0, limit)))
+        let ended = await history.ask { $0.runs(task: task, limit: limit) }
+        return Self.merged(active, ended, limit)
     }
 
-    package func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+    package func runs(idPrefix: String, limit: Int) async -> [RunRecord] {
         let prefix = idPrefix.uppercased()
         let active = activeRecords().filter { $0.id.description.hasPrefix(prefix) }
-            .sorted { $0.id > $1.id }
-        return Array((active + store.runs(idPrefix: prefix, limit: limit)).prefix(max(0, limit)))
+        let ended = await history.ask { $0.runs(idPrefix: prefix, limit: limit) }
+        return Self.merged(active, ended, limit)
     }
 
-    package func output(ofRun id: RunID) -> String {
+    /// Running and ended runs, the newest first; a run may have ended while the store was asked.
+    private static func merged(
+        _ active: [RunRecord],
+        _ ended: [RunRecord],
+        _ limit: Int
+    ) -> [RunRecord] {
+        let ids = Set(ended.map(\.id))
+        let running = active.filter { !ids.contains($0.id) }.sorted { $0.id > $1.id }
+        return Array((running + ended).prefix(max(0, limit)))
+    }
+
+    package func output(ofRun id: RunID) async -> String {
         let run = runs.slots.lazy.compactMap { $0 }.first { $0.record.id == id }
-        return run.map { $0.output.text } ?? store.output(ofRun: id)
+        if let run { return run.output.text }
+        return await history.ask { $0.output(ofRun: id) }
     }
 
     package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {

@@ -33,6 +33,7 @@ extension JSONWriter {
         member("tasks") { writer in
             writer.array { writer in status.tasks.forEach { writer.value($0) } }
         }
+        member("tasksOmitted", status.tasksOmitted)
         member("plugins") { writer in
             writer.array { writer in status.plugins.forEach { writer.value($0) } }
         }
@@ -149,6 +150,7 @@ extension HostStatus {
             slots: daemon["slots"]?.int64.map(Int.init(clamping:)) ?? 0,
             isDraining: daemon["draining"]?.bool ?? false,
             tasks: tasks.compactMap(TaskStatus.init(json:)),
+            tasksOmitted: Int(clamping: json["tasksOmitted"]?.int64 ?? 0),
             plugins: plugins.compactMap(PluginStatus.init(json:)),
             simulation: SimulationStatus(member: daemon["simulation"]),
             transfers: TransferCounts(

@@ -159,12 +159,12 @@ import Testing
                 ),
             ],
             slotsInUse: 3,
-            deadLetters: HostStatus.deadLettersMax
+            deadLetters: 1200
         )
         #expect(
             status.problems.map(\.message) == [
                 "plugin b is quarantined: 5 crashes in 10 min",
-                "1000 or more dead letters; `bghost dead` lists them",
+                "1200 dead letters; `bghost dead` lists them",
             ]
         )
         #expect(status.selecting(["one"]).problems.isEmpty)

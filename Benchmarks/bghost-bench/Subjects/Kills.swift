@@ -114,7 +114,7 @@ extension Subject {
     ) async throws -> [RunRecord] {
         let limit = Monotonic.now + 30_000_000_000
         while Monotonic.now < limit {
-            let holding = host.runs(task: task, limit: wanted).filter {
+            let holding = await host.runs(task: task, limit: wanted).filter {
                 $0.state == .running && $0.progress != nil
             }
             if holding.count == wanted { return holding }

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostCore
+internal import BghostRecords
 
 struct Logs: ClientCommand {
     static let configuration = CommandConfiguration(
@@ -74,7 +75,12 @@ struct Logs: ClientCommand {
     /// Whether the subject is a prefix of a run's id; the name of a task takes precedence.
     private static func isRun(_ subject: String, _ client: ControlClient) async throws -> Bool {
         guard subject.first?.isNumber == true, canBeginRunID(subject) else { return false }
-        return try await !client.status().value.tasks.contains { $0.identifier == subject }
+        do {
+            try await client.requireTask(subject)
+            return false
+        } catch let fault as ControlFault where fault.code == .noSuchTask {
+            return true
+        }
     }
 
     private static func canBeginRunID(_ text: String) -> Bool {

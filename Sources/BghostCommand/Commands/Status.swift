@@ -21,14 +21,17 @@ struct Status: ClientCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard tasks.count <= ControlLimits.namesMax else {
+            throw ValidationError("name at most \(ControlLimits.namesMax) tasks")
+        }
+    }
+
     func run() async throws {
         let isHealthy = try await ask { client, console in
-            let answer = try await client.status()
+            let answer = try await client.status(of: tasks)
             var status = answer.value
-            let names = Set(status.tasks.map(\.identifier))
-            // The status lists members of a family only after their first use, so ask the daemon about other
-            // names.
-            for task in tasks where !names.contains(task) { try await client.requireTask(task) }
+            // The daemon's answer still has the problems and plugins of other tasks.
             if !tasks.isEmpty { status = status.selecting(Set(tasks)) }
             if output.json {
                 console.answer(

@@ -24,7 +24,8 @@ package struct StatusView {
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
         return head + problems(style) + devBanner(style)
-            + SimulationView(status.simulation).banner(style) + transfers + tasks + plugins(style)
+            + SimulationView(status.simulation).banner(style) + transfers + tasks + omitted
+            + plugins(style)
     }
 
     /// The problems that an operator should resolve.
@@ -55,6 +56,13 @@ package struct StatusView {
         let ended = counts.ended > 0 ? ", \(counts.ended) ended and not acknowledged" : ""
         let noun = counts.underWay == 1 ? "transfer" : "transfers"
         return "\(counts.underWay) \(noun) in progress\(ended); `bghost transfers` lists them\n"
+    }
+
+    private var omitted: String {
+        guard status.tasksOmitted > 0 else { return "" }
+        let noun = status.tasksOmitted == 1 ? "identifier" : "identifiers"
+        return "\(status.tasksOmitted) more \(noun) of families; `bghost status ID` shows one,"
+            + " `bghost pending` what waits\n"
     }
 
     private func row(_ task: TaskStatus, _ style: Style) -> [TextTable.Cell] {

@@ -21,8 +21,10 @@ extension ControlClient {
         }
     }
 
-    package func status() async throws -> Answer<HostStatus> {
-        try await call(.GET, ControlPath("status"), read: HostStatus.init(json:))
+    /// - Parameter tasks: the identifiers of the tasks to include; none for all that the daemon lists.
+    package func status(of tasks: [String] = []) async throws -> Answer<HostStatus> {
+        let path = tasks.reduce(ControlPath("status")) { $0.with("task", $1) }
+        return try await call(.GET, path, read: HostStatus.init(json:))
     }
 
     /// Throws if the daemon has no such task.

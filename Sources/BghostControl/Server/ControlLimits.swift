@@ -9,6 +9,8 @@ package struct ControlLimits: Equatable, Sendable {
     /// The maximum length of a request's head with all fields, bytes.
     package static let headBytesMax = 16 << 10
     package static let headFieldsMax = 64
+    /// The maximum number of names in one question.
+    package static let namesMax = 64
     package static let runsMax = 1000
     package static let pendingMax = 10_000
     package static let deadLettersMax = 1000

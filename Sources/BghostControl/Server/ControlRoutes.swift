@@ -17,7 +17,7 @@ struct ControlRoutes: Sendable {
         let router = Router(context: Context.self)
         router.addMiddleware { Envelope() }
         router.get("v1/version") { _, _ in version() }
-        router.get("v1/status") { _, _ in await status() }
+        router.get("v1/status") { request, _ in try await status(request) }
         router.post("v1/submit") { request, _ in try await submit(request) }
         router.post("v1/tasks/:id/trigger") { request, context in
             try await trigger(request, task: context.parameters.require("id"))
@@ -56,8 +56,17 @@ struct ControlRoutes: Sendable {
         }
     }
 
-    private func status() async -> Response {
-        let status = await host.status()
+    private func status(_ request: Request) async throws -> Response {
+        let tasks = Query(request).texts("task")
+        guard tasks.count <= ControlLimits.namesMax else {
+            throw ControlFault.badRequest("at most \(ControlLimits.namesMax) tasks can be named")
+        }
+        let status: HostStatus
+        do throws(OperatorRefusal) {
+            status = tasks.isEmpty ? await host.status() : try await host.status(of: tasks)
+        } catch {
+            throw ControlFault(error)
+        }
         return Answer.json(Schema.status) { $0.members(status) }
     }
 

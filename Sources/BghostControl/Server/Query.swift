@@ -20,6 +20,11 @@ struct Query {
         return String(value)
     }
 
+    /// The values of a parameter that may occur several times.
+    func texts(_ key: String) -> [String] {
+        request.uri.queryParameters[values: Substring(key)].filter { !$0.isEmpty }.map(String.init)
+    }
+
     func number(_ key: String, in range: ClosedRange<Int>) throws(ControlFault) -> Int? {
         guard let text = text(key) else { return nil }
         guard let number = Int(text), range.contains(number) else {

@@ -2,7 +2,13 @@
 
 /// The interface of the daemon for operators; the control API uses no other part of the host.
 package protocol HostControl: Sendable {
+    /// The daemon and its tasks.
     func status() async -> HostStatus
+
+    /// The daemon and these tasks only, also those that ``status()`` omits.
+    ///
+    /// Throws as ``requireTask(_:)``.
+    func status(of tasks: [String]) async throws(OperatorRefusal) -> HostStatus
 
     /// Throws if a name is not the name of a task: it is not in the manifest, not covered by one of its
     /// families, and not the task of a waiting request.

@@ -10,11 +10,14 @@ package struct HostStatus: Equatable, Sendable {
     package var slots: Int
     /// The slots in use, including runs whose end is being stored and runs of tasks that are not listed.
     package var slotsInUse: Int
-    /// Dead letters of all tasks, at most `deadLettersMax`.
+    /// Dead letters of all tasks.
     package var deadLetters: Int
     /// Whether it accepts no more work because it is stopping.
     package var isDraining: Bool
+    /// The tasks of the manifest, and the identifiers of families that were used, the latest first.
     package var tasks: [TaskStatus]
+    /// The number of used identifiers of families that `tasks` leaves out.
+    package var tasksOmitted: Int
     package var plugins: [PluginStatus]
     package var simulation: SimulationStatus
     package var transfers: TransferCounts
@@ -22,8 +25,8 @@ package struct HostStatus: Equatable, Sendable {
     /// Whether it accepts files that other users could change.
     package var isLax: Bool
 
-    /// The number up to which dead letters are counted.
-    package static let deadLettersMax = 1000
+    /// The most identifiers of families in `tasks`, unless a client asks for tasks by name.
+    package static let familyMembersMax = 256
 
     /// - Parameter slotsInUse: `nil` means the number of runs of the listed tasks.
     package init(
@@ -34,6 +37,7 @@ package struct HostStatus: Equatable, Sendable {
         slots: Int,
         isDraining: Bool,
         tasks: [TaskStatus],
+        tasksOmitted: Int = 0,
         plugins: [PluginStatus],
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
@@ -51,6 +55,7 @@ package struct HostStatus: Equatable, Sendable {
         self.slots = slots
         self.isDraining = isDraining
         self.tasks = tasks
+        self.tasksOmitted = tasksOmitted
         self.plugins = plugins
         self.simulation = simulation
         self.transfers = transfers

@@ -44,6 +44,7 @@ extension HostStatus {
     package func selecting(_ identifiers: Set<String>) -> HostStatus {
         var status = self
         status.tasks.removeAll { !identifiers.contains($0.identifier) }
+        status.tasksOmitted = 0
         let names = Set(status.tasks.map(\.plugin))
         status.plugins.removeAll { !names.contains($0.name) }
         status.deadLetters = status.tasks.reduce(0) { $0 + $1.deadLetters }
@@ -52,9 +53,8 @@ extension HostStatus {
 
     private var deadLetterProblems: [StatusProblem] {
         guard deadLetters > 0 else { return [] }
-        let count = deadLetters < Self.deadLettersMax ? "\(deadLetters)" : "\(deadLetters) or more"
         let noun = deadLetters == 1 ? "dead letter" : "dead letters"
-        return [StatusProblem(.deadLetters, "\(count) \(noun); `bghost dead` lists them")]
+        return [StatusProblem(.deadLetters, "\(deadLetters) \(noun); `bghost dead` lists them")]
     }
 
     private var failingProblems: [StatusProblem] {

@@ -72,9 +72,17 @@ extension Scheduler {
     /// The most identifiers that are checked for a page.
     private static let pageEntriesMax = 8192
 
-    /// The identifiers of family members that were used.
-    package var familyMembers: [String] {
-        pendingIndex.entries.lazy.map(\.identifier).filter { !catalog.names($0) }
+    /// The identifiers of family members that were used, those of the latest first uses first.
+    ///
+    /// The cost is O(limit + tasks of the manifest), however many identifiers were used.
+    ///
+    /// - Returns: at most `limit` identifiers, and the number of all.
+    package func familyMembers(limit: Int) -> (identifiers: [String], total: Int) {
+        let entries = pendingIndex.entries
+        let named = catalog.names.count { pendingIndex.entry(of: $0) != nil }
+        let members = entries.indices.reversed().lazy.map { entries[$0].identifier }
+            .filter { !catalog.names($0) }
+        return (Array(members.prefix(limit)), entries.count - named)
     }
 
     // MARK: Tasks

@@ -102,6 +102,10 @@ package struct TaskCatalog: Sendable {
     /// Whether this task, in this form, is permitted.
     package func permits(task: Int) -> Bool { isCurrent[task] }
 
+    /// The identifiers that the manifest contains, in any order; families are patterns and not among
+    /// them.
+    package var names: some Collection<String> { exact.keys }
+
     /// Whether the manifest contains the identifier itself, not only its family.
     package func names(_ identifier: String) -> Bool { exact[identifier] != nil }
 

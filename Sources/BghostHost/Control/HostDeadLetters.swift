@@ -9,14 +9,15 @@ extension Host {
     /// The maximum number of dead letters per call, so that one call does not delay others for long.
     private static var deadLettersMax: Int { 10_000 }
 
-    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
-        store.deadLetters(task: task, limit: limit)
+    package func deadLetters(task: String?, limit: Int) async -> [DeadLetter] {
+        await history.ask { $0.deadLetters(task: task, limit: limit) }
     }
 
     package func redrive(
         _ choice: DeadLetterChoice
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        let (letters, chosen) = try chosen(choice)
+        let (letters, chosen) = try await choose(choice)
+        defer { changingLetters.subtract(letters.map(\.request.id)) }
         var answer = chosen
         let now = wall
         var redriven: [Request] = []
@@ -30,8 +31,6 @@ extension Host {
             redriven.append(letter.request.redriven(now: now))
         }
         guard !redriven.isEmpty else { return answer }
-        // No concurrent command can redrive the same requests: the store's answers include
-        // uncommitted changes.
         if case .failure(let error) = await committedOrRefused(redriven.map { .redriven($0) }) {
             throw OperatorRefusal(
                 .storeFailed,
@@ -48,7 +47,8 @@ extension Host {
     package func discard(
         _ choice: DeadLetterChoice
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        let (letters, chosen) = try chosen(choice)
+        let (letters, chosen) = try await choose(choice)
+        defer { changingLetters.subtract(letters.map(\.request.id)) }
         var answer = chosen
         guard !letters.isEmpty else { return answer }
         if case .failure(let error) = await committedOrRefused(
@@ -69,16 +69,32 @@ extension Host {
     }
 
     /// The dead letters that a command selects, up to the maximum per call.
-    private func chosen(
+    ///
+    /// No other command gets them until the caller removes them from `changingLetters`.
+    private func choose(
         _ choice: DeadLetterChoice
-    ) throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
-        var answer = DeadLetterChange()
+    ) async throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
         let task: String? = if case .task(let task) = choice { task } else { nil }
-        var letters = store.deadLetters(task: task, limit: Self.deadLettersMax + 1)
-        if letters.count > Self.deadLettersMax {
-            letters.removeLast()
-            answer.hasMore = true
+        let limit = Self.deadLettersMax + 1
+        var letters = await history.ask { $0.deadLetters(task: task, limit: limit) }
+        let hasMore = letters.count == limit
+        // Another command may have changed some while the store was asked, or is changing them.
+        letters.removeAll {
+            !deadLetterIndex.contains($0.request.id) || changingLetters.contains($0.request.id)
         }
+        let chosen = try Self.chosen(choice, letters, hasMore: hasMore)
+        changingLetters.formUnion(chosen.letters.map(\.request.id))
+        return chosen
+    }
+
+    private static func chosen(
+        _ choice: DeadLetterChoice,
+        _ letters: [DeadLetter],
+        hasMore: Bool
+    ) throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
+        var letters = Array(letters.prefix(deadLettersMax))
+        var answer = DeadLetterChange()
+        answer.hasMore = hasMore
         guard case .request(let prefix) = choice else { return (letters, answer) }
         let wanted = prefix.uppercased()
         letters.removeAll { !$0.request.id.description.hasPrefix(wanted) }

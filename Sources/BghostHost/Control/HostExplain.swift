@@ -6,24 +6,20 @@ internal import BghostStore
 
 /// Explanations why a task does not run.
 extension Host {
-    package func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
-        if scheduler.isFamily(id) {
-            let requests = scheduler.requests(ofFamily: id)
-            return explanation(of: id, requests, last: nil)
+    package func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation {
+        let subject = try await subject(of: id)
+        let task = subject.task
+        let answer = await history.ask { store in
+            (last: store.lastRun(task: task), dead: store.deadLetters(task: task, limit: 1).first)
         }
-        let requests = scheduler.requests(of: id)
-        // A pending request may be parked because the manifest no longer permits its task.
-        guard scheduler.catalog.task(for: id) != nil || !requests.isEmpty else {
-            return try explain(requestPrefix: id)
-        }
-        return explanation(of: id, requests, last: store.lastRun(task: id))
-    }
-
-    private func explanation(
-        of task: String,
-        _ requests: [Request],
-        last: RunRecord?
-    ) -> TaskExplanation {
+        // The requests of now: those of before may have begun while the store was asked.
+        let requests: [Request] =
+            switch subject.requests {
+            case .family: scheduler.requests(ofFamily: task)
+            case .task: scheduler.requests(of: task)
+            case .range(let range): scheduler.requests(in: range)
+            case .none: []
+            }
         let now = moment
         return TaskExplanation(
             task: task,
@@ -34,11 +30,36 @@ extension Host {
             },
             total: requests.count,
             running: activeRecords().filter { isMember($0.task, of: task) },
-            last: last,
+            last: subject.last ?? (subject.requests == .family ? nil : answer.last),
             schedule: scheduler.outlook(of: task, now: now),
-            dead: store.deadLetters(task: task, limit: 1).first,
+            dead: answer.dead,
             simulation: simulation
         )
+    }
+
+    /// What a question is about.
+    private struct Subject {
+        enum Requests: Equatable {
+            case task
+            case family
+            /// The requests with these ids.
+            case range(ClosedRange<RunID>)
+            case none
+        }
+
+        var task: String
+        var requests: Requests
+        /// The run that the question names; `nil` for the last run of the task.
+        var last: RunRecord?
+    }
+
+    private func subject(of id: String) async throws(OperatorRefusal) -> Subject {
+        if scheduler.isFamily(id) { return Subject(task: id, requests: .family) }
+        // A pending request may be parked because the manifest no longer permits its task.
+        if scheduler.catalog.task(for: id) != nil || !scheduler.requests(of: id).isEmpty {
+            return Subject(task: id, requests: .task)
+        }
+        return try await subject(ofPrefix: id)
     }
 
     private func isMember(_ identifier: String, of task: String) -> Bool {
@@ -51,7 +72,7 @@ extension Host {
 
     // MARK: Requests
 
-    private func explain(requestPrefix prefix: String) throws(OperatorRefusal) -> TaskExplanation {
+    private func subject(ofPrefix prefix: String) async throws(OperatorRefusal) -> Subject {
         guard let range = RunID.range(ofPrefix: prefix) else { throw noSuchTask(prefix) }
         let requests = scheduler.requests(in: range)
         if requests.count > 1 {
@@ -63,13 +84,15 @@ extension Host {
             )
         }
         if let request = requests.first {
-            return explanation(of: request.task, requests, last: store.lastRun(task: request.task))
+            return Subject(task: request.task, requests: .range(range))
         }
         if let run = activeRecords().first(where: { range.contains($0.request) }) {
-            return explanation(of: run.task, [], last: store.lastRun(task: run.task))
+            return Subject(task: run.task, requests: .none)
         }
-        if range.lowerBound == range.upperBound, let run = store.run(ofRequest: range.lowerBound) {
-            return explanation(of: run.task, [], last: run)
+        if range.lowerBound == range.upperBound,
+            let run = await history.ask({ $0.run(ofRequest: range.lowerBound) })
+        {
+            return Subject(task: run.task, requests: .none, last: run)
         }
         // Request IDs always start with a digit, and task identifiers hardly ever do.
         guard prefix.first?.isNumber == true else { throw noSuchTask(prefix) }

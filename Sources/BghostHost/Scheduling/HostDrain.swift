@@ -33,6 +33,7 @@ extension Host {
             }
         }
         await closeStore()
+        await history.finish()
         state.unlock()
         log.write(.info, "host.stopped", "no run and no worker is left")
         log.endFollowers()

@@ -171,7 +171,12 @@ extension Host {
         for letter in letters {
             let catalog = scheduler.catalog
             let plugin = catalog.task(for: letter.task).map { catalog.plugin(ofTask: $0).name }
-            if let oldest = deadLetterIndex.add(letter.request, plugin: plugin ?? "") {
+            let oldest = deadLetterIndex.add(
+                letter.request,
+                plugin: plugin ?? "",
+                task: letter.task
+            )
+            if let oldest {
                 discarded.append(.discarded(oldest))
             }
         }

@@ -66,8 +66,7 @@ extension Host {
         else { return }
         let task = session.taskIdentifier
         // A dead request of the session is left to the operator.
-        guard !store.deadLetters(task: task, limit: 1).contains(where: { $0.request.task == task })
-        else { return }
+        guard deadLetterIndex.tasks[task] == nil else { return }
         var limiter = table.limiters[key] ?? WakeLimiter(base: timeouts.wake)
         let limit = limiter.earliest(now: uptime).map {
             wall.addingClamped($0.subtractingClamped(uptime))

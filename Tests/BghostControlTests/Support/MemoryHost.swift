@@ -176,6 +176,11 @@ actor MemoryHost: HostControl {
         )
     }
 
+    func status(of tasks: [String]) throws(OperatorRefusal) -> HostStatus {
+        for task in tasks { try requireTask(task) }
+        return status().selecting(Set(tasks))
+    }
+
     func requireTask(_ task: String) throws(OperatorRefusal) {
         guard !tasks.contains(task) else { return }
         throw .noSuchTask(task, nearest: Spelling.nearest(to: task, among: tasks))

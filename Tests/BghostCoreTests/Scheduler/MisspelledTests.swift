@@ -59,6 +59,6 @@ import Testing
                 #expect(error.message.contains(hint), "\(error.message)")
             }
         }
-        #expect(scheduler.familyMembers.isEmpty)
+        #expect(scheduler.familyMembers(limit: 1).total == 0)
     }
 }

@@ -2,6 +2,7 @@
 
 import BghostCore
 import BghostStore
+import Dispatch
 import Synchronization
 
 /// A store in memory that answers when it is told to, as a slow disk does.
@@ -9,6 +10,9 @@ final class HeldStore: Store {
     private struct State {
         var isHeld = false
         var waiting: [@Sendable () -> Void] = []
+        /// Held while questions are to wait.
+        var holdsQuestions = false
+        var waitingQuestions: [DispatchSemaphore] = []
     }
 
     private let store = MemoryStore()
@@ -17,7 +21,31 @@ final class HeldStore: Store {
 
     func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Waits for the next commit that is held.
+    /// Makes every question wait on its own thread, until `letQuestionsGo`.
+    func holdQuestions() { state.withLock { $0.holdsQuestions = true } }
+
+    func letQuestionsGo() {
+        let waiting = state.withLock { state in
+            state.holdsQuestions = false
+            defer { state.waitingQuestions = [] }
+            return state.waitingQuestions
+        }
+        for question in waiting { question.signal() }
+    }
+
+    private func asked() {
+        let gate = state.withLock { state -> DispatchSemaphore? in
+            guard state.holdsQuestions else { return nil }
+            let gate = DispatchSemaphore(value: 0)
+            state.waitingQuestions.append(gate)
+            return gate
+        }
+        guard let gate else { return }
+        arrivals.continuation.yield()
+        gate.wait()
+    }
+
+    /// Waits for the next commit or question that is held.
     func untilHeld() async {
         for await _ in arrivals.stream { return }
     }
@@ -62,15 +90,29 @@ final class HeldStore: Store {
     ) throws(StoreError) -> RecoveredState {
         try store.recover(expecting: expect, each)
     }
-    func runs(task: String?, limit: Int) -> [RunRecord] { store.runs(task: task, limit: limit) }
-    func runs(idPrefix: String, limit: Int) -> [RunRecord] {
-        store.runs(idPrefix: idPrefix, limit: limit)
+    func runs(task: String?, limit: Int) -> [RunRecord] {
+        asked()
+        return store.runs(task: task, limit: limit)
     }
-    func run(ofRequest id: RunID) -> RunRecord? { store.run(ofRequest: id) }
-    func output(ofRun id: RunID) -> String { store.output(ofRun: id) }
-    func lastRun(task: String) -> RunRecord? { store.lastRun(task: task) }
+    func runs(idPrefix: String, limit: Int) -> [RunRecord] {
+        asked()
+        return store.runs(idPrefix: idPrefix, limit: limit)
+    }
+    func run(ofRequest id: RunID) -> RunRecord? {
+        asked()
+        return store.run(ofRequest: id)
+    }
+    func output(ofRun id: RunID) -> String {
+        asked()
+        return store.output(ofRun: id)
+    }
+    func lastRun(task: String) -> RunRecord? {
+        asked()
+        return store.lastRun(task: task)
+    }
     func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
-        store.deadLetters(task: task, limit: limit)
+        asked()
+        return store.deadLetters(task: task, limit: limit)
     }
     func backup(to path: String) throws(StoreError) { try store.backup(to: path) }
     func close() { store.close() }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+@testable import BghostHost
+import BghostLinux
+import BghostStore
+import Dispatch
+import Synchronization
+import Testing
+
+/// The owner of questions to the store, without a daemon and without a process.
+@MainActor @Suite struct HistoryReaderTests {
+    private let spawner: Spawner
+    private let threads = BlockingThreads()
+    private let history: HistoryReader
+
+    init() throws {
+        spawner = try Spawner()
+        history = HistoryReader(MemoryStore(), threads, spawner: spawner)
+    }
+
+    private func end() {
+        spawner.end()
+        threads.end()
+    }
+
+    @Test func `A question waits on another thread, and is answered on the caller's actor`() async {
+        defer { end() }
+        let gate = DispatchSemaphore(value: 0)
+        let answer = Task { @MainActor in
+            let answer = await history.ask { _ in
+                gate.wait()
+                return 7
+            }
+            MainActor.preconditionIsolated()
+            return answer
+        }
+        // The actor goes on while the question waits.
+        while threads.existingThread(for: .history) == nil { await Task.yield() }
+        gate.signal()
+        #expect(await answer.value == 7)
+    }
+
+    @Test func `Questions are answered in their order`() async {
+        defer { end() }
+        let answered = Mutex<[Int]>([])
+        let questions = (0..<20).map { number in
+            Task { @MainActor in
+                await history.ask { _ in answered.withLock { $0.append(number) } }
+            }
+        }
+        for question in questions { await question.value }
+        #expect(answered.withLock { $0 } == Array(0..<20))
+    }
+
+    @Test func `The end waits for the answers to all questions`() async {
+        defer { end() }
+        let gate = DispatchSemaphore(value: 0)
+        let answers = Mutex(0)
+        for _ in 0..<3 {
+            Task { @MainActor in
+                await history.ask { _ in gate.wait() }
+                answers.withLock { $0 += 1 }
+            }
+        }
+        while threads.existingThread(for: .history) == nil { await Task.yield() }
+        for _ in 0..<3 { gate.signal() }
+        await history.finish()
+        #expect(answers.withLock { $0 } == 3)
+        // Without questions it returns at once.
+        await history.finish()
+    }
+}
