@@ -32,6 +32,7 @@ extension Host: HostControl {
         let last = await history.ask { store in
             identifiers.reduce(into: [:]) { last, task in last[task] = store.lastRun(task: task) }
         }
+        let workers = workersByPlugin
         return HostStatus(
             version: configuration.version,
             pid: getpid(),
@@ -46,7 +47,7 @@ extension Host: HostControl {
                     name: plugin.name,
                     library: plugin.path ?? plugin.library,
                     isolation: plugin.isolation,
-                    workers: workers(named: plugin.name),
+                    workers: workers[plugin.name]?.sorted() ?? [],
                     problem: plugin.problem?.message,
                     change: plugin.change,
                     sandbox: plugin.standings,
@@ -66,10 +67,13 @@ extension Host: HostControl {
         )
     }
 
-    /// The process IDs of a plugin's workers, including workers of its previous versions that still drain.
-    private func workers(named name: String) -> [Int32] {
-        plugins.lazy.filter { $0.name == name }.flatMap { $0.executors.values.compactMap(\.pid) }
-            .sorted()
+    /// The process IDs of all workers by plugin, including those of previous versions that still drain.
+    private var workersByPlugin: [String: [Int32]] {
+        var workers: [String: [Int32]] = [:]
+        for executor in executors.values {
+            if let pid = executor.pid { workers[executor.plugin.name, default: []].append(pid) }
+        }
+        return workers
     }
 
     /// The status of tasks; identifiers that are no longer in the manifest are left out.

@@ -61,8 +61,12 @@ struct OperatorRoutes: Sendable {
         let task = query.text("task")
         let list = await host.pending(task: task, limit: limit)
         if list.total == 0, let task { try await TaskLookup(host: host).check(task) }
+        // The host lists tasks in the order of their first use; sorting them is no work for its thread.
+        let requests = list.requests.enumerated().sorted {
+            ($0.element.task, $0.offset) < ($1.element.task, $1.offset)
+        }
         return Answer.json(Schema.pending) { writer in
-            writer.member("requests", list.requests)
+            writer.member("requests", requests.map(\.element))
             writer.member("total", list.total)
         }
     }

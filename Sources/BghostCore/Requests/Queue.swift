@@ -5,6 +5,8 @@ struct Queue<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var head = 0
 
+    var count: Int { elements.count - head }
+
     var first: Element? { head < elements.count ? elements[head] : nil }
 
     /// The elements, the oldest first.

@@ -33,6 +33,12 @@ extension PendingRequestIndex {
                 .map(\.request)
         }
 
+        /// The number of all waiting requests.
+        var waitingCount: Int {
+            let others = extras.map { $0.retries.count + $0.simulated.count } ?? 0
+            return (row.pendingID == nil ? 0 : 1) + others
+        }
+
         /// Whether another run may start in addition to those in progress.
         var hasRoom: Bool { running == 0 || overlap == .allow }
 

@@ -27,6 +27,72 @@ extension Scheduler {
         return requests
     }
 
+    /// Some of the waiting requests.
+    package struct WaitingPage: Sendable {
+        /// The first requests of the page, at most as many as the caller keeps.
+        package var requests: [Request] = []
+        /// The number of all requests of the page.
+        package var count = 0
+        /// The start of the next page; `nil` after the last one.
+        package var next: Int?
+    }
+
+    /// A page of the waiting requests of one task, or of all tasks in the order of their first use.
+    ///
+    /// A request that waits during all calls is in exactly one page. Parked requests come last. The cost
+    /// of a page has a bound, however many identifiers there are.
+    ///
+    /// - Parameters:
+    ///   - from: 0, or `next` of the previous page.
+    ///   - limit: the number of requests that the caller keeps; further ones are only counted.
+    package func waiting(of identifier: String?, from: Int, keeping limit: Int) -> WaitingPage {
+        var page = WaitingPage()
+        // Negative starts mean parked requests, because the number of identifiers may grow meanwhile.
+        guard from >= 0 else { return parked(of: identifier, from: -1 - from, keeping: limit) }
+        let entries = pendingIndex.entries
+        let wanted = identifier.map { pendingIndex.entry(of: $0) }
+        var index = from
+        if let wanted {
+            if let wanted { take(entries[wanted], into: &page, keeping: limit) }
+            index = entries.count
+        }
+        let end = min(entries.count, index.addingClamped(Self.pageEntriesMax))
+        while index < end, page.requests.count < Self.pageMax {
+            take(entries[index], into: &page, keeping: limit)
+            index += 1
+        }
+        if index < entries.count {
+            page.next = index
+        } else if !parking.requests.isEmpty {
+            page.next = -1
+        }
+        return page
+    }
+
+    private func take(
+        _ entry: PendingRequestIndex.Entry,
+        into page: inout WaitingPage,
+        keeping limit: Int
+    ) {
+        let count = entry.waitingCount
+        guard count > 0 else { return }
+        page.count += count
+        let room = limit - page.requests.count
+        if room > 0 { page.requests += entry.requests.prefix(room) }
+    }
+
+    private func parked(of identifier: String?, from: Int, keeping limit: Int) -> WaitingPage {
+        var page = WaitingPage()
+        let end = min(parking.requests.count, from.addingClamped(Self.pageEntriesMax))
+        for request in parking.requests[min(from, end)..<end]
+        where identifier == nil || request.task == identifier {
+            page.count += 1
+            if page.requests.count < limit { page.requests.append(request) }
+        }
+        if end < parking.requests.count { page.next = -1 - end }
+        return page
+    }
+
     /// The missed starts that a run in progress makes up for.
     package func missed(by ticket: RunTicket) -> MissedSlots? { running[ticket]?.request.missed }
 

@@ -20,7 +20,7 @@ package struct TaskCatalog: Sendable {
     }
 
     /// A handler of a plugin.
-    package struct Handler: Equatable, Sendable {
+    package struct Handler: Hashable, Sendable {
         /// The index of its plugin.
         package let plugin: Int
         /// "" for a function.
@@ -32,6 +32,7 @@ package struct TaskCatalog: Sendable {
     /// Plugins and functions, in the order of addition.
     package internal(set) var plugins: [Plugin] = []
     package private(set) var handlers: [Handler] = []
+    private var handlerIndices: [Handler: Int] = [:]
     /// The index of each task's plugin.
     package private(set) var pluginOfTask: [Int] = []
     /// The index of each task's handler.
@@ -89,7 +90,8 @@ package struct TaskCatalog: Sendable {
     }
 
     private mutating func place(of handler: Handler) -> Int {
-        if let known = handlers.firstIndex(of: handler) { return known }
+        if let known = handlerIndices[handler] { return known }
+        handlerIndices[handler] = handlers.count
         handlers.append(handler)
         return handlers.count - 1
     }

@@ -15,14 +15,21 @@ extension Host {
 
     // MARK: Pending requests
 
-    package func pending(task: String?, limit: Int) -> PendingList {
+    package func pending(task: String?, limit: Int) async -> PendingList {
         var list = PendingList(requests: [], total: 0)
         var room = Self.pendingBytesMax
-        for request in scheduler.requests(of: task) {
-            list.total += 1
-            guard list.requests.count < limit, room > 0 else { continue }
-            room -= request.parameters.utf8.count
-            list.requests.append(describe(request))
+        var start: Int? = 0
+        while let from = start {
+            let kept = room > 0 ? limit - list.requests.count : 0
+            let page = scheduler.waiting(of: task, from: from, keeping: kept)
+            list.total += page.count
+            for request in page.requests where room > 0 {
+                room -= request.parameters.utf8.count
+                list.requests.append(describe(request))
+            }
+            start = page.next
+            // Deadlines and frames of workers come between two pages.
+            if start != nil { await Task.yield() }
         }
         return list
     }
@@ -31,18 +38,41 @@ extension Host {
     private static var pendingBytesMax: Int { 16 << 20 }
 
     package func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest] {
-        let described = scheduler.requests(of: task).map { describe($0) }
-        guard !described.isEmpty else { return [] }
-        let result = await withCheckedContinuation { continuation in
+        var described: [PendingRequest] = []
+        var failure: StoreError?
+        var start: Int? = 0
+        while let from = start {
+            let page = scheduler.waiting(of: task, from: from, keeping: .max)
+            guard !page.requests.isEmpty else {
+                start = page.next
+                continue
+            }
+            described += page.requests.map { describe($0) }
+            if case .failure(let error) = await withdraw(Set(page.requests.map(\.task)).sorted()) {
+                failure = failure ?? error
+            }
+            // What was withdrawn is not parked any more, so begin there again.
+            start = from < 0 ? from : page.next
+        }
+        if let failure {
+            try check(.failure(failure), "\(described.count) requests are withdrawn")
+        }
+        return described
+    }
+
+    /// Withdraws the waiting requests of tasks, and returns when that is stored or the store fails.
+    private func withdraw(_ tasks: [String]) async -> Result<Void, StoreError> {
+        await withCheckedContinuation { continuation in
             var effects: [SchedulerEffect] = []
-            let withdrawn = scheduler.withdrawAll(task, now: moment, &effects)
-            commitTold(withdrawn.changes) { _, result in continuation.resume(returning: result) }
+            var changes: [StoreChange] = []
+            for task in tasks {
+                changes += scheduler.withdrawAll(task, now: moment, &effects).changes
+            }
+            commitTold(changes) { _, result in continuation.resume(returning: result) }
             // Carry out the effects afterwards, so that the next request of a schedule is stored
             // after the withdrawal.
             carryOut(effects)
         }
-        try check(result, "\(described.count) requests are withdrawn")
-        return described
     }
 
     // MARK: Throttling

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import Testing
+
+/// Lists of waiting requests, which are made on the thread that enforces limits.
+@Suite struct WaitingPageTests {
+    private static let now = Moment(monotonic: 1, unix: SchedulerHand.noon)
+
+    private static func scheduler(identifiers count: Int) throws -> Scheduler {
+        var manifest = try SchedulerHand.manifest("report.*")
+        manifest.plugins[0].maxPending = PendingLimits(refresh: count, processing: count)
+        var scheduler = Scheduler(SchedulerHand.settings(manifest))
+        for number in 0..<count { try submit("report.\(number)", to: &scheduler) }
+        return scheduler
+    }
+
+    private static func submit(
+        _ task: String,
+        isSimulated: Bool = false,
+        to scheduler: inout Scheduler
+    ) throws {
+        let submission = Submission(task: task, earliestBegin: now.unix + 1_000_000_000)
+        let arrival = try scheduler.accept(submission, isSimulated: isSimulated, now: now)
+        var effects: [SchedulerEffect] = []
+        scheduler.arrived(try #require(arrival), isStored: true, now: now, &effects)
+    }
+
+    /// All pages.
+    private static func pages(
+        _ scheduler: Scheduler,
+        of identifier: String? = nil,
+        keeping limit: Int
+    ) -> [Scheduler.WaitingPage] {
+        var pages: [Scheduler.WaitingPage] = []
+        var start: Int? = 0
+        while let from = start {
+            pages.append(scheduler.waiting(of: identifier, from: from, keeping: limit))
+            start = pages.last?.next
+        }
+        return pages
+    }
+
+    @Test func `Pages have each request once, and no page has many`() throws {
+        let scheduler = try Self.scheduler(identifiers: 1000)
+        let pages = Self.pages(scheduler, keeping: .max)
+        let tasks = pages.flatMap(\.requests).map(\.task)
+        #expect(tasks == (0..<1000).map { "report.\($0)" })
+        #expect(pages.reduce(0) { $0 + $1.count } == 1000)
+        #expect(pages.allSatisfy { $0.requests.count <= Scheduler.pageMax })
+    }
+
+    @Test func `What is not kept is counted, in pages of identifiers`() throws {
+        let scheduler = try Self.scheduler(identifiers: 100_000)
+        let pages = Self.pages(scheduler, keeping: 0)
+        #expect(pages.allSatisfy { $0.requests.isEmpty && $0.count <= 8192 })
+        #expect(pages.reduce(0) { $0 + $1.count } == 100_000)
+        #expect(pages.count == 13)
+    }
+
+    @Test func `The requests of one task come whatever others there are`() throws {
+        var scheduler = try Self.scheduler(identifiers: 20_000)
+        let one = Self.pages(scheduler, of: "report.19999", keeping: 10)
+        #expect(one.count == 1 && one[0].count == 1)
+        #expect(one[0].requests.map(\.task) == ["report.19999"])
+        #expect(Self.pages(scheduler, of: "other", keeping: 10).map(\.count) == [0])
+
+        // A task that the manifest does not have any more.
+        var effects: [SchedulerEffect] = []
+        _ = scheduler.reload(
+            try SchedulerHand.manifest("backup"),
+            slots: 4,
+            replacing: [],
+            now: Self.now,
+            &effects
+        )
+        let parked = Self.pages(scheduler, of: "report.7", keeping: 10)
+        #expect(parked.flatMap(\.requests).map(\.task) == ["report.7"])
+        #expect(parked.allSatisfy { $0.count <= 8192 })
+        let all = Self.pages(scheduler, keeping: .max)
+        #expect(all.reduce(0) { $0 + $1.count } == 20_000)
+        #expect(Set(all.flatMap(\.requests).map(\.id)).count == 20_000)
+    }
+
+    @Test func `Identifiers that come meanwhile repeat nothing that is parked`() throws {
+        var scheduler = try Self.scheduler(identifiers: 10_000)
+        var effects: [SchedulerEffect] = []
+        _ = scheduler.reload(
+            try SchedulerHand.manifest("backup"),
+            slots: 4,
+            replacing: [],
+            now: Self.now,
+            &effects
+        )
+        var seen: [RunID] = []
+        var start: Int? = 0
+        while let from = start {
+            let page = scheduler.waiting(of: nil, from: from, keeping: .max)
+            seen += page.requests.map(\.id)
+            start = page.next
+            if start == -1 { try Self.submit("backup", to: &scheduler) }
+        }
+        #expect(seen.count == 10_000 && Set(seen).count == 10_000)
+    }
+}
