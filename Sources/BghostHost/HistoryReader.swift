@@ -17,6 +17,7 @@ final class HistoryReader {
     private let spawner: Spawner
     /// The number of questions without an answer.
     private var open = 0
+    private var isFinished = false
 
     /// - Parameter spawner: its thread answers while no other thread can be started; starts of workers
     ///   then wait for the question.
@@ -28,10 +29,12 @@ final class HistoryReader {
 
     /// Asks the store, and returns on the caller's executor.
     ///
-    /// - Parameter question: called once, on another thread.
+    /// - Parameter question: called once, on another thread until ``finish()`` has returned.
     nonisolated(nonsending) func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (any Store) -> Answer
     ) async -> Answer {
+        // The daemon has no runs any more, so nothing is late if this thread waits.
+        guard !isFinished else { return question(store) }
         open += 1
         defer { open -= 1 }
         return await withCheckedContinuation { continuation in
@@ -46,10 +49,11 @@ final class HistoryReader {
         }
     }
 
-    /// Returns when every question has its answer.
+    /// Returns when every question has its answer; later ones are answered on the caller's thread.
     ///
-    /// Call it before the host's executor ends: a later answer would reach nothing.
+    /// Call it before the threads and the host's executor end: a later answer would reach nothing.
     nonisolated(nonsending) func finish() async {
         while open > 0 { await ask { _ in } }
+        isFinished = true
     }
 }

@@ -8,11 +8,11 @@ internal import Glibc
 /// The implementation of the control API.
 extension Host: HostControl {
     package func status() async -> HostStatus {
-        let catalog = scheduler.catalog
+        let catalog = dispatcher.scheduler.catalog
         // Families that the manifest implies are omitted; their known members are listed instead.
         let own = catalog.currentTasks.filter { catalog.tasks[$0].kind != .notificationAction }
             .map { catalog.tasks[$0].identifier.description }
-        let members = scheduler.familyMembers(limit: HostStatus.familyMembersMax)
+        let members = dispatcher.scheduler.familyMembers(limit: HostStatus.familyMembersMax)
         // A running member is listed, however long ago its first use was.
         let running = Set(activeRecords().map(\.task)).subtracting(own)
             .subtracting(members.identifiers)
@@ -51,7 +51,7 @@ extension Host: HostControl {
                     problem: plugin.problem?.message,
                     change: plugin.change,
                     sandbox: plugin.standings,
-                    switchedOff: scheduler.switchedOff(plugin: plugin.index),
+                    switchedOff: dispatcher.scheduler.switchedOff(plugin: plugin.index),
                     quarantine: crashes.quarantine(of: plugin.name),
                     idleEnds: crashes.idleEnds(of: plugin.name, now: now),
                     deadLetters: deadLetterIndex.count(of: plugin.name),
@@ -62,7 +62,7 @@ extension Host: HostControl {
             transfers: transfers,
             store: storeStatus,
             isLax: configuration.isLax,
-            slotsInUse: scheduler.slotsInUse,
+            slotsInUse: dispatcher.scheduler.slotsInUse,
             deadLetters: deadLetterIndex.count
         )
     }
@@ -83,7 +83,7 @@ extension Host: HostControl {
         of identifiers: [String],
         last: [String: RunRecord]
     ) -> [TaskStatus] {
-        let catalog = scheduler.catalog
+        let catalog = dispatcher.scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
         var families: [String: Int] = [:]
@@ -99,7 +99,7 @@ extension Host: HostControl {
                 plugin: catalog.plugin(ofTask: task).name,
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
-                pending: scheduler.pending(identifier).map { describe($0) },
+                pending: dispatcher.scheduler.pending(identifier).map { describe($0) },
                 last: last[identifier],
                 deadLetters: deadLetterIndex.tasks[identifier] ?? 0
             )
@@ -151,14 +151,15 @@ extension Host: HostControl {
     }
 
     package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
-        if let task = scheduler.catalog.task(for: submission.task) {
-            await revalidate(plugins[scheduler.catalog.pluginOfTask[task]])
+        if let task = dispatcher.scheduler.catalog.task(for: submission.task) {
+            await revalidate(plugins[dispatcher.scheduler.catalog.pluginOfTask[task]])
         }
         // A reload may have replaced the plugin in the meantime.
-        if let task = scheduler.catalog.task(for: submission.task) {
-            let plugin = plugins[scheduler.catalog.pluginOfTask[task]]
+        if let task = dispatcher.scheduler.catalog.task(for: submission.task) {
+            let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[task]]
             // `take` refuses a request for a plugin that is switched off.
-            if scheduler.switchedOff(plugin: plugin.index) == nil, let problem = plugin.problem,
+            if dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil,
+                let problem = plugin.problem,
                 !problem.isPause
             {
                 throw SubmitError(.unavailable, problem.message)
@@ -184,8 +185,15 @@ extension Host: HostControl {
 
     /// Answers a waiter if a run of the request has ended, or if the request is unknown.
     private func lookForEnd(ofRequest id: RunID, _ waiter: UInt64) async {
-        guard let ended = await history.ask({ $0.run(ofRequest: id) }) else {
-            if !isKnown(id) { waiters.remove(waiter, for: id)?.resume(returning: nil) }
+        var answer = await history.ask { $0.run(ofRequest: id) }
+        if answer == nil {
+            // If it runs or waits, its end answers the waiter. Otherwise it may have ended since the
+            // store was asked.
+            guard !isKnown(id) else { return }
+            answer = await history.ask { $0.run(ofRequest: id) }
+        }
+        guard let ended = answer else {
+            waiters.remove(waiter, for: id)?.resume(returning: nil)
             return
         }
         // The store's answers include transactions that are not on the disk yet. The answer to the empty
@@ -206,7 +214,7 @@ extension Host: HostControl {
     }
 
     private func isKnown(_ id: RunID) -> Bool {
-        runs.slots.contains { $0?.record.request == id } || scheduler.waits(id)
+        runs.slots.contains { $0?.record.request == id } || dispatcher.scheduler.waits(id)
     }
 
     package func expire(run id: RunID) -> Bool {

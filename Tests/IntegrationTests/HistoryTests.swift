@@ -90,6 +90,32 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A wait gets the run that ended after its question, before the end is stored`()
+            async throws
+        {
+            let store = HeldStore()
+            try await withDaemon(
+                try TestManifest.misbehave(),
+                adjust: { $0.openStore = { _ in store } }
+            ) { daemon in
+                let host = daemon.host
+                let request = try await host.submit(Submission(task: "honour-cancel"))
+                let run = try await daemon.begun(request)
+                store.holdQuestions()
+                async let ended = host.waitForRun(ofRequest: request.id)
+                await store.untilHeld()
+                store.hold()
+                #expect(await host.expire(run: run.id))
+                try await daemon.line(LogFilter(run: run.id)) { $0.event == "run.ended" }
+                store.letQuestionsGo()
+                // The host asks again, and this answer comes before the end is stored.
+                _ = await host.runs(task: nil, limit: 1)
+                store.letGo()
+                #expect(await ended?.id == run.id)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `The status lists the latest identifiers of a family, and any that is asked for`()
             async throws
         {

@@ -50,7 +50,7 @@ final class HeldStore: Store {
         for await _ in arrivals.stream { return }
     }
 
-    /// Does and answers all that was held, in order.
+    /// Answers all that was held, in order.
     func letGo() {
         let waiting = state.withLock { state in
             state.isHeld = false
@@ -66,16 +66,13 @@ final class HeldStore: Store {
         onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        let isHeld = state.withLock { state in
-            guard state.isHeld else { return false }
-            state.waiting.append { [store] in store.commit(changes, completion: completion) }
-            return true
+        let isHeld = state.withLock { $0.isHeld }
+        // Questions see what is not answered yet, as those of a real store do.
+        store.commit(changes) { [self] result in
+            guard isHeld else { return completion(result) }
+            state.withLock { $0.waiting.append { completion(result) } }
         }
-        if isHeld {
-            arrivals.continuation.yield()
-        } else {
-            store.commit(changes, completion: completion)
-        }
+        if isHeld { arrivals.continuation.yield() }
     }
 
     var health: StoreHealth { store.health }
@@ -99,8 +96,10 @@ final class HeldStore: Store {
         return store.runs(idPrefix: idPrefix, limit: limit)
     }
     func run(ofRequest id: RunID) -> RunRecord? {
+        // The answer of before the wait, which may have become old.
+        let answer = store.run(ofRequest: id)
         asked()
-        return store.run(ofRequest: id)
+        return answer
     }
     func output(ofRun id: RunID) -> String {
         asked()
