@@ -40,7 +40,7 @@ package actor Host {
     let startedAt = WallClock.now
     var timeouts: HostTimeouts { configuration.timeouts }
     /// The maximum number of concurrent runs.
-    var slotsMax: Int { scheduler.settings.slots }
+    var slotsMax: Int { dispatcher.scheduler.settings.slots }
 
     var plugins: [PluginSlot] = []
     var pluginsByName: [String: PluginSlot] = [:]
@@ -53,10 +53,7 @@ package actor Host {
     var changingLetters: Set<RunID> = []
 
     /// Decides which runs start, when they start, and how failures are handled.
-    var scheduler: Scheduler
-    /// Decisions of the scheduler that are not carried out yet.
-    var decisions: [SchedulerEffect] = []
-    var isCarryingOut = false
+    let dispatcher: Dispatcher
     /// The run numbers by the scheduler's tickets.
     var runOfTicket = TicketTable()
     let clock: DaemonClock
@@ -96,7 +93,7 @@ package actor Host {
     var detailsOfEnded: [RunID: RunDetails] = [:]
     var controlGroup: ControlGroup?
     let state: StateDirectory
-    var isDraining: Bool { scheduler.isDraining }
+    var isDraining: Bool { dispatcher.scheduler.isDraining }
     var isBackingUp = false
     var storeWatch = StoreWatch()
     /// The notifications of plugins; `nil` if no task delivers them.
@@ -155,11 +152,7 @@ package actor Host {
             machineID: MachineID.read() ?? "",
             seed: random.next()
         )
-        scheduler = Scheduler(settings)
-        if let recorder = configuration.recorder {
-            recorder.begin(settings)
-            scheduler.keepInputs()
-        }
+        dispatcher = Dispatcher(settings, recorder: configuration.recorder)
     }
 
     // MARK: Start and end

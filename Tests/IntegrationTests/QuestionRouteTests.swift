@@ -318,7 +318,7 @@ extension Host {
     fileprivate func picture() -> Picture {
         var parts: [String] = []
         var state = ""
-        dump(scheduler, to: &state)
+        dump(dispatcher.scheduler, to: &state)
         dump(crashes, to: &state)
         dump(notifications, to: &state)
         parts += state.split(separator: "\n").map(String.init)

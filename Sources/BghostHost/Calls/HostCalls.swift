@@ -27,7 +27,9 @@ extension Host {
             submit(call, executor, task, parameters, kind, earliest, needs)
         case .cancelPending(let task): cancelPending(call, executor, task)
         case .cancelAllPending:
-            let requests = scheduler.pending(ofPlugin: executor.plugin.index).map(\.request)
+            let requests = dispatcher.scheduler.pending(ofPlugin: executor.plugin.index).map(
+                \.request
+            )
             for request in requests { withdraw(request.task) }
             answer(call, executor, CallStatus.ok)
         case .pending(let from): replyWithPending(call, executor, from: from)
@@ -81,8 +83,8 @@ extension Host {
 
     /// Whether a plugin may submit a task: its own, or one that `permissions.submit` grants.
     private func mayUse(_ plugin: PluginSlot, _ task: String) -> Bool {
-        guard let index = scheduler.catalog.task(for: task) else { return false }
-        return scheduler.catalog.plugin(ofTask: index).name == plugin.name
+        guard let index = dispatcher.scheduler.catalog.task(for: task) else { return false }
+        return dispatcher.scheduler.catalog.plugin(ofTask: index).name == plugin.name
             || plugin.permissions.submit.contains { $0.matches(task) }
     }
 
@@ -140,8 +142,8 @@ extension Host {
             requirements: requirements
         )
         // The memory counts for the plugin that handles the task, which may be another plugin.
-        let target = scheduler.catalog.task(for: task).map {
-            plugins[scheduler.catalog.pluginOfTask[$0]]
+        let target = dispatcher.scheduler.catalog.task(for: task).map {
+            plugins[dispatcher.scheduler.catalog.pluginOfTask[$0]]
         }
         let share = share(of: target ?? executor.plugin)
         guard share.take(Request.heldBytes(task: task, parameters: parameters)) else {
@@ -188,7 +190,7 @@ extension Host {
     func share(of plugin: PluginSlot) -> HeldShare {
         // The tasks belong to the current version of the plugin.
         let index = (pluginsByName[plugin.name] ?? plugin).index
-        plugin.memory.setRequests(asked { $0.heldBytes(plugin: index) })
+        plugin.memory.setRequests(dispatcher.query { $0.heldBytes(plugin: index) })
         return HeldShare(of: plugin.memory)
     }
 
@@ -240,7 +242,7 @@ extension Host {
     }
 
     private func replyWithPending(_ call: Call, _ executor: RunExecutor, from: UInt64) {
-        let (page, next) = scheduler.pending(
+        let (page, next) = dispatcher.scheduler.pending(
             ofPlugin: executor.plugin.index,
             from: Int(clamping: from)
         )

@@ -17,9 +17,9 @@ extension Host {
                     to: executor
                 )
             }
-            missed = scheduler.missed(by: known.ticket)
+            missed = dispatcher.scheduler.missed(by: known.ticket)
         }
-        let status = scheduler.backgroundRefreshStatus(ofPlugin: executor.plugin.index)
+        let status = dispatcher.scheduler.backgroundRefreshStatus(ofPlugin: executor.plugin.index)
         let situation = Situation(
             refresh: status.code,
             reasons: status.reasons,

@@ -23,7 +23,7 @@ extension Host {
         var redriven: [Request] = []
         for letter in letters {
             let item = DeadLetterChange.Item(id: letter.request.id, task: letter.request.task)
-            guard scheduler.catalog.task(for: letter.request.task) != nil else {
+            guard dispatcher.scheduler.catalog.task(for: letter.request.task) != nil else {
                 answer.refused.append(item)
                 continue
             }

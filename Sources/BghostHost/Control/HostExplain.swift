@@ -15,9 +15,9 @@ extension Host {
         // The requests of now: those of before may have begun while the store was asked.
         let requests: [Request] =
             switch subject.requests {
-            case .family: scheduler.requests(ofFamily: task)
-            case .task: scheduler.requests(of: task)
-            case .range(let range): scheduler.requests(in: range)
+            case .family: dispatcher.scheduler.requests(ofFamily: task)
+            case .task: dispatcher.scheduler.requests(of: task)
+            case .range(let range): dispatcher.scheduler.requests(in: range)
             case .none: []
             }
         let now = moment
@@ -31,7 +31,7 @@ extension Host {
             total: requests.count,
             running: activeRecords().filter { isMember($0.task, of: task) },
             last: subject.last ?? (subject.requests == .family ? nil : answer.last),
-            schedule: scheduler.outlook(of: task, now: now),
+            schedule: dispatcher.scheduler.outlook(of: task, now: now),
             dead: answer.dead,
             simulation: simulation
         )
@@ -54,9 +54,11 @@ extension Host {
     }
 
     private func subject(of id: String) async throws(OperatorRefusal) -> Subject {
-        if scheduler.isFamily(id) { return Subject(task: id, requests: .family) }
+        if dispatcher.scheduler.isFamily(id) { return Subject(task: id, requests: .family) }
         // A pending request may be parked because the manifest no longer permits its task.
-        if scheduler.catalog.task(for: id) != nil || !scheduler.requests(of: id).isEmpty {
+        if dispatcher.scheduler.catalog.task(for: id) != nil
+            || !dispatcher.scheduler.requests(of: id).isEmpty
+        {
             return Subject(task: id, requests: .task)
         }
         return try await subject(ofPrefix: id)
@@ -64,17 +66,19 @@ extension Host {
 
     private func isMember(_ identifier: String, of task: String) -> Bool {
         if identifier == task { return true }
-        guard scheduler.isFamily(task), let own = scheduler.catalog.task(for: identifier) else {
+        guard dispatcher.scheduler.isFamily(task),
+            let own = dispatcher.scheduler.catalog.task(for: identifier)
+        else {
             return false
         }
-        return scheduler.catalog.tasks[own].identifier.description == task
+        return dispatcher.scheduler.catalog.tasks[own].identifier.description == task
     }
 
     // MARK: Requests
 
     private func subject(ofPrefix prefix: String) async throws(OperatorRefusal) -> Subject {
         guard let range = RunID.range(ofPrefix: prefix) else { throw noSuchTask(prefix) }
-        let requests = scheduler.requests(in: range)
+        let requests = dispatcher.scheduler.requests(in: range)
         if requests.count > 1 {
             throw OperatorRefusal(
                 .ambiguousRequest,
@@ -104,10 +108,10 @@ extension Host {
     }
 
     package func requireTask(_ task: String) throws(OperatorRefusal) {
-        guard scheduler.knows(task) else { throw noSuchTask(task) }
+        guard dispatcher.scheduler.knows(task) else { throw noSuchTask(task) }
     }
 
     private func noSuchTask(_ name: String) -> OperatorRefusal {
-        .noSuchTask(name, nearest: scheduler.nearestName(to: name))
+        .noSuchTask(name, nearest: dispatcher.scheduler.nearestName(to: name))
     }
 }

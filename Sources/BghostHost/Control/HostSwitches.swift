@@ -33,7 +33,7 @@ extension Host {
 
     package func enable(plugin name: String) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
-        if scheduler.switchedOff(plugin: plugin.index) != nil {
+        if dispatcher.scheduler.switchedOff(plugin: plugin.index) != nil {
             log.write(.info, "plugin.enabled", "switched on", plugin: name)
         }
         var changes = [StoreChange.switched(plugin: name, off: nil)]

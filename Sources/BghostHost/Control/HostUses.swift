@@ -7,8 +7,10 @@ internal import BghostStore
 extension Host {
     package func uses(task: String?) -> [UseStatus] {
         let now = moment
-        let tasks = task.map { scheduler.learnsUse($0) ? [$0] : [] } ?? scheduler.learners()
-        return tasks.map { scheduler.uses(of: $0, now: now) }
+        let tasks =
+            task.map { dispatcher.scheduler.learnsUse($0) ? [$0] : [] }
+            ?? dispatcher.scheduler.learners()
+        return tasks.map { dispatcher.scheduler.uses(of: $0, now: now) }
     }
 
     package func use(task: String) async throws(OperatorRefusal) -> UseStatus {
@@ -16,7 +18,7 @@ extension Host {
         if let change = decide({ scheduler, now, _ in scheduler.used(task, now: now) }) {
             try await store(change, "the use of \(PrintableText.escaped(task)) is taken in")
         }
-        return scheduler.uses(of: task, now: moment)
+        return dispatcher.scheduler.uses(of: task, now: moment)
     }
 
     package func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus {
@@ -24,12 +26,12 @@ extension Host {
         if let change = decide({ scheduler, now, _ in scheduler.forgetUses(of: task, now: now) }) {
             try await store(change, "the uses of \(PrintableText.escaped(task)) are forgotten")
         }
-        return scheduler.uses(of: task, now: moment)
+        return dispatcher.scheduler.uses(of: task, now: moment)
     }
 
     /// Records a use of a plugin's results, because a notification of the plugin was answered.
     func noteUse(ofPlugin name: String) {
-        let changes = scheduler.learners(ofPlugin: name).compactMap { task in
+        let changes = dispatcher.scheduler.learners(ofPlugin: name).compactMap { task in
             decide { scheduler, now, _ in scheduler.used(task, now: now) }
         }
         guard !changes.isEmpty else { return }
@@ -37,7 +39,7 @@ extension Host {
     }
 
     private func checkLearns(_ task: String) throws(OperatorRefusal) {
-        guard !scheduler.learnsUse(task) else { return }
+        guard !dispatcher.scheduler.learnsUse(task) else { return }
         try requireTask(task)
         throw OperatorRefusal(
             .notPermitted,

@@ -21,7 +21,7 @@ extension Host {
         var start: Int? = 0
         while let from = start {
             let kept = room > 0 ? limit - list.requests.count : 0
-            let page = scheduler.waiting(of: task, from: from, keeping: kept)
+            let page = dispatcher.scheduler.waiting(of: task, from: from, keeping: kept)
             list.total += page.count
             for request in page.requests where room > 0 {
                 room -= request.parameters.utf8.count
@@ -42,7 +42,7 @@ extension Host {
         var failure: StoreError?
         var start: Int? = 0
         while let from = start {
-            let page = scheduler.waiting(of: task, from: from, keeping: .max)
+            let page = dispatcher.scheduler.waiting(of: task, from: from, keeping: .max)
             guard !page.requests.isEmpty else {
                 start = page.next
                 continue
@@ -63,10 +63,8 @@ extension Host {
     /// Withdraws the waiting requests of tasks, and returns when that is stored or the store fails.
     private func withdraw(_ tasks: [String]) async -> Result<Void, StoreError> {
         await withCheckedContinuation { continuation in
-            var effects: [SchedulerEffect] = []
-            var changes: [StoreChange] = []
-            for task in tasks {
-                changes += scheduler.withdrawAll(task, now: moment, &effects).changes
+            let (changes, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
+                tasks.flatMap { scheduler.withdrawAll($0, now: now, &effects).changes }
             }
             commitTold(changes) { _, result in continuation.resume(returning: result) }
             // Carry out the effects afterwards, so that the next request of a schedule is stored
@@ -79,7 +77,7 @@ extension Host {
 
     package func throttles(task: String?) -> [ThrottleStatus] {
         let now = wall
-        return scheduler.memories().compactMap { memory in
+        return dispatcher.scheduler.memories().compactMap { memory in
             guard
                 task.map({ $0 == memory.identifier }) ?? (memory.throttle.points(now: now) > 0)
             else { return nil }
@@ -91,13 +89,13 @@ extension Host {
         ThrottleStatus(
             task: memory.identifier,
             memory.throttle,
-            scheduler.throttlePolicy(of: memory.identifier),
+            dispatcher.scheduler.throttlePolicy(of: memory.identifier),
             now: now
         )
     }
 
     package func clearThrottle(task: String) async throws(OperatorRefusal) -> ThrottleStatus {
-        guard let memory = scheduler.memories(of: task).first else {
+        guard let memory = dispatcher.scheduler.memories(of: task).first else {
             return ThrottleStatus(task: task)
         }
         let before = throttle(memory, now: wall)

@@ -10,7 +10,11 @@ extension Host {
     func watchFacts() {
         do throws(SystemError) {
             factsChanged(
-                try facts.watch(scheduler.catalog.requirements, manifest.host.facts, now: moment)
+                try facts.watch(
+                    dispatcher.scheduler.catalog.requirements,
+                    manifest.host.facts,
+                    now: moment
+                )
             )
         } catch {
             log.write(

@@ -24,7 +24,7 @@ extension Host {
         let outbox = NotificationOutbox(settings)
         let lost = outbox.recover(
             rows,
-            requests.filter { scheduler.waits($0.id) },
+            requests.filter { dispatcher.scheduler.waits($0.id) },
             zone: configuration.manifest.host.timeZone
         )
         for lost in lost {
@@ -72,17 +72,18 @@ extension Host {
 
     /// Withdraws the request of a delivery, unless its run has started.
     private func withdrawDelivery(_ request: RunID, _ task: String) {
-        if scheduler.pending(task)?.id == request {
+        if dispatcher.scheduler.pending(task)?.id == request {
             decide { scheduler, now, effects in
                 // The request is pending, as checked above, so the result is irrelevant.
                 _ = scheduler.withdraw(task, now: now, &effects)
             }
         } else if configuration.manifest.notifications?.task.isFamily == true,
-            scheduler.waits(request)
+            dispatcher.scheduler.waits(request)
         {
             // The request waits for a retry; this member of the family has no other request.
-            var effects: [SchedulerEffect] = []
-            let withdrawn = scheduler.withdrawAll(task, now: moment, &effects)
+            let (withdrawn, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
+                scheduler.withdrawAll(task, now: now, &effects)
+            }
             commit(withdrawn.changes)
             carryOut(effects)
         }

@@ -313,7 +313,9 @@ extension Host {
         for index in change.newPlugins {
             // The host and the scheduler use the same index of a plugin.
             precondition(index == plugins.count, "a plugin has another number")
-            guard let code = codes[scheduler.catalog.plugins[index].name] else { continue }
+            guard let code = codes[dispatcher.scheduler.catalog.plugins[index].name] else {
+                continue
+            }
             add(code)
             // Memory held for the finishing workers of the replaced version counts against the new one.
             if let memory = memories[code.name] { plugins[index].memory = memory }
@@ -324,7 +326,7 @@ extension Host {
 
     private func report(_ outcome: ReloadOutcome, _ before: Manifest) -> ReloadReport {
         let change = outcome.change
-        let catalog = scheduler.catalog
+        let catalog = dispatcher.scheduler.catalog
         func name(_ task: Int) -> String { catalog.tasks[task].identifier.description }
         let retired = Set(change.retiredPlugins.map { plugins[$0].name })
         let brought = change.newPlugins.map { plugins[$0].name }

@@ -9,7 +9,7 @@ internal import BghostWire
 extension Host {
     /// Starts a run that the scheduler dispatched.
     func begin(_ start: RunStart) {
-        let plugin = plugins[scheduler.catalog.pluginOfTask[start.task]]
+        let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[start.task]]
         let executor: RunExecutor
         do {
             executor = try executorWithFreeLane(for: plugin)
@@ -72,7 +72,7 @@ extension Host {
     /// Sends a run to its executor, which must be live.
     func start(_ number: UInt64) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
-        let task = scheduler.catalog.tasks[run.task]
+        let task = dispatcher.scheduler.catalog.tasks[run.task]
         let name = task.handler.handler
         guard let handler = run.executor.handlerIndex(name) else {
             let names = run.executor.handlers.map { "`\($0.name)`" }.joined(separator: ", ")

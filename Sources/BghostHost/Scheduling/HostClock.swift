@@ -33,11 +33,13 @@ extension Host {
     /// Checks whether the clock is reliable; repeated until it is.
     func lookAtClock() {
         clock.read()
-        let before = scheduler.clockDoubt
+        let before = dispatcher.scheduler.clockDoubt
         let look = configuration.clockDoubt
         let doubt = if let look { look() } else { KernelClock.doubt(unix: wall) }
         decide { scheduler, now, effects in scheduler.clockLooked(doubt, now: now, &effects) }
-        if let doubt = scheduler.clockDoubt, let end = scheduler.clockDoubtEnds {
+        if let doubt = dispatcher.scheduler.clockDoubt,
+            let end = dispatcher.scheduler.clockDoubtEnds
+        {
             if doubt != before {
                 log.write(.warning, "clock.doubted", "\(doubt.sentence); calendars wait for it")
             }
@@ -55,7 +57,7 @@ extension Host {
         armedDate = nil
         notifications?.compareDates()
         // Check this first, so that a wrong time does not produce missed starts.
-        if scheduler.clockDoubt != nil { lookAtClock() }
+        if dispatcher.scheduler.clockDoubt != nil { lookAtClock() }
         transferClockWasSet()
         decide { scheduler, now, effects in scheduler.clockWasSet(now: now, &effects) }
     }
@@ -64,7 +66,7 @@ extension Host {
     ///
     /// The wall clock may run faster or slower than the timer, so `datesCame` compares the date again.
     func armDates() {
-        var next = asked { $0.nextDate }
+        var next = dispatcher.query { $0.nextDate }
         if let other = notifications?.nextDate { next = min(next ?? other, other) }
         guard let date = next, date != armedDate else { return }
         armedDate = date

@@ -17,28 +17,15 @@ extension Host {
     func decide<Answer, Failure>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
-        let before = decisions.count
-        let answer = try event(&scheduler, moment, &decisions)
-        record(decisions[before...])
+        let answer = try dispatcher.decide(at: moment, event)
         carryOutDecisions()
         return answer
     }
 
-    /// Queries the scheduler on the hot path of a run.
-    ///
-    /// `inout` avoids copying the struct; do not mutate it.
-    func asked<Answer>(_ question: (inout Scheduler) -> Answer) -> Answer { question(&scheduler) }
-
-    /// Carries out decisions that the scheduler made outside `decide`.
+    /// Carries out decisions that the dispatcher proposed.
     func carryOut(_ effects: [SchedulerEffect]) {
-        record(effects[...])
-        decisions += effects
+        dispatcher.add(effects)
         carryOutDecisions()
-    }
-
-    private func record(_ effects: ArraySlice<SchedulerEffect>) {
-        guard let recorder = configuration.recorder else { return }
-        recorder.add(scheduler.takeInputs(), Array(effects))
     }
 
     /// Starts all runs that can start.
@@ -47,15 +34,7 @@ extension Host {
     }
 
     private func carryOutDecisions() {
-        guard !isCarryingOut else { return }
-        isCarryingOut = true
-        var index = 0
-        while index < decisions.count {
-            carryOut(decisions[index])
-            index += 1
-        }
-        decisions.removeAll(keepingCapacity: true)
-        isCarryingOut = false
+        guard dispatcher.carryOut({ carryOut($0) }) else { return }
         advanceNotifications()
         armDates()
     }

@@ -14,7 +14,7 @@ extension Host {
             if let request = try await accept(submission, isSimulated: isSimulated) {
                 return describe(request)
             }
-            if let other = scheduler.pending(submission.task) {
+            if let other = dispatcher.scheduler.pending(submission.task) {
                 var kept = describe(other)
                 kept.isKept = true
                 return kept

@@ -153,7 +153,9 @@ extension Host {
             quarantine(plugin, "bghost ended while it loaded `\(plugin.name)` into itself")
         }
         for plugin in plugins {
-            guard let off = scheduler.switchedOffSentence(plugin: plugin.index) else { continue }
+            guard let off = dispatcher.scheduler.switchedOffSentence(plugin: plugin.index) else {
+                continue
+            }
             log.write(.warning, "plugin.disabled", off, plugin: plugin.name)
         }
         guard !kept.interrupted.isEmpty else { return }
@@ -169,7 +171,7 @@ extension Host {
     private func recover(dead letters: [(request: RunID, task: String, diedAt: Int64)]) {
         var discarded: [StoreChange] = []
         for letter in letters {
-            let catalog = scheduler.catalog
+            let catalog = dispatcher.scheduler.catalog
             let plugin = catalog.task(for: letter.task).map { catalog.plugin(ofTask: $0).name }
             let oldest = deadLetterIndex.add(
                 letter.request,

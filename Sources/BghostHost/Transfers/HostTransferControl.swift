@@ -29,7 +29,7 @@ extension Host {
                 return "its date, \(Timestamp.text(unixNanoseconds: date))"
             }
             guard request.isDiscretionary, !isGoodMoment else { return "a connection" }
-            return scheduler.unmet(SessionDefinition.goodMoment).map(\.sentence)
+            return dispatcher.scheduler.unmet(SessionDefinition.goodMoment).map(\.sentence)
                 .joined(separator: "; ")
         case .retrying:
             let wait = view.retryIn.map { " in \(DurationText.of(nanoseconds: $0))" } ?? ""
@@ -75,7 +75,7 @@ extension Host {
 
     /// The gates of a request, with the reason if the wake limiter delays it.
     func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
-        let gates = scheduler.gates(of: request, now: now, countsAhead: countsAhead)
+        let gates = dispatcher.scheduler.gates(of: request, now: now, countsAhead: countsAhead)
         guard let table = transferTable, request.task.hasPrefix(SessionDefinition.taskPrefix),
             let session = table.sessions.values.first(where: { $0.taskIdentifier == request.task }),
             let limiter = table.limiters[

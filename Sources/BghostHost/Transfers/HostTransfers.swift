@@ -121,9 +121,9 @@ extension Host {
 
     func transferFactsChanged(_ changed: RequirementSet) {
         guard let table = transferTable else { return }
-        let isGood = scheduler.unmet(SessionDefinition.goodMoment).isEmpty
+        let isGood = dispatcher.scheduler.unmet(SessionDefinition.goodMoment).isEmpty
         let wasGood = table.desk.isGoodMoment.exchange(isGood, ordering: .relaxed)
-        let isBack = changed.contains(.network) && scheduler.unmet(.network).isEmpty
+        let isBack = changed.contains(.network) && dispatcher.scheduler.unmet(.network).isEmpty
         guard isGood != wasGood || isBack else { return }
         let engine = table.engine
         // The task is not awaited; the engine reads the current conditions when it runs.

@@ -97,14 +97,13 @@ extension Host {
     func withdrawWake(_ key: SessionKey) {
         guard let session = transferTable?.session(key.session, of: key.plugin),
             transferTable?.ends[key] == nil,
-            scheduler.requests(of: session.taskIdentifier).contains(where: { !$0.isSimulated })
+            dispatcher.scheduler.requests(of: session.taskIdentifier).contains(where: {
+                !$0.isSimulated
+            })
         else { return }
-        var effects: [SchedulerEffect] = []
-        let withdrawn = scheduler.withdrawAll(
-            session.taskIdentifier,
-            now: moment,
-            &effects
-        )
+        let (withdrawn, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
+            scheduler.withdrawAll(session.taskIdentifier, now: now, &effects)
+        }
         commit(withdrawn.changes)
         // Carry out the effects after the commit, as for any withdrawal.
         carryOut(effects)

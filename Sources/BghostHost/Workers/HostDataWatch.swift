@@ -29,7 +29,8 @@ extension Host {
         guard let plugin = pluginsByName[name] else { return }
         let usage = measurement.usage
         if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
-        guard let problem = usage.problem, scheduler.switchedOff(plugin: plugin.index) == nil
+        guard let problem = usage.problem,
+            dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil
         else { return }
         let limits = plugin.limits
         let what =

@@ -12,7 +12,7 @@ extension Host {
     /// Starts workers until the requested number is idle.
     func prestart(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, !plugin.isRetired, !isDraining,
-            scheduler.switchedOff(plugin: plugin.index) == nil,
+            dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil,
             plugin.problem == nil,
             now >= plugin.prestartAt
         else { return }
@@ -50,7 +50,7 @@ extension Host {
     /// Whether an idle worker is needed for the requested number of prestarted workers.
     func isKeptIdle(_ worker: Worker) -> Bool {
         let plugin = worker.plugin
-        return scheduler.switchedOff(plugin: plugin.index) == nil && !isDraining
+        return dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil && !isDraining
             && !plugin.isRetired
             && idleWorkers(of: plugin) <= plugin.prestart
     }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+@testable import BghostHost
+import Synchronization
+import Testing
+
+/// The owner of the scheduler, without a daemon and without a process.
+@Suite struct DispatcherTests {
+    private static let now = Moment(monotonic: 1, unix: 1_700_000_000_000_000_000)
+
+    /// Counts what it is given.
+    private final class Recorder: DecisionRecorder {
+        struct Count: Equatable {
+            var begins = 0
+            var inputs = 0
+            var decisions = 0
+        }
+
+        private let state = Mutex(Count())
+
+        var count: Count { state.withLock { $0 } }
+
+        func begin(_ settings: Scheduler.Settings) { state.withLock { $0.begins += 1 } }
+
+        func add(_ inputs: [SchedulerInput.Entry], _ effects: [SchedulerEffect]) {
+            state.withLock { count in
+                count.inputs += inputs.count
+                count.decisions += effects.count
+            }
+        }
+    }
+
+    private static func makeDispatcher(recorder: Recorder? = nil) throws -> Dispatcher {
+        let manifest = Manifest(
+            plugins: [PluginDefinition(name: "plugin", library: "plugin.so")],
+            tasks: [
+                TaskDefinition(
+                    identifier: try #require(IdentifierPattern("backup")),
+                    handler: .plugin(name: "plugin", handler: "backup")
+                )
+            ]
+        )
+        let settings = Scheduler.Settings(
+            manifest: manifest,
+            manifestPath: "tasks.json",
+            slots: 2,
+            machineID: "machine",
+            seed: 1
+        )
+        return Dispatcher(settings, recorder: recorder)
+    }
+
+    private static func ended(_ number: UInt64) -> SchedulerEffect {
+        .ended(RunID(high: 0, low: number))
+    }
+
+    /// The numbers of `ended` decisions.
+    private static func number(_ decision: SchedulerEffect) -> UInt64? {
+        if case .ended(let id) = decision { id.low } else { nil }
+    }
+
+    /// Makes a dispatcher decide what a test says.
+    private static func decide(_ dispatcher: Dispatcher, _ numbers: UInt64...) {
+        dispatcher.decide(at: now) { _, _, decisions in
+            decisions += numbers.map { ended($0) }
+        }
+    }
+
+    @Test func `What a decision causes comes after all that was decided before`() throws {
+        let dispatcher = try Self.makeDispatcher()
+        Self.decide(dispatcher, 1, 2)
+        var order: [UInt64] = []
+        var wereNested: [Bool] = []
+        let isDone = dispatcher.carryOut { decision in
+            guard let number = Self.number(decision) else { return }
+            order.append(number)
+            guard number < 10 else { return }
+            Self.decide(dispatcher, number * 10, number * 10 + 1)
+            // As a nested event does; the outer call carries its decisions out.
+            wereNested.append(!dispatcher.carryOut { _ in Issue.record("a nested round") })
+        }
+        #expect(isDone)
+        #expect(order == [1, 2, 10, 11, 20, 21])
+        #expect(wereNested == [true, true])
+        // Nothing is left, and the next round begins anew.
+        #expect(dispatcher.carryOut { _ in Issue.record("carried out twice") })
+        Self.decide(dispatcher, 3)
+        var next: [UInt64?] = []
+        #expect(dispatcher.carryOut { next.append(Self.number($0)) })
+        #expect(next == [3])
+    }
+
+    @Test func `A proposal is carried out when it is added, in its place`() throws {
+        let dispatcher = try Self.makeDispatcher()
+        let (answer, proposed) = dispatcher.propose(at: Self.now) { _, _, decisions in
+            decisions.append(Self.ended(1))
+            return "answer"
+        }
+        #expect(answer == "answer")
+        Self.decide(dispatcher, 2)
+        dispatcher.add(proposed)
+        var order: [UInt64?] = []
+        #expect(dispatcher.carryOut { order.append(Self.number($0)) })
+        #expect(order == [2, 1])
+    }
+
+    @Test func `An event that throws keeps what it decided, and those before`() throws {
+        struct Refusal: Error {}
+        let dispatcher = try Self.makeDispatcher()
+        Self.decide(dispatcher, 1)
+        #expect(throws: Refusal.self) {
+            try dispatcher.decide(at: Self.now) { _, _, _ in throw Refusal() }
+        }
+        var order: [UInt64?] = []
+        #expect(dispatcher.carryOut { order.append(Self.number($0)) })
+        #expect(order == [1])
+    }
+
+    @Test func `The scheduler is changed by events, and each is recorded once`() throws {
+        let recorder = Recorder()
+        let dispatcher = try Self.makeDispatcher(recorder: recorder)
+        #expect(recorder.count == .init(begins: 1))
+        dispatcher.decide(at: Self.now) { scheduler, now, _ in
+            scheduler.begin(incarnation: 1, now: now)
+        }
+        let submission = Submission(task: "backup", earliestBegin: Self.now.unix + 1)
+        let arrival = try dispatcher.decide(at: Self.now) {
+            scheduler,
+            now,
+            _ throws(SubmitError) in
+            try scheduler.accept(submission, now: now)
+        }
+        let made = try #require(arrival)
+        let before = recorder.count
+        dispatcher.decide(at: Self.now) { scheduler, now, decisions in
+            scheduler.arrived(made, isStored: true, now: now, &decisions)
+        }
+        #expect(recorder.count.inputs == before.inputs + 1)
+        #expect(dispatcher.scheduler.pending("backup")?.id == made.request.id)
+        #expect(dispatcher.query { $0.nextDate } == Self.now.unix + 1)
+
+        let (withdrawn, decisions) = dispatcher.propose(at: Self.now) { scheduler, now, effects in
+            scheduler.withdrawAll("backup", now: now, &effects)
+        }
+        #expect(withdrawn.requests.map(\.id) == [made.request.id])
+        #expect(dispatcher.scheduler.pending("backup") == nil)
+        #expect(recorder.count.decisions >= decisions.count && !decisions.isEmpty)
+    }
+}
