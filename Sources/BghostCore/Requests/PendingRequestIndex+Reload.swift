@@ -7,11 +7,12 @@ extension PendingRequestIndex {
     /// it started.
     mutating func redefine(_ changes: [(entry: Int, kind: Kind)], now: Int64) {
         var touched: Set<Int> = []
+        var touchedLanes: Set<Int> = []
         for (entry, kind) in changes {
             let before = entries.kind(entry)
-            let (last, lastQuota) = (max(before.group, kind.group), max(before.quota, kind.quota))
-            while groups.count <= last { groups.append(Group()) }
-            while submitted.count <= lastQuota { submitted.append(0) }
+            makeRoom(for: kind)
+            while submitted.count <= max(before.quota, kind.quota) { submitted.append(0) }
+            if before.lane != kind.lane { touchedLanes.formUnion([before.lane, kind.lane]) }
             if entries.rows[entry].countsInQuota {
                 submitted[before.quota] -= 1
                 submitted[kind.quota] += 1
@@ -25,10 +26,15 @@ extension PendingRequestIndex {
             entries.set(kind, of: entry)
         }
         // An entry keeps its rank when it changes its group, so its old ticket in the first group's
-        // heap would still look valid. Rebuild the heaps of both groups.
+        // heap would still look valid. Rebuild the heaps of both groups, and of both lanes.
         for group in touched { groups[group].ready = TimerHeap() }
-        if !touched.isEmpty {
-            for entry in entries.indices where touched.contains(entries.kind(entry).group) {
+        for lane in touchedLanes { lanes[lane].blocked = TimerHeap() }
+        if !touched.isEmpty || !touchedLanes.isEmpty {
+            for entry in entries.indices {
+                let kind = entries.kind(entry)
+                guard touched.contains(kind.group) || touchedLanes.contains(kind.lane) else {
+                    continue
+                }
                 entries.rows[entry].ticket = RequestRow.noTicket
                 line(up: entry, now: now)
             }

@@ -29,8 +29,20 @@ package struct PendingRequestIndex: Sendable {
         var isListed = false
     }
 
+    /// The entries of one handler, whose runs may exclude one another.
+    ///
+    /// While it is closed, no request of it can start. Its entries leave the ready heap one by one as
+    /// they are selected, and wait in `blocked`. When it opens, only the first of them comes back: its run
+    /// closes the lane again. The end of a run therefore costs no look at the others.
+    struct Lane: Sendable {
+        var isClosed = false
+        /// The entries that were selected while it was closed, by rank.
+        var blocked = TimerHeap()
+    }
+
     package internal(set) var entries = Entries()
     var groups: [Group] = []
+    var lanes: [Lane] = []
     /// The groups that may have a ready entry.
     private var listed: [Int] = []
     /// The number of groups that have a run.
@@ -38,6 +50,8 @@ package struct PendingRequestIndex: Sendable {
     /// The entries that wait for a date.
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
+    /// The number of entries that `next` has looked at: its work, which tests count.
+    package private(set) var looks = 0
     /// The number of pending requests that plugins submitted, by quota.
     var submitted: [Int] = []
     /// By group, the memory of the waiting requests that plugins submitted, bytes.
@@ -64,15 +78,26 @@ package struct PendingRequestIndex: Sendable {
         for identifier: String,
         definition: @autoclosure () -> Int,
         group: @autoclosure () -> Int = 0,
+        lane: @autoclosure () -> Int = 0,
         quota: @autoclosure () -> Int = 0,
         overlap: @autoclosure () -> Overlap
     ) -> Int {
         let entry = entries.enter(identifier) {
-            Kind(definition: definition(), group: group(), quota: quota(), overlap: overlap())
+            Kind(
+                definition: definition(),
+                group: group(),
+                lane: lane(),
+                quota: quota(),
+                overlap: overlap()
+            )
         }
-        let group = entries.kind(entry).group
-        while groups.count <= group { groups.append(Group()) }
+        makeRoom(for: entries.kind(entry))
         return entry
+    }
+
+    mutating func makeRoom(for kind: Kind) {
+        while groups.count <= kind.group { groups.append(Group()) }
+        while lanes.count <= kind.lane { lanes.append(Lane()) }
     }
 
     /// The entry of an identifier; `nil` if the identifier was never used.
@@ -194,6 +219,7 @@ package struct PendingRequestIndex: Sendable {
         canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
         while let (index, rank) = popTicket() {
+            looks += 1
             entries.rows[index].ticket = RequestRow.noTicket
             guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
                 let request = entries.request(candidate, of: index)
@@ -201,10 +227,12 @@ package struct PendingRequestIndex: Sendable {
                 // The request was withdrawn meanwhile, or the clock was set back to before its
                 // date.
                 line(up: index, now: now)
+                unblockNext(of: index)
                 continue
             }
             if candidate.isMissed {
                 take(candidate, from: index, now: now)
+                unblockNext(of: index)
                 return .missed(request, entry: index)
             }
             if !entries.hasRoom(index) {
@@ -213,15 +241,24 @@ package struct PendingRequestIndex: Sendable {
                 // The entry waits until `finished` queues it again.
                 case .queue:
                     arm(index, now: now)
+                    unblockNext(of: index)
                     continue
-                case .replace: return .displace(entry: index)
+                case .replace:
+                    unblockNext(of: index)
+                    return .displace(entry: index)
                 case .skip:
                     take(candidate, from: index, now: now)
+                    unblockNext(of: index)
                     return .skipped(request, entry: index)
                 }
             }
+            guard !lanes[entries.kind(index).lane].isClosed else {
+                block(index, rank: rank, now: now)
+                continue
+            }
             guard canStart(request, entries.kind(index).definition, &context) else {
                 arm(index, now: now)
+                unblockNext(of: index)
                 continue
             }
             begin(entry: index)
@@ -274,20 +311,29 @@ package struct PendingRequestIndex: Sendable {
     /// its next date.
     mutating func line(up entry: Int, now: Int64) {
         arm(entry, now: now)
-        guard let rank = entries.candidate(entry, now: now)?.rank,
-            rank != entries.rows[entry].ticket
+        // A missed request is closed at once, also if it is blocked under this rank.
+        guard let candidate = entries.candidate(entry, now: now),
+            candidate.rank != entries.rows[entry].ticket || candidate.isMissed
         else { return }
         let isStale = entries.rows[entry].ticket != RequestRow.noTicket
-        entries.rows[entry].ticket = rank
-        let group = entries.kind(entry).group
-        groups[group].ready.insert(deadline: rank, token: UInt64(entry))
-        if !groups[group].isListed {
-            groups[group].isListed = true
-            listed.append(group)
-        }
+        entries.rows[entry].ticket = candidate.rank
+        let kind = entries.kind(entry)
+        makeReady(entry, rank: candidate.rank)
         guard isStale else { return }
         let rows = entries.rows
-        groups[group].ready.forget { rows[Int($0)].ticket == $1 }
+        groups[kind.group].ready.forget { rows[Int($0)].ticket == $1 }
+        // The stale ticket may be in either heap; each is rebuilt after a number of them.
+        if lanes[kind.lane].isClosed {
+            lanes[kind.lane].blocked.forget { rows[Int($0)].ticket == $1 }
+        }
+    }
+
+    private mutating func makeReady(_ entry: Int, rank: UInt64) {
+        let group = entries.kind(entry).group
+        groups[group].ready.insert(deadline: rank, token: UInt64(entry))
+        guard !groups[group].isListed else { return }
+        groups[group].isListed = true
+        listed.append(group)
     }
 
     /// Removes the next ready entry from its heap.
@@ -324,6 +370,42 @@ package struct PendingRequestIndex: Sendable {
             index += 1
         }
         return (below ?? any)?.group
+    }
+
+    // MARK: Lanes
+
+    /// Opens or closes a lane.
+    ///
+    /// - Parameter isShared: whether its runs do not exclude one another, so that all its entries come
+    ///   back when it opens.
+    mutating func set(lane: Int, isOpen: Bool, isShared: Bool) {
+        while lanes.count <= lane { lanes.append(Lane()) }
+        lanes[lane].isClosed = !isOpen
+        guard isOpen, lanes[lane].blocked.next != nil else { return }
+        while unblock(lane), isShared {}
+    }
+
+    private mutating func block(_ entry: Int, rank: UInt64, now: Int64) {
+        arm(entry, now: now)
+        entries.rows[entry].ticket = rank
+        lanes[entries.kind(entry).lane].blocked.insert(deadline: rank, token: UInt64(entry))
+    }
+
+    /// Lets the next entry of a lane come after one that did not start.
+    private mutating func unblockNext(of entry: Int) {
+        let lane = entries.kind(entry).lane
+        if !lanes[lane].isClosed { _ = unblock(lane) }
+    }
+
+    /// - Returns: `false` if the lane has no blocked entry.
+    private mutating func unblock(_ lane: Int) -> Bool {
+        let rows = entries.rows
+        guard let first = lanes[lane].blocked.popFirst(isLive: { rows[Int($0)].ticket == $1 })
+        else {
+            return false
+        }
+        makeReady(Int(first.token), rank: first.deadline)
+        return true
     }
 
     // MARK: Dates

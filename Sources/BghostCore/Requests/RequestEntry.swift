@@ -62,6 +62,8 @@ extension PendingRequestIndex {
     struct Kind: Hashable, Sendable {
         let definition: Int
         let group: Int
+        /// The requests that wait together while no run of theirs may start: those of one handler.
+        let lane: Int
         let quota: Int
         let overlap: Overlap
     }

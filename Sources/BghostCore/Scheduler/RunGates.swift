@@ -21,8 +21,6 @@ struct RunGates: Sendable {
         /// Whether its runs exclude one another; `nil` until its plugin has been loaded.
         var isSerial: Bool?
         var running = 0
-        /// Whether a request waits for it.
-        var hasTurnedAway = false
     }
 
     private(set) var catalog: TaskCatalog
@@ -95,11 +93,8 @@ struct RunGates: Sendable {
             inspections.append(plugin)
             return false
         }
-        let handler = catalog.handlerOfTask[task]
-        guard isFree(handler) else {
-            handlers[handler].hasTurnedAway = true
-            return false
-        }
+        // The index does not select requests of a handler that is not free.
+        guard isFree(catalog.handlerOfTask[task]) else { return false }
         // `refillBudgets` and `factsChanged` check the request again.
         guard
             request.isSimulated

@@ -109,16 +109,19 @@ extension Scheduler {
     ) {
         note(.loaded(plugin: plugin, serial: serial), at: now)
         guard !catalog.plugins[plugin].isFunction else { return }
-        for (index, handler) in catalog.handlers.enumerated() where handler.plugin == plugin {
-            gates.handlers[index].isSerial = serial.contains(handler.name)
-            retryRequests(ofHandler: index, now: now)
+        for index in catalog.handlers(ofPlugin: plugin) {
+            gates.handlers[index].isSerial = serial.contains(catalog.handlers[index].name)
+            followHandler(index)
         }
         beginWhatCan(now: now, &effects)
     }
 
-    mutating func retryRequests(ofHandler handler: Int, now: Moment) {
-        guard gates.handlers[handler].hasTurnedAway else { return }
-        gates.handlers[handler].hasTurnedAway = false
-        retryRequests(now: now) { [catalog] in catalog.handlerOfTask[$0] == handler }
+    /// Opens or closes the lane of a handler, after its runs or what is known of it have changed.
+    mutating func followHandler(_ handler: Int) {
+        pendingIndex.set(
+            lane: handler,
+            isOpen: gates.isFree(handler),
+            isShared: gates.handlers[handler].isSerial == false
+        )
     }
 }

@@ -2,6 +2,9 @@
 
 /// Queries about waiting requests.
 extension Scheduler {
+    /// The number of times that a request was considered for a start: the work of dispatching.
+    package var looks: Int { pendingIndex.looks }
+
     /// The slots in use, including runs whose end is not stored yet.
     package var slotsInUse: Int { running.count }
 

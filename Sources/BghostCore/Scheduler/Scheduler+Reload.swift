@@ -68,6 +68,7 @@ extension Scheduler {
         PendingRequestIndex.Kind(
             definition: task,
             group: catalog.pluginOfTask[task],
+            lane: catalog.handlerOfTask[task],
             quota: quota(of: task),
             overlap: catalog.tasks[task].overlap
         )

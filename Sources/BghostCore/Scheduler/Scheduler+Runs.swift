@@ -32,7 +32,9 @@ extension Scheduler {
                 begunAt: now.unix
             )
         )
-        gates.handlers[catalog.handlerOfTask[index]].running += 1
+        let handler = catalog.handlerOfTask[index]
+        gates.handlers[handler].running += 1
+        followHandler(handler)
         let changes = leave(request, entry: entry, now: now)
         do {
             effects.append(
@@ -155,7 +157,7 @@ extension Scheduler {
         pendingIndex.finished(entry: run.entry, group: group, now: now.unix)
         let handler = catalog.handlerOfTask[run.task]
         gates.handlers[handler].running -= 1
-        retryRequests(ofHandler: handler, now: now)
+        followHandler(handler)
         switch next {
         case .consumed: break
         case .again(let request) where !isPermitted(run.entry):

@@ -131,6 +131,7 @@ package struct Scheduler: Sendable {
             for: identifier,
             definition: task,
             group: plugin,
+            lane: catalog.handlerOfTask[task],
             quota: quota,
             overlap: overlap
         )

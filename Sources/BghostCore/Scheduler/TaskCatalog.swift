@@ -33,6 +33,8 @@ package struct TaskCatalog: Sendable {
     package internal(set) var plugins: [Plugin] = []
     package private(set) var handlers: [Handler] = []
     private var handlerIndices: [Handler: Int] = [:]
+    /// The indices of the handlers of each plugin.
+    private var handlersOfPlugin: [Int: [Int]] = [:]
     /// The index of each task's plugin.
     package private(set) var pluginOfTask: [Int] = []
     /// The index of each task's handler.
@@ -92,6 +94,7 @@ package struct TaskCatalog: Sendable {
     private mutating func place(of handler: Handler) -> Int {
         if let known = handlerIndices[handler] { return known }
         handlerIndices[handler] = handlers.count
+        handlersOfPlugin[handler.plugin, default: []].append(handlers.count)
         handlers.append(handler)
         return handlers.count - 1
     }
@@ -110,6 +113,9 @@ package struct TaskCatalog: Sendable {
 
     /// Whether the manifest contains the identifier itself, not only its family.
     package func names(_ identifier: String) -> Bool { exact[identifier] != nil }
+
+    /// The indices of a plugin's handlers.
+    func handlers(ofPlugin plugin: Int) -> [Int] { handlersOfPlugin[plugin] ?? [] }
 
     /// The plugin of a task.
     package func plugin(ofTask task: Int) -> Plugin { plugins[pluginOfTask[task]] }
