@@ -26,12 +26,7 @@ extension Host {
         case .submit(let task, let parameters, let kind, let earliest, let needs):
             submit(call, executor, task, parameters, kind, earliest, needs)
         case .cancelPending(let task): cancelPending(call, executor, task)
-        case .cancelAllPending:
-            let requests = dispatcher.scheduler.pending(ofPlugin: executor.plugin.index).map(
-                \.request
-            )
-            for request in requests { withdraw(request.task) }
-            answer(call, executor, CallStatus.ok)
+        case .cancelAllPending: cancelAllPending(call, executor)
         case .pending(let from): replyWithPending(call, executor, from: from)
         case .fetch(let fetch): beginFetch(call, executor, fetch)
         case .cancelFetch(let number):
@@ -232,6 +227,33 @@ extension Host {
             return
         }
         answer(call, executor, withdraw(task) ? CallStatus.ok : CallStatus.absent)
+    }
+
+    /// Withdraws all pending requests of a plugin, in pages between which deadlines come.
+    private func cancelAllPending(_ call: Call, _ executor: RunExecutor) {
+        executor.openCalls += 1
+        let (plugin, serial) = (executor.plugin.index, executor.serial)
+        // The task is not awaited; it answers the call.
+        Task(executorPreference: reactor) { [weak self] in
+            await self?.withdrawAll(ofPlugin: plugin)
+            await self?.withdrewAll(call, serial)
+        }
+    }
+
+    private func withdrawAll(ofPlugin plugin: Int) async {
+        var start: Int? = 0
+        while let from = start {
+            let (page, next) = dispatcher.scheduler.pending(ofPlugin: plugin, from: from)
+            for (request, _) in page { withdraw(request.task) }
+            start = next
+            if start != nil { await Task.yield() }
+        }
+    }
+
+    private func withdrewAll(_ call: Call, _ serial: UInt32) {
+        guard let executor = executors[serial] else { return }
+        executor.openCalls -= 1
+        answer(call, executor, CallStatus.ok)
     }
 
     @discardableResult
