@@ -98,16 +98,16 @@ static void let_die(int number, const siginfo_t *info) {
 static void handle_crash(int number, siginfo_t *info, void *context) {
   int error = errno;
   pid_t self = thread_id();
-  int nobody = 0;
+  int first = 0;
   if (atomic_load(&is_walking) &&
       (atomic_load(&crashing) == self || atomic_load(&looked_at) == self))
     siglongjmp(after_walk, 1);
   /* A forked child shares the socket; it must not report in its parent's name. */
   if (getpid() != reporter) return let_die(number, info);
-  if (!atomic_compare_exchange_strong(&crashing, &nobody, self)) {
+  if (!atomic_compare_exchange_strong(&crashing, &first, self)) {
     /* Another thread ends the process in a moment; if it does not, this thread does. */
     struct timespec moment = {.tv_sec = 1};
-    if (nobody != self) nanosleep(&moment, 0);
+    if (first != self) nanosleep(&moment, 0);
     return let_die(number, info);
   }
   uintptr_t at = instruction(context);
