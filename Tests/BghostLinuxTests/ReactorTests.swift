@@ -90,6 +90,22 @@ import Testing
         }
     }
 
+    @Test func `Jobs that queue the next one hold back neither deadlines nor descriptors`()
+        async throws
+    {
+        let resident = try Resident()
+        try resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let pipe = try Pipe.make()
+        defer { closeBoth(pipe) }
+        await resident.setDeadline(Monotonic.now + 10_000_000)
+        #expect(await resident.yield(untilEvents: 1) > 0)
+        #expect(write(pipe.writing, "x", 1) == 1)
+        try await resident.watch([(pipe.reading, 7)], for: .input)
+        _ = await resident.yield(untilEvents: 2)
+        #expect(await resident.events { $0.count == 2 }.last == .ready(7, .input))
+    }
+
     @Test func aDeadlineInThePastComesAtOnce() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)

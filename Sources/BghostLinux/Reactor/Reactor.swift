@@ -265,7 +265,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var ready = [bgs_ready](repeating: bgs_ready(), count: 64)
         while !isStopped.load(ordering: .relaxed) {
             now = Monotonic.now
-            runJobs()
+            runJobs(for: Self.jobsMax)
             client?.turnEnded()
             let count = wait(&ready)
             now = Monotonic.now
@@ -298,7 +298,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private func runLateJobs() {
         thread.store(pthread_self(), ordering: .relaxed)
         while true {
-            runJobs()
+            runJobs(for: .max)
             let isOver = inbox.withLock { inbox in
                 inbox.isLate = true
                 inbox.isServed = !inbox.jobs.isEmpty
@@ -309,7 +309,13 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    private func runJobs() {
+    /// How long the jobs of one turn may take together, nanoseconds.
+    ///
+    /// A job that queues the next one, as a loop with `Task.yield` does, must delay no deadline.
+    private static let jobsMax: UInt64 = 1_000_000
+
+    /// Runs jobs until there are none, or until they have taken `limit` nanoseconds.
+    private func runJobs(for limit: UInt64) {
         let executor = asUnownedSerialExecutor()
         let taskExecutor = asUnownedTaskExecutor()
         while true {
@@ -326,6 +332,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 jobs.removeAll(keepingCapacity: true)
                 swap(&jobs, &local)
             }
+            // The rest, or what other threads have queued, follows in the next turn, which does not wait.
+            if limit < .max, Monotonic.now &- now >= limit { return }
         }
     }
 

@@ -47,6 +47,18 @@ actor Resident: ReactorClient {
 
     func setDeadline(_ deadline: UInt64) { reactor.deadline = deadline }
 
+    /// Yields until there are so many events: each yield is a job that queues the next one.
+    ///
+    /// - Returns: the number of yields.
+    func yield(untilEvents count: Int) async -> Int {
+        var yields = 0
+        while events.count < count {
+            await Task.yield()
+            yields += 1
+        }
+        return yields
+    }
+
     /// Sets a deadline, and then takes long in the same turn.
     func setDeadline(in delay: UInt64, andWorkFor duration: UInt64) -> UInt64 {
         let began = Monotonic.now
