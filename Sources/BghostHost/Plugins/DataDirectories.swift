@@ -63,12 +63,11 @@ final class DataDirectories {
         return room
     }
 
-    /// Forgets plugins that are no longer in the manifest.
+    /// Forgets the measurements of plugins that are no longer in the manifest.
+    ///
+    /// Their rooms stay: transfers of a plugin that comes back must find what is counted and reserved.
     func forget(_ plugins: [String]) {
-        for plugin in plugins {
-            rooms[plugin] = nil
-            nextMeasurements[plugin] = nil
-        }
+        for plugin in plugins { nextMeasurements[plugin] = nil }
     }
 
     // MARK: Measurements
