@@ -29,9 +29,26 @@ extension Host: HostControl {
 
     private func status(listing identifiers: [String], omitted: Int) async -> HostStatus {
         let transfers = await transferCounts()
+        var status = status(listing: identifiers, omitted: omitted, transfers)
+        let names = status.tasks.map(\.identifier)
         let last = await history.ask { store in
-            identifiers.reduce(into: [:]) { last, task in last[task] = store.lastRun(task: task) }
+            names.reduce(into: [:]) { last, task in last[task] = store.lastRun(task: task) }
         }
+        for index in status.tasks.indices {
+            guard let run = last[status.tasks[index].identifier] else { continue }
+            status.tasks[index].last = run
+            // It ended while the store was asked.
+            status.tasks[index].running.removeAll { $0.id == run.id }
+        }
+        return status
+    }
+
+    /// The status without the last runs.
+    private func status(
+        listing identifiers: [String],
+        omitted: Int,
+        _ transfers: TransferCounts
+    ) -> HostStatus {
         let workers = workersByPlugin
         return HostStatus(
             version: configuration.version,
@@ -40,7 +57,7 @@ extension Host: HostControl {
             manifest: configuration.manifestPath,
             slots: slotsMax,
             isDraining: isDraining,
-            tasks: taskStatuses(of: identifiers, last: last),
+            tasks: taskStatuses(of: identifiers),
             tasksOmitted: max(0, omitted),
             plugins: plugins.filter { !$0.isRetired }.map { plugin in
                 PluginStatus(
@@ -77,12 +94,7 @@ extension Host: HostControl {
     }
 
     /// The status of tasks; identifiers that are no longer in the manifest are left out.
-    ///
-    /// - Parameter last: the last ended runs by task.
-    private func taskStatuses(
-        of identifiers: [String],
-        last: [String: RunRecord]
-    ) -> [TaskStatus] {
+    private func taskStatuses(of identifiers: [String]) -> [TaskStatus] {
         let catalog = dispatcher.scheduler.catalog
         var running: [String: [RunRecord]] = [:]
         for record in activeRecords() { running[record.task, default: []].append(record) }
@@ -100,7 +112,6 @@ extension Host: HostControl {
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
                 pending: dispatcher.scheduler.pending(identifier).map { describe($0) },
-                last: last[identifier],
                 deadLetters: deadLetterIndex.tasks[identifier] ?? 0
             )
         }

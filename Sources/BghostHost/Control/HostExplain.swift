@@ -9,30 +9,39 @@ extension Host {
     package func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation {
         let subject = try await subject(of: id)
         let task = subject.task
+        var explanation = explanation(of: subject)
         let answer = await history.ask { store in
             (last: store.lastRun(task: task), dead: store.deadLetters(task: task, limit: 1).first)
         }
-        // The requests of now: those of before may have begun while the store was asked.
+        explanation.dead = answer.dead
+        explanation.last = subject.last ?? (subject.requests == .family ? nil : answer.last)
+        // It ended while the store was asked.
+        explanation.running.removeAll { $0.id == answer.last?.id }
+        return explanation
+    }
+
+    /// An explanation without what the store knows.
+    private func explanation(of subject: Subject) -> TaskExplanation {
         let requests: [Request] =
             switch subject.requests {
-            case .family: dispatcher.scheduler.requests(ofFamily: task)
-            case .task: dispatcher.scheduler.requests(of: task)
+            case .family: dispatcher.scheduler.requests(ofFamily: subject.task)
+            case .task: dispatcher.scheduler.requests(of: subject.task)
             case .range(let range): dispatcher.scheduler.requests(in: range)
             case .none: []
             }
         let now = moment
         return TaskExplanation(
-            task: task,
+            task: subject.task,
             at: now.unix,
             requests: requests.prefix(TaskExplanation.requestsMax).map { request in
                 let gates = gates(of: request, now: now, countsAhead: true)
                 return Explanation(request: describe(request, gates), gates: gates, at: now.unix)
             },
             total: requests.count,
-            running: activeRecords().filter { isMember($0.task, of: task) },
-            last: subject.last ?? (subject.requests == .family ? nil : answer.last),
-            schedule: dispatcher.scheduler.outlook(of: task, now: now),
-            dead: answer.dead,
+            running: activeRecords().filter { isMember($0.task, of: subject.task) },
+            last: nil,
+            schedule: dispatcher.scheduler.outlook(of: subject.task, now: now),
+            dead: nil,
             simulation: simulation
         )
     }
