@@ -141,7 +141,7 @@ import Testing
         #expect(dispatcher.query { $0.nextDate } == Self.now.unix + 1)
 
         let (withdrawn, decisions) = dispatcher.propose(at: Self.now) { scheduler, now, effects in
-            scheduler.withdrawAll("backup", now: now, &effects)
+            scheduler.withdrawAll(of: ["backup"], now: now, &effects)
         }
         #expect(withdrawn.requests.map(\.id) == [made.request.id])
         #expect(dispatcher.scheduler.pending("backup") == nil)

@@ -39,6 +39,10 @@ extension PendingRequestIndex {
                 line(up: entry, now: now)
             }
         }
-        for (entry, _) in changes { line(up: entry, now: now) }
+        for (entry, _) in changes {
+            // Another overlap may decide about a request that is blocked under its rank.
+            entries.rows[entry].ticket = RequestRow.noTicket
+            line(up: entry, now: now)
+        }
     }
 }

@@ -189,7 +189,7 @@ package struct PendingRequestIndex: Sendable {
     package mutating func becomeDue(now: Int64) {
         while let entry = popAlarm(now: now) {
             entries.rows[entry].alarm = RequestRow.noAlarm
-            line(up: entry, now: now)
+            line(up: entry, now: now, isDue: true)
         }
     }
 
@@ -298,11 +298,13 @@ package struct PendingRequestIndex: Sendable {
 
     /// Adds an entry to the ready heap of its group with the rank of its next request, and sets its alarm to
     /// its next date.
-    mutating func line(up entry: Int, now: Int64) {
+    ///
+    /// - Parameter isDue: whether a date of the entry has come. A request that missed its latest begin
+    ///   date is then closed at once, also if it is blocked under its rank.
+    mutating func line(up entry: Int, now: Int64, isDue: Bool = false) {
         arm(entry, now: now)
-        // A missed request is closed at once, also if it is blocked under this rank.
         guard let candidate = entries.candidate(entry, now: now),
-            candidate.rank != entries.rows[entry].ticket || candidate.isMissed
+            candidate.rank != entries.rows[entry].ticket || isDue && candidate.isMissed
         else { return }
         let isStale = entries.rows[entry].ticket != RequestRow.noTicket
         entries.rows[entry].ticket = candidate.rank

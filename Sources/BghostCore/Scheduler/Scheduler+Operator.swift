@@ -23,27 +23,29 @@ extension Scheduler {
         return true
     }
 
-    /// Withdraws all waiting requests of one task or of all tasks, including retries, manual runs and parked
-    /// requests.
+    /// Withdraws all waiting requests of some tasks, including retries, manual runs and parked requests.
+    ///
+    /// The cost is O(requests of these tasks), and O(parked requests) once if there are any.
     ///
     /// - Returns: the withdrawn requests, and the changes to store. The caller stores the changes before it
     ///   carries out the effects, because the effects contain the schedules' next requests.
     package mutating func withdrawAll(
-        _ identifier: String?,
+        of identifiers: [String],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> (requests: [Request], changes: [StoreChange]) {
-        note(.withdrawAll(identifier), at: now)
+        note(.withdrawAll(identifiers), at: now)
         var withdrawn: [(request: Request, entry: Int)] = []
         var changes: [StoreChange] = []
-        for entry in entries(of: identifier) {
+        for entry in identifiers.flatMap({ entries(of: $0) }) {
             for request in pendingIndex.withdrawAll(entry: entry) {
                 withdrawn.append((request, entry))
                 changes.append(.closed(request.id, .cancelled))
                 changes += leave(request, entry: entry, now: now)
             }
         }
-        let (unparked, memories) = parking.remove { identifier == nil || $0.task == identifier }
+        let wanted = Set(identifiers)
+        let (unparked, memories) = parking.remove { wanted.contains($0.task) }
         changes += unparked.map { .closed($0.id, .cancelled) }
         changes += memories.map { .remembered($0) }
         for (request, entry) in withdrawn {

@@ -42,8 +42,9 @@ extension Scheduler {
 
     /// A page of the waiting requests of one task, or of all tasks in the order of their first use.
     ///
-    /// A request that waits during all calls is in exactly one page. Parked requests come last. The cost
-    /// of a page has a bound, however many identifiers there are.
+    /// A request that waits during all calls is in exactly one page, unless the manifest is replaced
+    /// meanwhile; of parked requests, which come last, some may be left out if others leave. The cost of a
+    /// page has a bound, however many identifiers there are.
     ///
     /// - Parameters:
     ///   - from: 0, or `next` of the previous page.
@@ -143,13 +144,16 @@ extension Scheduler {
 
     /// The identifiers of family members that were used, those of the latest first uses first.
     ///
-    /// The cost is O(limit + tasks of the manifest), however many identifiers were used.
+    /// The cost is O(tasks of the manifest) and a number of identifiers that does not grow with those
+    /// that were used. Identifiers that the manifest no longer permits are left out.
     ///
-    /// - Returns: at most `limit` identifiers, and the number of all.
+    /// - Returns: at most `limit` identifiers, and the number of all that were ever used.
     package func familyMembers(limit: Int) -> (identifiers: [String], total: Int) {
         let entries = pendingIndex.entries
         let named = catalog.names.count { pendingIndex.entry(of: $0) != nil }
-        let members = entries.indices.reversed().lazy.map { entries[$0].identifier }
+        let members = entries.indices.suffix(Self.pageEntriesMax).reversed().lazy
+            .filter { isPermitted($0) }
+            .map { entries[$0].identifier }
             .filter { !catalog.names($0) }
         return (Array(members.prefix(limit)), entries.count - named)
     }

@@ -27,7 +27,7 @@ package enum SchedulerInput: Codable, Sendable {
     case problem(plugin: Int, text: String?)
     case loaded(plugin: Int, serial: [String])
     case withdraw(String)
-    case withdrawAll(String?)
+    case withdrawAll([String])
     case redriven([Request])
     case switched(plugin: Int, off: String?)
     case clearThrottle(String)

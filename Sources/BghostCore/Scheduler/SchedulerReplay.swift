@@ -94,8 +94,8 @@ package struct SchedulerReplay: Sendable {
             scheduler.couldNotBegin(start, message, isShortage: true, now: now, &effects)
         case .withdraw(let identifier):
             _ = scheduler.withdraw(identifier, now: now, &effects)
-        case .withdrawAll(let identifier):
-            _ = scheduler.withdrawAll(identifier, now: now, &effects)
+        case .withdrawAll(let identifiers):
+            _ = scheduler.withdrawAll(of: identifiers, now: now, &effects)
         case .redriven(let requests): scheduler.redriven(requests, now: now, &effects)
         case .reloaded(let fingerprint, let slots, let replaced):
             guard let manifest = manifests[fingerprint] else { return false }

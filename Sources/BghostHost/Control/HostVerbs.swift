@@ -42,6 +42,8 @@ extension Host {
         var failure: StoreError?
         var start: Int? = 0
         while let from = start {
+            // Deadlines and frames of workers come between two pages.
+            await Task.yield()
             let page = dispatcher.scheduler.waiting(of: task, from: from, keeping: .max)
             guard !page.requests.isEmpty else {
                 start = page.next
@@ -63,10 +65,10 @@ extension Host {
     /// Withdraws the waiting requests of tasks, and returns when that is stored or the store fails.
     private func withdraw(_ tasks: [String]) async -> Result<Void, StoreError> {
         await withCheckedContinuation { continuation in
-            let (changes, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
-                tasks.flatMap { scheduler.withdrawAll($0, now: now, &effects).changes }
+            let (withdrawn, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
+                scheduler.withdrawAll(of: tasks, now: now, &effects)
             }
-            commitTold(changes) { _, result in continuation.resume(returning: result) }
+            commitTold(withdrawn.changes) { _, result in continuation.resume(returning: result) }
             // Carry out the effects afterwards, so that the next request of a schedule is stored
             // after the withdrawal.
             carryOut(effects)

@@ -82,7 +82,7 @@ extension Host {
         {
             // The request waits for a retry; this member of the family has no other request.
             let (withdrawn, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
-                scheduler.withdrawAll(task, now: now, &effects)
+                scheduler.withdrawAll(of: [task], now: now, &effects)
             }
             commit(withdrawn.changes)
             carryOut(effects)

@@ -102,7 +102,7 @@ extension Host {
             })
         else { return }
         let (withdrawn, effects) = dispatcher.propose(at: moment) { scheduler, now, effects in
-            scheduler.withdrawAll(session.taskIdentifier, now: now, &effects)
+            scheduler.withdrawAll(of: [session.taskIdentifier], now: now, &effects)
         }
         commit(withdrawn.changes)
         // Carry out the effects after the commit, as for any withdrawal.

@@ -66,7 +66,7 @@ import Testing
         let index = try #require(outcome.change.newPlugins.first)
         #expect(hand.scheduler.heldBytes(plugin: 0) == 0)
         #expect(hand.scheduler.heldBytes(plugin: index) == held)
-        hand.perform { _ = $0.withdrawAll("a", now: $1, &$2) }
+        hand.perform { _ = $0.withdrawAll(of: ["a"], now: $1, &$2) }
         #expect(hand.scheduler.heldBytes(plugin: index) < 200)
     }
 

@@ -75,7 +75,7 @@ import Testing
     @Test func `It can be withdrawn, and another week is a whole one`() throws {
         var hand = hand
         let withdrawn = hand.perform { scheduler, now, effects in
-            let answer = scheduler.withdrawAll("b", now: now, &effects)
+            let answer = scheduler.withdrawAll(of: ["b"], now: now, &effects)
             effects.append(.commit(answer.changes))
             return answer.requests
         }
