@@ -48,7 +48,7 @@ import Testing
             machineID: "machine",
             seed: 1
         )
-        return Dispatcher(settings, recorder: recorder)
+        return Dispatcher(settings, moment: { now }, recorder: recorder)
     }
 
     private static func ended(_ number: UInt64) -> SchedulerEffect {
@@ -62,85 +62,103 @@ import Testing
 
     /// Makes a dispatcher decide what a test says.
     private static func decide(_ dispatcher: Dispatcher, _ numbers: UInt64...) {
-        dispatcher.decide(at: now) { _, _, decisions in
-            decisions += numbers.map { ended($0) }
-        }
+        dispatcher.decide { _, _, decisions in decisions += numbers.map { ended($0) } }
+    }
+
+    /// The numbers of decisions in the order in which they are carried out; -1 is the end of a round.
+    private final class Order {
+        var numbers: [Int] = []
     }
 
     @Test func `What a decision causes comes after all that was decided before`() throws {
         let dispatcher = try Self.makeDispatcher()
-        Self.decide(dispatcher, 1, 2)
-        var order: [UInt64] = []
-        var wereNested: [Bool] = []
-        let isDone = dispatcher.carryOut { decision in
+        let order = Order()
+        dispatcher.begin { [unowned dispatcher] decision in
             guard let number = Self.number(decision) else { return }
-            order.append(number)
+            order.numbers.append(Int(number))
             guard number < 10 else { return }
+            // A nested event: its decisions are carried out by the outer round.
             Self.decide(dispatcher, number * 10, number * 10 + 1)
-            // As a nested event does; the outer call carries its decisions out.
-            wereNested.append(!dispatcher.carryOut { _ in Issue.record("a nested round") })
+        } onRoundEnd: {
+            order.numbers.append(-1)
         }
-        #expect(isDone)
-        #expect(order == [1, 2, 10, 11, 20, 21])
-        #expect(wereNested == [true, true])
+        dispatcher.decide { _, _, decisions in decisions += [Self.ended(1), Self.ended(2)] }
+        #expect(order.numbers == [1, 2, 10, 11, 20, 21, -1])
         // Nothing is left, and the next round begins anew.
-        #expect(dispatcher.carryOut { _ in Issue.record("carried out twice") })
-        Self.decide(dispatcher, 3)
-        var next: [UInt64?] = []
-        #expect(dispatcher.carryOut { next.append(Self.number($0)) })
-        #expect(next == [3])
+        Self.decide(dispatcher, 30)
+        #expect(order.numbers.suffix(2) == [30, -1])
     }
 
-    @Test func `A proposal is carried out when it is added, in its place`() throws {
+    @Test func `The end of a round may cause a further round`() throws {
         let dispatcher = try Self.makeDispatcher()
-        let (answer, proposed) = dispatcher.propose(at: Self.now) { _, _, decisions in
+        let order = Order()
+        dispatcher.begin {
+            order.numbers.append(Int(Self.number($0) ?? 0))
+        } onRoundEnd: { [unowned dispatcher] in
+            order.numbers.append(-1)
+            if order.numbers.count < 4 { Self.decide(dispatcher, 2) }
+        }
+        Self.decide(dispatcher, 1)
+        #expect(order.numbers == [1, -1, 2, -1])
+    }
+
+    @Test func `A proposal is carried out when its caller says so, and not before`() throws {
+        let dispatcher = try Self.makeDispatcher()
+        let order = Order()
+        dispatcher.begin {
+            order.numbers.append(Int(Self.number($0) ?? 0))
+        } onRoundEnd: {
+        }
+        let (answer, proposed) = dispatcher.propose { _, _, decisions in
             decisions.append(Self.ended(1))
             return "answer"
         }
         #expect(answer == "answer")
         Self.decide(dispatcher, 2)
-        dispatcher.add(proposed)
-        var order: [UInt64?] = []
-        #expect(dispatcher.carryOut { order.append(Self.number($0)) })
-        #expect(order == [2, 1])
+        #expect(order.numbers == [2])
+        dispatcher.carryOut(proposed)
+        #expect(order.numbers == [2, 1])
     }
 
-    @Test func `An event that throws keeps what it decided, and those before`() throws {
+    @Test func `What was decided before an event threw is carried out in the next round`() throws {
         struct Refusal: Error {}
         let dispatcher = try Self.makeDispatcher()
-        Self.decide(dispatcher, 1)
-        #expect(throws: Refusal.self) {
-            try dispatcher.decide(at: Self.now) { _, _, _ in throw Refusal() }
+        let order = Order()
+        dispatcher.begin {
+            order.numbers.append(Int(Self.number($0) ?? 0))
+        } onRoundEnd: {
         }
-        var order: [UInt64?] = []
-        #expect(dispatcher.carryOut { order.append(Self.number($0)) })
-        #expect(order == [1])
+        #expect(throws: Refusal.self) {
+            try dispatcher.decide { _, _, decisions in
+                decisions.append(Self.ended(1))
+                throw Refusal()
+            }
+        }
+        Self.decide(dispatcher, 2)
+        #expect(order.numbers == [1, 2])
     }
 
     @Test func `The scheduler is changed by events, and each is recorded once`() throws {
         let recorder = Recorder()
         let dispatcher = try Self.makeDispatcher(recorder: recorder)
         #expect(recorder.count == .init(begins: 1))
-        dispatcher.decide(at: Self.now) { scheduler, now, _ in
+        dispatcher.decide { scheduler, now, _ in
             scheduler.begin(incarnation: 1, now: now)
         }
         let submission = Submission(task: "backup", earliestBegin: Self.now.unix + 1)
-        let arrival = try dispatcher.decide(at: Self.now) {
-            scheduler,
-            now,
-            _ throws(SubmitError) in
+        let arrival = try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
             try scheduler.accept(submission, now: now)
         }
         let made = try #require(arrival)
         let before = recorder.count
-        dispatcher.decide(at: Self.now) { scheduler, now, decisions in
+        dispatcher.decide { scheduler, now, decisions in
             scheduler.arrived(made, isStored: true, now: now, &decisions)
         }
         #expect(recorder.count.inputs == before.inputs + 1)
         #expect(dispatcher.scheduler.pending("backup")?.id == made.request.id)
         #expect(dispatcher.query { $0.nextDate } == Self.now.unix + 1)
 
-        let (withdrawn, decisions) = dispatcher.propose(at: Self.now) { scheduler, now, effects in
+        let (withdrawn, decisions) = dispatcher.propose { scheduler, now, effects in
             scheduler.withdrawAll(of: ["backup"], now: now, &effects)
         }
         #expect(withdrawn.requests.map(\.id) == [made.request.id])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCore
+internal import BghostWire
 
 /// A running run, with the state that the host keeps for it.
 ///
@@ -107,7 +108,8 @@ final class ActiveRun {
 /// The running runs, in reusable table entries.
 ///
 /// A number identifies one run only: the number of an earlier run in the same entry does not match.
-struct RunTable {
+/// `RunSupervisor` adds and removes runs; others look them up. Use it on the reactor's thread only.
+final class RunTable {
     private(set) var slots: [ActiveRun?] = []
     private var free: [Int] = []
     private var counter: UInt64 = 0
@@ -122,7 +124,7 @@ struct RunTable {
     /// Adds a run and derives its number from the table entry and the executor's slot.
     ///
     /// - Returns: `nil` if the table is full.
-    mutating func add(_ run: ActiveRun, lane: Int) -> UInt64? {
+    func add(_ run: ActiveRun, lane: Int) -> UInt64? {
         guard count < HostLimits.runsMax else { return nil }
         let slot: Int
         if let freed = free.popLast() {
@@ -148,12 +150,12 @@ struct RunTable {
         return slot
     }
 
-    subscript(index: Int) -> ActiveRun? {
-        get { slots[index] }
-        _modify { yield &slots[index] }
-    }
+    /// The run with this number; `nil` if it has ended.
+    func run(_ number: UInt64) -> ActiveRun? { index(of: number).flatMap { slots[$0] } }
 
-    mutating func remove(at index: Int) {
+    subscript(index: Int) -> ActiveRun? { slots[index] }
+
+    func remove(at index: Int) {
         slots[index] = nil
         free.append(index)
         count -= 1
@@ -161,6 +163,36 @@ struct RunTable {
 
     /// The numbers of all runs.
     var numbers: [UInt64] { slots.compactMap { $0?.number } }
+
+    /// The run with this id; `nil` if it is not running.
+    ///
+    /// It costs O(n) in the running runs.
+    func run(id: RunID) -> ActiveRun? {
+        slots.lazy.compactMap { $0 }.first { $0.record.id == id }
+    }
+
+    /// Refuses a frame about a run that has a slot but was not yet sent to the executor.
+    ///
+    /// Run numbers are easy to guess, so a worker could send frames for a run before its start.
+    func requireStarted(_ number: UInt64, in executor: RunExecutor) throws(WireError) {
+        // A run that is no longer in the table had started.
+        guard let run = run(number) else { return }
+        if run.machine.beganAt == nil { throw .wrongState }
+        if (executor as? Worker)?.isStartUnsent(number) == true { throw .wrongState }
+    }
+
+    /// The records of all runs, with their use until now.
+    ///
+    /// - Parameter now: monotonic nanoseconds.
+    func records(now: UInt64) -> [RunRecord] {
+        slots.compactMap { run in
+            guard let run else { return nil }
+            var record = run.record
+            record.usage.outputBytes = run.outputBytes
+            record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
+            return record
+        }
+    }
 }
 
 /// The run numbers by the scheduler's tickets.

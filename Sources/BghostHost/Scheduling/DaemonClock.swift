@@ -44,6 +44,9 @@ final class DaemonClock {
     /// Steps of the wall clock do not change it.
     var uptime: Int64 { Int64(clamping: reactor.now.addingClamped(slept)) }
 
+    /// The monotonic time of the last ``read()`` or reactor turn, nanoseconds.
+    var monotonic: UInt64 { reactor.now }
+
     /// All clocks at once.
     ///
     /// The monotonic time and the slept time are those of the last ``read()`` or reactor turn.

@@ -2,7 +2,7 @@
 
 internal import BghostCore
 
-/// Passes events to the scheduler, and its decisions to the host.
+/// Passes events to the scheduler, and carries out its decisions.
 ///
 /// Decisions are carried out in their order, each before those that it causes. What is stored is
 /// therefore in the order of the decisions, and no chain of events nests calls.
@@ -12,73 +12,103 @@ internal import BghostCore
 final class Dispatcher {
     /// What is pending, running and known, for questions.
     ///
-    /// Only ``decide(at:_:)`` and ``propose(at:_:)`` change it.
+    /// Only ``decide(_:)`` and ``propose(_:)`` change it.
     private(set) var scheduler: Scheduler
     /// Decisions that are not carried out yet, and before them those of the current round.
     private var decisions: [SchedulerEffect] = []
     private var isCarryingOut = false
+    private let moment: () -> Moment
     private let recorder: (any DecisionRecorder)?
+    private var handler: (SchedulerEffect) -> Void = { _ in }
+    private var onRoundEnd: () -> Void = {}
 
-    /// - Parameter recorder: gets every event and decision, so that they can be replayed.
-    init(_ settings: Scheduler.Settings, recorder: (any DecisionRecorder)?) {
+    /// - Parameters:
+    ///   - moment: the current instant on all clocks.
+    ///   - recorder: gets every event and decision, so that they can be replayed.
+    init(
+        _ settings: Scheduler.Settings,
+        moment: @escaping () -> Moment,
+        recorder: (any DecisionRecorder)?
+    ) {
         scheduler = Scheduler(settings)
+        self.moment = moment
         self.recorder = recorder
         guard let recorder else { return }
         recorder.begin(settings)
         scheduler.keepInputs()
     }
 
-    /// Passes an event to the scheduler and queues its decisions for ``carryOut(_:)``.
+    /// Sets what carries out decisions; without it, they have no effect.
+    ///
+    /// - Parameters:
+    ///   - carryOut: carries out one decision. It may pass further events to the scheduler; what these
+    ///     decide comes after all that was decided before.
+    ///   - onRoundEnd: called when all decisions are carried out. It may cause a further round.
+    func begin(
+        carryOut: @escaping (SchedulerEffect) -> Void,
+        onRoundEnd: @escaping () -> Void
+    ) {
+        handler = carryOut
+        self.onRoundEnd = onRoundEnd
+    }
+
+    /// Passes an event to the scheduler, and carries out the resulting decisions.
+    ///
+    /// During a round, they are carried out at its end instead of before this returns.
     ///
     /// - Returns: the answer of the event.
+    @discardableResult
     func decide<Answer, Failure>(
-        at now: Moment,
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         let before = decisions.count
-        let answer = try event(&scheduler, now, &decisions)
+        let answer = try event(&scheduler, moment(), &decisions)
         record(decisions[before...])
+        carryOutAll()
         return answer
     }
 
     /// Passes an event to the scheduler, and returns its decisions.
     ///
     /// The caller stores changes that must precede the decisions, and then passes the decisions to
-    /// ``add(_:)``.
+    /// ``carryOut(_:)``.
     func propose<Answer>(
-        at now: Moment,
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Answer
     ) -> (answer: Answer, decisions: [SchedulerEffect]) {
         var proposed: [SchedulerEffect] = []
-        let answer = event(&scheduler, now, &proposed)
+        let answer = event(&scheduler, moment(), &proposed)
         record(proposed[...])
         return (answer, proposed)
     }
 
-    /// Queues decisions that ``propose(at:_:)`` returned.
-    func add(_ proposed: [SchedulerEffect]) { decisions += proposed }
+    /// Carries out decisions that ``propose(_:)`` returned.
+    func carryOut(_ proposed: [SchedulerEffect]) {
+        decisions += proposed
+        carryOutAll()
+    }
+
+    /// Starts all runs that can start.
+    func dispatch() {
+        decide { scheduler, now, effects in scheduler.dispatch(now: now, &effects) }
+    }
 
     /// Asks the scheduler on the hot path of a run.
     ///
     /// `inout` avoids copying the struct; do not change it.
     func query<Answer>(_ question: (inout Scheduler) -> Answer) -> Answer { question(&scheduler) }
 
-    /// Carries out all queued decisions, and those that arise from them.
-    ///
-    /// - Parameter body: may pass further events to the scheduler; what these decide comes after all
-    ///   that was decided before.
-    /// - Returns: `false` if an outer call carries them out.
-    func carryOut(_ body: (SchedulerEffect) -> Void) -> Bool {
-        guard !isCarryingOut else { return false }
+    /// Carries out all queued decisions, and those that arise from them, unless an outer call does.
+    private func carryOutAll() {
+        guard !isCarryingOut else { return }
         isCarryingOut = true
         var index = 0
         while index < decisions.count {
-            body(decisions[index])
+            handler(decisions[index])
             index += 1
         }
         decisions.removeAll(keepingCapacity: true)
         isCarryingOut = false
-        return true
+        onRoundEnd()
     }
 
     private func record(_ decisions: ArraySlice<SchedulerEffect>) {

@@ -16,7 +16,7 @@ extension ControlGroup.Limits {
     }
 }
 
-extension Host {
+extension PluginRegistry {
     /// Logs a warning if the system's descriptor limit is below the plugin's.
     func tellDescriptorLimit(of plugin: PluginSlot) {
         guard plugin.isolation == .worker,

@@ -99,7 +99,7 @@ enum PluginUsers {
     }
 }
 
-extension Host {
+extension WorkerPool {
     /// The sandbox of a plugin's workers, computed at the first use.
     func sandboxSpec(of plugin: PluginSlot) -> SandboxSpec {
         if let sandboxSpec = plugin.sandboxSpec { return sandboxSpec }
@@ -111,7 +111,7 @@ extension Host {
             needed: plugin.libraries.map(\.path),
             dataDirectory: plugin.dataDirectory,
             isFunction: plugin.isFunction,
-            required: plugin.require.union(manifest.host.require),
+            required: plugin.require.union(manifest.value.host.require),
             kernelCountsMemory: controlGroup?.controllers.contains("memory") ?? false
         )
         profile.wanted.formIntersection(configuration.sandbox)

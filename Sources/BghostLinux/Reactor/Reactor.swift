@@ -38,7 +38,6 @@ package protocol ReactorClient: AnyObject, Sendable {
 /// The thread that reads a worker's reply also holds the run's state, so a reply resumes its run
 /// without a second wake-up. That path has no locks: all state of the client is isolated to this
 /// executor, and so confined to this thread.
-/// state is confined to this thread by being isolated to this executor.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
     // (`client` also before it starts); the rest is immutable or behind the mutex.

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+internal import BghostTransfer
+internal import BghostWire
+internal import Glibc
+
+/// Handles the calls of plugins to the daemon.
+///
+/// Each gets exactly one reply while its executor lives. The host owns it. Use it on the reactor's thread only; it does not block. What a call costs is bounded
+/// by the size of its frame, and calls are limited in number and in rate.
+final class PluginCalls {
+    let dispatcher: Dispatcher
+    let intake: RequestIntake
+    let replies: CallReplies
+    let executors: ExecutorTable
+    let runs: RunTable
+    let plugins: PluginTable
+    let notifications: NotificationDelivery
+    let log: HostLog
+    let manifestPath: String
+    let fetcher: any Fetching
+    let zone: () -> ZoneTable
+    private let transfers: TransferCoordinator
+    private let facts: FactWatch
+    private let clock: DaemonClock
+    private let reactor: Reactor
+    private(set) lazy var reference = ReactorReference(self, on: reactor)
+
+    /// - Parameter zone: the manifest's time zone.
+    init(
+        _ dispatcher: Dispatcher,
+        _ intake: RequestIntake,
+        _ replies: CallReplies,
+        _ executors: ExecutorTable,
+        _ runs: RunTable,
+        _ plugins: PluginTable,
+        _ notifications: NotificationDelivery,
+        _ transfers: TransferCoordinator,
+        _ facts: FactWatch,
+        _ clock: DaemonClock,
+        reactor: Reactor,
+        configuration: HostConfiguration,
+        zone: @escaping () -> ZoneTable
+    ) {
+        self.dispatcher = dispatcher
+        self.intake = intake
+        self.replies = replies
+        self.executors = executors
+        self.runs = runs
+        self.plugins = plugins
+        self.notifications = notifications
+        self.transfers = transfers
+        self.facts = facts
+        self.clock = clock
+        self.reactor = reactor
+        self.zone = zone
+        log = configuration.log
+        manifestPath = configuration.manifestPath
+        fetcher = configuration.fetcher
+    }
+
+    /// Handles a call.
+    ///
+    /// - Throws: if only a faulty or hostile worker makes such a call.
+    func called(_ call: Call, by executor: RunExecutor) throws(WireError) {
+        if call.run != 0, !call.operation.isSubmit {
+            let lane = Lane.of(call.run)
+            guard lane < executor.lanes.count, executor.lanes[lane] == call.run else {
+                throw .foreignRun
+            }
+            try runs.requireStarted(call.run, in: executor)
+        }
+        if case .transfer(.took(let wait)) = call.operation {
+            return transfers.endWasTaken(wait, executor)
+        }
+        guard executor.openCalls < HostLimits.callsMax else { throw .tooManyCalls }
+        guard try isWithinRate(executor, call) else { return }
+        switch call.operation {
+        case .submit(let task, let parameters, let kind, let earliest, let needs):
+            submit(call, executor, task, parameters, kind, earliest, needs)
+        case .cancelPending(let task): cancelPending(call, executor, task)
+        case .cancelAllPending: cancelAllPending(call, executor)
+        case .pending(let from): replyWithPending(call, executor, from: from)
+        case .fetch(let fetch): beginFetch(call, executor, fetch)
+        case .cancelFetch(let number):
+            executor.fetches[number]?.task.cancel()
+            replies.answer(call, executor, CallStatus.ok)
+        case .situation(let run): answerSituation(call, executor, run)
+        case .post(let notification): post(call, executor, notification)
+        case .withdrawNotification(let id): withdrawNotification(call, executor, id)
+        case .notifications: answerNotifications(call, executor)
+        case .transfer(let transfer): transfers.called(call, executor, transfer)
+        }
+    }
+
+    /// Whether a call is within the rate limit of its plugin.
+    ///
+    /// An excess call is answered with `BG_E_LIMIT`, which is cheap; a flood of such calls is a
+    /// protocol fault.
+    private func isWithinRate(_ executor: RunExecutor, _ call: Call) throws(WireError) -> Bool {
+        switch executor.plugin.calls.record(now: clock.monotonic) {
+        case .taken:
+            let dropped = executor.plugin.calls.resetDropped()
+            if dropped > 0 { logRefusedCalls(dropped, executor) }
+            return true
+        case .dropped:
+            replies.answer(call, executor, CallStatus.limit)
+            return false
+        case .flood:
+            logRefusedCalls(executor.plugin.calls.resetDropped(), executor)
+            guard executor.isProcess else {
+                replies.answer(call, executor, CallStatus.limit)
+                return false
+            }
+            throw .flood
+        }
+    }
+
+    private func logRefusedCalls(_ count: Int, _ executor: RunExecutor) {
+        log.write(
+            .warning,
+            "call.limit",
+            "\(count) calls came faster than \(CallRateLimiter.perSecond) a second and were answered BG_E_LIMIT",
+            plugin: executor.plugin.name
+        )
+    }
+
+    /// Whether a plugin may submit a task: its own, or one that `permissions.submit` grants.
+    private func mayUse(_ plugin: PluginSlot, _ task: String) -> Bool {
+        guard let index = dispatcher.scheduler.catalog.task(for: task) else { return false }
+        return dispatcher.scheduler.catalog.plugin(ofTask: index).name == plugin.name
+            || plugin.permissions.submit.contains { $0.matches(task) }
+    }
+
+    // MARK: Requests
+
+    private func submit(
+        _ call: Call,
+        _ executor: RunExecutor,
+        _ task: String,
+        _ parameters: String,
+        _ kind: UInt32,
+        _ earliest: Int64,
+        _ needs: UInt32
+    ) {
+        let shown = PrintableText.escaped(String(task.prefix(200)))
+        guard mayUse(executor.plugin, task) else {
+            replies.refuse(
+                call,
+                executor,
+                CallStatus.permission,
+                "plugin `\(executor.plugin.name)` may not submit `\(shown)`: grant it in"
+                    + " `permissions.submit` of \(manifestPath)"
+            )
+            return
+        }
+        guard kind <= 2, earliest >= 0, earliest <= Int64.max / 1_000_000 else {
+            replies.answer(call, executor, CallStatus.argument)
+            return
+        }
+        guard let requirements = RequirementSet(needs: needs) else {
+            replies.answer(call, executor, CallStatus.argument)
+            return
+        }
+        let submission = Submission(
+            task: task,
+            kind: kind == 0 ? nil : kind == 1 ? .refresh : .processing,
+            parameters: parameters.isEmpty ? "{}" : parameters,
+            earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
+            requirements: requirements
+        )
+        // The memory counts for the plugin that handles the task, which may be another plugin.
+        let target = dispatcher.scheduler.catalog.task(for: task).map {
+            plugins[dispatcher.scheduler.catalog.pluginOfTask[$0]]
+        }
+        let share = share(of: target ?? executor.plugin)
+        guard share.take(Request.heldBytes(task: task, parameters: parameters)) else {
+            return replies.refuse(
+                call,
+                executor,
+                CallStatus.limit,
+                "`\(shown)` is refused: bghost holds \(HostLimits.heldBytesMax >> 20) MiB for"
+                    + " plugin `\((target ?? executor.plugin).name)`, the most that it may; wait until requests"
+                    + " have run, or withdraw some"
+            )
+        }
+        do {
+            let made = try intake.check(submission, by: submitter(of: call, executor))
+            facts.watch(requirements)
+            // The result is never `nil` here, because a handler's submission replaces the pending request.
+            guard let made else { return replies.answer(call, executor, CallStatus.ok) }
+            store(made, for: call, of: executor, holding: share, target)
+        } catch {
+            replies.refuse(call, executor, .of(error.code), error.message)
+        }
+    }
+
+    /// The submitter of a call: the run that the call names, or the plugin if it names none.
+    ///
+    /// The run may have ended already, which is valid: a handler may submit on one thread and
+    /// complete on another.
+    private func submitter(of call: Call, _ executor: RunExecutor) -> Submitter {
+        let lane = Lane.of(call.run)
+        if call.run != 0, lane < executor.lanes.count {
+            if executor.lanes[lane] == call.run, let run = runs.run(call.run) {
+                return .run(run.record.id)
+            }
+            if let past = executor.lastOfLane[lane], past.number == call.run {
+                return .run(past.id)
+            }
+        }
+        return .plugin(executor.plugin.name)
+    }
+
+    /// A new share of a plugin's held memory, after an update of the bytes of its requests.
+    func share(of plugin: PluginSlot) -> HeldShare {
+        // The tasks belong to the current version of the plugin.
+        let index = (plugins[plugin.name] ?? plugin).index
+        plugin.memory.setRequests(dispatcher.query { $0.heldBytes(plugin: index) })
+        return HeldShare(of: plugin.memory)
+    }
+
+    /// Stores a plugin's request and answers the plugin afterwards.
+    ///
+    /// The request is stored even if its run or worker has ended in the meantime.
+    private func store(
+        _ arrival: Arrival,
+        for call: Call,
+        of executor: RunExecutor,
+        holding share: HeldShare,
+        _ target: PluginSlot?
+    ) {
+        let serial = executor.serial
+        let plugin = target?.index
+        replies.open(executor)
+        intake.store(arrival) { [unowned self] result in
+            stored(result, call: call, serial: serial)
+            // The scheduler counts the request from now on.
+            if let plugin { _ = self.share(of: plugins[plugin]) }
+            withExtendedLifetime(share) {}
+        }
+    }
+
+    private func stored(_ result: Result<Void, StoreError>, call: Call, serial: UInt32) {
+        guard let executor = replies.close(serial) else { return }
+        switch result {
+        case .success: replies.answer(call, executor, CallStatus.ok)
+        case .failure: replies.answer(call, executor, CallStatus.failed)
+        }
+    }
+
+    private func cancelPending(_ call: Call, _ executor: RunExecutor, _ task: String) {
+        guard mayUse(executor.plugin, task) else {
+            replies.answer(call, executor, CallStatus.permission)
+            return
+        }
+        replies.answer(call, executor, withdraw(task) ? CallStatus.ok : CallStatus.absent)
+    }
+
+    /// Withdraws all pending requests of a plugin, in pages between which deadlines come.
+    private func cancelAllPending(_ call: Call, _ executor: RunExecutor) {
+        replies.open(executor)
+        let (plugin, serial) = (executor.plugin.index, executor.serial)
+        withdrawAll(ofPlugin: plugin, from: 0, call, serial)
+    }
+
+    private func withdrawAll(ofPlugin plugin: Int, from start: Int, _ call: Call, _ serial: UInt32)
+    {
+        let (page, next) = dispatcher.scheduler.pending(ofPlugin: plugin, from: start)
+        for (request, _) in page { withdraw(request.task) }
+        guard let next else { return withdrewAll(call, serial) }
+        reference.performLater { $0.withdrawAll(ofPlugin: plugin, from: next, call, serial) }
+    }
+
+    private func withdrewAll(_ call: Call, _ serial: UInt32) {
+        guard let executor = replies.close(serial) else { return }
+        replies.answer(call, executor, CallStatus.ok)
+    }
+
+    @discardableResult
+    private func withdraw(_ identifier: String) -> Bool {
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.withdraw(identifier, now: now, &effects)
+        }
+    }
+
+    private func replyWithPending(_ call: Call, _ executor: RunExecutor, from: UInt64) {
+        let (page, next) = dispatcher.scheduler.pending(
+            ofPlugin: executor.plugin.index,
+            from: Int(clamping: from)
+        )
+        let entries = page.map { request, kind in
+            PendingEntry(
+                task: request.task,
+                kind: kind.code,
+                earliestUnixMilliseconds: (request.earliestBegin ?? 0) / 1_000_000,
+                needs: request.requirements.needs
+            )
+        }
+        replies.send(
+            Reply(
+                call: call.number,
+                status: CallStatus.ok,
+                body: .pending(entries, next: UInt64(clamping: next ?? 0))
+            ),
+            to: executor
+        )
+    }
+
+    /// Cancels the fetches and waits of a run that has ended.
+    func endCalls(of run: UInt64, in executor: RunExecutor) {
+        transfers.endWaits(of: run, in: executor)
+        guard !executor.fetches.isEmpty else { return }
+        for fetch in executor.fetches.values where fetch.run == run { fetch.task.cancel() }
+    }
+}
+
+/// The `BG_*` statuses of the daemon's answers.
+enum CallStatus {
+    static let ok: Int32 = 0
+    static let failed: Int32 = -1
+    static let cancelled: Int32 = -3
+    static let argument: Int32 = -12
+    static let permission: Int32 = -13
+    static let limit: Int32 = -14
+    static let small: Int32 = -15
+    static let stale: Int32 = -10
+    static let absent: Int32 = -16
+    static let kind: Int32 = -17
+}
+
+extension Int32 {
+    fileprivate static func of(_ code: SubmitErrorCode) -> Int32 {
+        switch code {
+        case .notPermitted: CallStatus.permission
+        case .wrongKind: CallStatus.kind
+        case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
+        case .badParameters, .pastLatestBegin: CallStatus.argument
+        case .unavailable, .immediateRunIneligible, .storeFailed: CallStatus.failed
+        }
+    }
+}
+
+extension TaskKind {
+    /// The `BG_KIND_*` value of the kind.
+    var code: UInt32 {
+        switch self {
+        case .refresh: 1
+        case .processing: 2
+        // A plugin cannot submit a task of this kind.
+        case .notificationAction: 0
+        // A plugin cannot submit a task of this kind, so its list of requests never contains one.
+        case .urlSession: 0
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// The operator's commands that start, await, stop and list runs.
+///
+/// The host owns it. Use it on the reactor's thread only; another thread reads the store.
+final class RunCommands {
+    private let intake: RequestIntake
+    private let describer: RequestDescriber
+    private let registry: PluginRegistry
+    private let plugins: PluginTable
+    private let supervisor: RunSupervisor
+    private let runs: RunTable
+    private let waiters: RunWaiters
+    private let dispatcher: Dispatcher
+    private let commits: CommitQueue
+    private let history: HistoryReader
+    private let clock: DaemonClock
+    private let reactor: Reactor
+    private lazy var reference = ReactorReference(self, on: reactor)
+
+    init(
+        _ intake: RequestIntake,
+        _ describer: RequestDescriber,
+        _ registry: PluginRegistry,
+        _ supervisor: RunSupervisor,
+        _ history: HistoryReader
+    ) {
+        self.intake = intake
+        self.describer = describer
+        self.registry = registry
+        self.supervisor = supervisor
+        self.history = history
+        plugins = registry.plugins
+        dispatcher = registry.dispatcher
+        commits = registry.commits
+        runs = supervisor.runs
+        waiters = supervisor.waiters
+        clock = supervisor.services.clock
+        reactor = supervisor.services.reactor
+    }
+
+    nonisolated(nonsending) func submit(_ submission: Submission) async throws(SubmitError)
+        -> PendingRequest
+    {
+        guard !submission.ignoresRequirements else {
+            throw SubmitError(
+                .badParameters,
+                "only a triggered run can ignore what its task requires; use `bghost trigger"
+                    + " --ignore-requirements`"
+            )
+        }
+        return describer.describe(try await intake.take(submission, isSimulated: false))
+    }
+
+    nonisolated(nonsending) func trigger(_ submission: Submission) async throws(SubmitError)
+        -> PendingRequest
+    {
+        if let task = dispatcher.scheduler.catalog.task(for: submission.task) {
+            await registry.revalidate(plugins[dispatcher.scheduler.catalog.pluginOfTask[task]])
+        }
+        // A reload may have replaced the plugin in the meantime.
+        if let task = dispatcher.scheduler.catalog.task(for: submission.task) {
+            let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[task]]
+            // `take` refuses a request for a plugin that is switched off.
+            if dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil,
+                let problem = plugin.problem,
+                !problem.isPause
+            {
+                throw SubmitError(.unavailable, problem.message)
+            }
+        }
+        return describer.describe(try await intake.take(submission, isSimulated: true))
+    }
+
+    nonisolated(nonsending) func waitForRun(ofRequest id: RunID) async -> RunRecord? {
+        let waiter = waiters.makeNumber()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+                // Wait before the question is asked; otherwise the run could end unnoticed.
+                waiters.add(continuation, number: waiter, for: id)
+                reference.performAsync { await $0.lookForEnd(ofRequest: id, waiter) }
+            }
+        } onCancel: { [reference] in
+            reference.perform { $0.stopWaiting(waiter, ofRequest: id) }
+        }
+    }
+
+    /// Answers a waiter if a run of the request has ended, or if the request is unknown.
+    private nonisolated(nonsending) func lookForEnd(ofRequest id: RunID, _ waiter: UInt64) async {
+        var answer = await history.ask { $0.run(ofRequest: id) }
+        if answer == nil {
+            // If it runs or waits, its end answers the waiter. Otherwise it may have ended since the
+            // store was asked.
+            guard !isKnown(id) else { return }
+            answer = await history.ask { $0.run(ofRequest: id) }
+        }
+        guard let ended = answer else {
+            waiters.remove(waiter, for: id)?.resume(returning: nil)
+            return
+        }
+        // The store's answers include transactions that are not on the disk yet. The answer to the empty
+        // transaction follows all earlier commits.
+        let isKept = await commits.allCommitted()
+        // A closed or damaged store still returns the runs that it has stored.
+        let stored: RunRecord? = isKept ? ended : await history.ask { $0.run(ofRequest: id) }
+        waiters.remove(waiter, for: id)?.resume(returning: stored)
+    }
+
+    private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
+        waiters.remove(waiter, for: id)?.resume(returning: nil)
+    }
+
+    private func isKnown(_ id: RunID) -> Bool {
+        runs.slots.contains { $0?.record.request == id } || dispatcher.scheduler.waits(id)
+    }
+
+    // MARK: Runs
+
+    /// Cancels a run as an operator; `false` if it is not running.
+    func stop(_ id: RunID) -> Bool {
+        guard let run = runs.run(id: id) else { return false }
+        supervisor.handle(.stop(.user), of: run.number)
+        return true
+    }
+
+    /// Cancels a run as if its time were over; `false` if it is not running.
+    func expire(_ id: RunID) -> Bool {
+        guard let run = runs.run(id: id) else { return false }
+        run.isExpirySimulated = true
+        supervisor.handle(.stop(.expired), of: run.number)
+        return true
+    }
+
+    nonisolated(nonsending) func runs(task: String?, limit: Int) async -> [RunRecord] {
+        let active = runs.records(now: clock.monotonic).filter { task == nil || $0.task == task }
+        let ended = await history.ask { $0.runs(task: task, limit: limit) }
+        return Self.merged(active, ended, limit)
+    }
+
+    nonisolated(nonsending) func runs(idPrefix: String, limit: Int) async -> [RunRecord] {
+        let prefix = idPrefix.uppercased()
+        let active = runs.records(now: clock.monotonic).filter {
+            $0.id.description.hasPrefix(prefix)
+        }
+        let ended = await history.ask { $0.runs(idPrefix: prefix, limit: limit) }
+        return Self.merged(active, ended, limit)
+    }
+
+    /// Running and ended runs, the newest first; a run may have ended while the store was asked.
+    private static func merged(
+        _ active: [RunRecord],
+        _ ended: [RunRecord],
+        _ limit: Int
+    ) -> [RunRecord] {
+        let ids = Set(ended.map(\.id))
+        let running = active.filter { !ids.contains($0.id) }.sorted { $0.id > $1.id }
+        return Array((running + ended).prefix(max(0, limit)))
+    }
+
+    nonisolated(nonsending) func output(ofRun id: RunID) async -> String {
+        if let run = runs.run(id: id) { return run.output.text }
+        return await history.ask { $0.output(ofRun: id) }
+    }
+
+    /// Triggers a task and waits for the end of its run, in one step.
+    nonisolated(nonsending) func run(_ submission: Submission) async throws(SubmitError)
+        -> RunRecord?
+    {
+        guard let arrival = try intake.check(submission, isSimulated: true) else { return nil }
+        let id = arrival.request.id
+        return await withCheckedContinuation { continuation in
+            waiters.add(continuation, number: waiters.makeNumber(), for: id)
+            intake.store(arrival) { [waiters] result in
+                guard case .failure = result else { return }
+                waiters.finish(id, with: nil)
+            }
+        }
+    }
+}

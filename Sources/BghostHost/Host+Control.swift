@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCore
+
+// Each command is carried out by an owner in `Control`, on the host's executor.
+extension Host: HostControl {
+    package func status() async -> HostStatus { await commands.status.status() }
+
+    package func status(of tasks: [String]) async throws(OperatorRefusal) -> HostStatus {
+        try await commands.status.status(of: tasks)
+    }
+
+    package func requireTask(_ task: String) throws(OperatorRefusal) {
+        try owners.dispatcher.requireTask(task)
+    }
+
+    // MARK: Requests and runs
+
+    package func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+        try await commands.runs.submit(submission)
+    }
+
+    package func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest {
+        try await commands.runs.trigger(submission)
+    }
+
+    package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
+        await commands.runs.waitForRun(ofRequest: id)
+    }
+
+    /// Triggers a task and waits for the end of its run, in one step.
+    package func run(_ submission: Submission) async throws(SubmitError) -> RunRecord? {
+        try await commands.runs.run(submission)
+    }
+
+    package func stop(run id: RunID) -> Bool { commands.runs.stop(id) }
+
+    package func expire(run id: RunID) -> Bool { commands.runs.expire(id) }
+
+    package func runs(task: String?, limit: Int) async -> [RunRecord] {
+        await commands.runs.runs(task: task, limit: limit)
+    }
+
+    package func runs(idPrefix: String, limit: Int) async -> [RunRecord] {
+        await commands.runs.runs(idPrefix: idPrefix, limit: limit)
+    }
+
+    package func output(ofRun id: RunID) async -> String {
+        await commands.runs.output(ofRun: id)
+    }
+
+    package func pending(task: String?, limit: Int) async -> PendingList {
+        await commands.tasks.pending(task: task, limit: limit)
+    }
+
+    package func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest] {
+        try await commands.tasks.cancelPending(task: task)
+    }
+
+    package func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation {
+        try await commands.explainer.explain(id)
+    }
+
+    // MARK: Dead letters
+
+    package func deadLetters(task: String?, limit: Int) async -> [DeadLetter] {
+        await commands.deadLetters.deadLetters(task: task, limit: limit)
+    }
+
+    package func redrive(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        try await commands.deadLetters.redrive(choice)
+    }
+
+    package func discard(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        try await commands.deadLetters.discard(choice)
+    }
+
+    // MARK: Throttling and uses
+
+    package func throttles(task: String?) -> [ThrottleStatus] {
+        commands.tasks.throttles(task: task)
+    }
+
+    package func clearThrottle(task: String) async throws(OperatorRefusal) -> ThrottleStatus {
+        try await commands.tasks.clearThrottle(task: task)
+    }
+
+    package func uses(task: String?) -> [UseStatus] { commands.uses.uses(task: task) }
+
+    package func use(task: String) async throws(OperatorRefusal) -> UseStatus {
+        try await commands.uses.use(task: task)
+    }
+
+    package func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus {
+        try await commands.uses.forgetUses(task: task)
+    }
+
+    // MARK: Plugins and the manifest
+
+    package func disable(
+        plugin: String,
+        reason: String,
+        stopsRuns: Bool
+    ) async throws(OperatorRefusal) -> PluginSwitch {
+        try await commands.switches.disable(plugin: plugin, reason: reason, stopsRuns: stopsRuns)
+    }
+
+    package func enable(plugin: String) async throws(OperatorRefusal) -> PluginSwitch {
+        try await commands.switches.enable(plugin: plugin)
+    }
+
+    package func reload() async throws(OperatorRefusal) -> ReloadReport {
+        try await owners.reloader.reload()
+    }
+
+    // MARK: Simulation
+
+    package func simulate(fact: String) throws(OperatorRefusal) -> SimulationStatus {
+        try commands.simulation.simulate(fact: fact)
+    }
+
+    package func simulate(clock: SimulatedClock) throws(OperatorRefusal) -> SimulationStatus {
+        try commands.simulation.simulate(clock: clock)
+    }
+
+    // MARK: Transfers
+
+    package func transfers() async -> [TransferView] { await owners.transfers.transfers() }
+
+    package func cancelTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView {
+        try await owners.transfers.cancelTransfer(prefix)
+    }
+
+    package func retryTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView {
+        try await owners.transfers.retryTransfer(prefix)
+    }
+
+    // MARK: Backups and the log
+
+    package func backUp(to path: String) async throws(OperatorRefusal) -> UInt64 {
+        try await commands.backup.backUp(to: path)
+    }
+
+    package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
+        services.log.entries(matching: filter, limit: limit)
+    }
+
+    package func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+        services.log.follow(matching: filter, limit: limit)
+    }
+}
+
+extension Host: NotificationControl {
+    package func outbox() throws(OperatorRefusal) -> [NotificationStatus] {
+        try commands.notifications.statuses()
+    }
+
+    package func postTestNotification() async throws(OperatorRefusal) -> NotificationStatus {
+        try await commands.notifications.postTest()
+    }
+
+    package func notification(token: String) -> NotificationStatus? {
+        commands.notifications.find(token: token)
+    }
+
+    package func act(
+        on notification: NotificationReference,
+        action: String,
+        text: String?
+    ) async throws(OperatorRefusal) -> NotificationAnswer {
+        try await commands.notifications.act(on: notification, action: action, text: text)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// Recovery of what the previous daemon stored.
+extension Host {
+    /// Recovers the state that the previous daemon stored.
+    func recover() throws(HostError) {
+        let (dispatcher, log) = (owners.dispatcher, services.log)
+        let manifest = services.configuration.manifest
+        var pending = 0
+        var requirements: RequirementSet = []
+        // Requests of the task that delivers notifications; few, because concurrent deliveries are limited.
+        var deliveries: [Request] = []
+        let deliverer = manifest.notifications?.task
+        let kept = try dispatcher.decide { scheduler, now, effects throws(HostError) in
+            let state: RecoveredState
+            var unpermitted: [Request] = []
+            do throws(StoreError) {
+                // The store accepts no transactions while it is being read, so defer the effects.
+                state = try owners.store.recover(expecting: { scheduler.expect(requests: $0) }) {
+                    request in
+                    pending += 1
+                    requirements.formUnion(request.requirements)
+                    if deliverer?.matches(request.task) == true { deliveries.append(request) }
+                    let isPermitted = scheduler.takeOver(ifPermitted: request, now: now, &effects)
+                    if !isPermitted { unpermitted.append(request) }
+                }
+            } catch {
+                // Do not continue without the stored requests; that would lose accepted work.
+                throw .store(error)
+            }
+            scheduler.begin(incarnation: state.incarnation, now: now)
+            for (name, reason) in state.switchedOff.sorted(by: { $0.key < $1.key }) {
+                scheduler.takeOver(switchedOff: name, reason: reason, now: now)
+            }
+            for use in state.runtime { scheduler.takeOver(use, now: now) }
+            for memory in state.tasks { scheduler.takeOver(memory, now: now) }
+            // Recover these after the task memories, which contain the time since when requests are parked.
+            for request in unpermitted { scheduler.takeOver(request, now: now, &effects) }
+            for (request, run) in state.interrupted {
+                requirements.formUnion(request.requirements)
+                scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+                if deliverer?.matches(request.task) == true { deliveries.append(request) }
+            }
+            return state
+        }
+        owners.facts.watch(requirements)
+        owners.commits.recover(dead: kept.dead) { task in
+            let catalog = dispatcher.scheduler.catalog
+            return catalog.task(for: task).map { catalog.plugin(ofTask: $0).name }
+        }
+        owners.notifications.recover(
+            kept.notifications,
+            deliveries,
+            zone: manifest.host.timeZone
+        )
+        owners.registry.crashes.recover(kept.quarantines)
+        for plugin in owners.plugins.all {
+            owners.registry.holdToQuarantine(plugin)
+            guard services.state.takeUnfinishedLoad(plugin.name) else { continue }
+            owners.registry.quarantine(
+                plugin,
+                "bghost ended while it loaded `\(plugin.name)` into itself"
+            )
+        }
+        for plugin in owners.plugins.all {
+            guard let off = dispatcher.scheduler.switchedOffSentence(plugin: plugin.index) else {
+                continue
+            }
+            log.write(.warning, "plugin.disabled", off, plugin: plugin.name)
+        }
+        guard !kept.interrupted.isEmpty else { return }
+        log.write(
+            .warning,
+            "host.recovered",
+            "\(kept.interrupted.count) runs were under way when bghost ended;"
+                + " \(pending) requests were pending"
+        )
+    }
+}

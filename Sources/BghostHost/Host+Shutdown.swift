@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+
+/// Shutdown of the host, in order or forced.
+extension Host {
+    /// Accepts no new work, cancels all runs, and returns when the last worker has ended.
+    ///
+    /// The duration is bounded: each run has its grace, and each worker has the finish timeout.
+    package func drain() async {
+        let (dispatcher, log, spawner) = (owners.dispatcher, services.log, services.spawner)
+        guard !dispatcher.scheduler.isDraining else {
+            await shutdown.waitUntilEmpty()
+            return
+        }
+        dispatcher.decide { scheduler, now, _ in scheduler.drain(now: now) }
+        log.write(.info, "host.draining", "\(owners.runs.count) runs are asked to stop")
+        for number in owners.runs.numbers { owners.supervisor.handle(.stop(.drain), of: number) }
+        for executor in owners.executors.all where executor.isIdle {
+            owners.pool.retire(executor)
+        }
+        if shutdown.isHurried { hurry() }
+        await shutdown.waitUntilEmpty()
+        await owners.transfers.end()
+        // Stop the facts before the spawner, which their probes use.
+        owners.facts.stop()
+        // Runs after the removal of the workers' control groups, which is queued on the same thread.
+        if let controlGroup = owners.pool.controlGroup {
+            await withCheckedContinuation { continuation in
+                spawner.perform {
+                    controlGroup.remove()
+                    continuation.resume()
+                }
+            }
+        }
+        await owners.commits.close(on: spawner)
+        await owners.history.finish()
+        services.state.unlock()
+        log.write(.info, "host.stopped", "no run and no worker is left")
+        log.endFollowers()
+        spawner.end()
+        services.threads.end()
+        reactor.stop()
+    }
+
+    /// Forces a shutdown: kills all runs and executors without waiting for their grace.
+    ///
+    /// Before a drain, it makes the next drain forced.
+    package func hurry() {
+        shutdown.isHurried = true
+        owners.commits.hurry()
+        guard owners.dispatcher.scheduler.isDraining, !shutdown.isEmpty else { return }
+        let runs = owners.runs
+        services.log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
+        for number in runs.numbers { owners.supervisor.handle(.hurry, of: number) }
+        for executor in owners.executors.all { owners.pool.retireNow(executor) }
+    }
+}
+
+/// Who waits until no run and no executor is left.
+///
+/// Use it on the reactor's thread only.
+final class Shutdown {
+    private let runs: RunTable
+    private let executors: ExecutorTable
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Whether a drain is forced.
+    var isHurried = false
+
+    init(_ runs: RunTable, _ executors: ExecutorTable) {
+        self.runs = runs
+        self.executors = executors
+    }
+
+    var isEmpty: Bool { runs.count == 0 && executors.isEmpty }
+
+    /// Returns when no run and no executor is left.
+    nonisolated(nonsending) func waitUntilEmpty() async {
+        await withCheckedContinuation { continuation in
+            if isEmpty { continuation.resume() } else { waiting.append(continuation) }
+        }
+    }
+
+    /// Resumes those who wait, if nothing is left.
+    func check() {
+        guard !waiting.isEmpty, isEmpty else { return }
+        let continuations = waiting
+        waiting = []
+        for continuation in continuations { continuation.resume() }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// What an operator may ask of a daemon, one object for each subject.
+struct HostCommands {
+    let status: StatusReader
+    let runs: RunCommands
+    let tasks: TaskCommands
+    let explainer: TaskExplainer
+    let deadLetters: DeadLetterCommands
+    let uses: UseCommands
+    let switches: PluginSwitches
+    let simulation: SimulationCommands
+    let backup: BackupCommand
+    let notifications: NotificationCommands
+
+    init(_ owners: HostOwners) {
+        let services = owners.services
+        let (clock, log) = (services.clock, services.log)
+        let (plugins, currentRuns, manifest) = (owners.plugins, owners.runs, owners.manifest)
+        let manifestPath = services.configuration.manifestPath
+        let describer = RequestDescriber(owners.dispatcher, clock) {
+            [transfers = owners.transfers] in transfers.wakeDelay(of: $0)
+        }
+        let simulation = SimulationCommands(
+            owners.dispatcher,
+            owners.facts,
+            clock,
+            owners.dates,
+            log: log
+        )
+        self.simulation = simulation
+        status = StatusReader(
+            services,
+            owners.history,
+            describer,
+            owners.pool,
+            owners.transfers,
+            simulation
+        )
+        runs = RunCommands(
+            owners.intake,
+            describer,
+            owners.registry,
+            owners.supervisor,
+            owners.history
+        )
+        tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock)
+        explainer = TaskExplainer(
+            owners.dispatcher,
+            owners.history,
+            describer,
+            clock,
+            activeRuns: { currentRuns.records(now: clock.monotonic) },
+            simulation: { simulation.status }
+        )
+        deadLetters = DeadLetterCommands(
+            owners.dispatcher,
+            owners.commits,
+            owners.history,
+            clock,
+            log: log
+        )
+        uses = UseCommands(owners.dispatcher, owners.commits, clock, manifestPath: manifestPath)
+        switches = PluginSwitches(
+            owners.registry,
+            owners.pool,
+            owners.supervisor,
+            owners.dispatcher,
+            owners.commits,
+            configuration: services.configuration
+        )
+        backup = BackupCommand(owners.store, log: log)
+        notifications = NotificationCommands(
+            owners.notifications,
+            owners.intake,
+            uses,
+            clock,
+            log: log,
+            manifestPath: manifestPath,
+            zone: { manifest.value.host.timeZone },
+            permissions: { plugins[$0]?.permissions }
+        )
+    }
+}

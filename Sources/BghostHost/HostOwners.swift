@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// The owners of a daemon's state, and how they are connected.
+///
+/// Each has one job and changes its own state only. What crosses is a call with a value. An owner that
+/// others call back holds the callbacks, and `connect` sets them.
+struct HostOwners {
+    let services: HostServices
+    let store: any Store
+    let family: ProcessFamily
+    let manifest: CurrentManifest
+    let plugins = PluginTable()
+    let runs = RunTable()
+    let executors: ExecutorTable
+    let commits: CommitQueue
+    let history: HistoryReader
+    let dispatcher: Dispatcher
+    let intake: RequestIntake
+    let dates: DateWatch
+    let facts: FactWatch
+    let notifications: NotificationDelivery
+    let transfers: TransferCoordinator
+    let calls: PluginCalls
+    let registry: PluginRegistry
+    let pool: WorkerPool
+    let supervisor: RunSupervisor
+    let reloader: ManifestReloader
+
+    init(_ services: HostServices, _ store: any Store) {
+        let configuration = services.configuration
+        let (reactor, clock, log) = (services.reactor, services.clock, services.log)
+        self.services = services
+        self.store = store
+        family = ProcessFamily(isSubreaper: configuration.isSubreaper)
+        let manifest = CurrentManifest(configuration.manifest)
+        self.manifest = manifest
+        executors = ExecutorTable(after: configuration.lastSerial)
+        commits = CommitQueue(
+            store,
+            reactor: reactor,
+            log: log,
+            deadLettersMax: configuration.deadLettersMax
+        )
+        history = HistoryReader(store, services.threads, spawner: services.spawner)
+        dispatcher = Dispatcher(
+            Self.settings(configuration),
+            moment: { clock.moment },
+            recorder: configuration.recorder
+        )
+        intake = RequestIntake(dispatcher, commits)
+        dates = DateWatch(clock, services.deadlines, dispatcher, log: log) { wall in
+            guard let look = configuration.clockDoubt else { return KernelClock.doubt(unix: wall) }
+            return look()
+        }
+        facts = FactWatch(
+            Self.monitor(services),
+            dispatcher,
+            services.deadlines,
+            clock,
+            log: log
+        ) { manifest.value.host.facts }
+        notifications = NotificationDelivery(
+            configuration.manifest.notifications,
+            manifestPath: configuration.manifestPath,
+            dispatcher,
+            commits,
+            intake,
+            dates,
+            clock,
+            log: log
+        )
+        let dataDirectories = DataDirectories(services.threads)
+        let replies = CallReplies(executors, runs, clock, log: log)
+        transfers = TransferCoordinator(
+            dispatcher,
+            commits,
+            intake,
+            replies,
+            executors,
+            runs,
+            clock,
+            dataDirectories,
+            state: services.state,
+            reactor: reactor,
+            spawner: services.spawner,
+            configuration: configuration
+        ) { manifest.value }
+        calls = PluginCalls(
+            dispatcher,
+            intake,
+            replies,
+            executors,
+            runs,
+            plugins,
+            notifications,
+            transfers,
+            facts,
+            clock,
+            reactor: reactor,
+            configuration: configuration
+        ) { manifest.value.host.timeZone }
+        let crashes = CrashRegistry(
+            limits: configuration.timeouts.crashes,
+            loadBackoff: configuration.timeouts.loadBackoff,
+            hostBuild: configuration.build
+        )
+        registry = PluginRegistry(services, plugins, dispatcher, commits, crashes, manifest)
+        pool = WorkerPool(
+            services,
+            executors,
+            runs,
+            plugins,
+            dispatcher,
+            commits,
+            crashes,
+            dataDirectories,
+            replies,
+            calls,
+            manifest,
+            family
+        )
+        supervisor = RunSupervisor(
+            services,
+            runs,
+            plugins,
+            dispatcher,
+            commits,
+            notifications,
+            transfers,
+            calls
+        )
+        reloader = ManifestReloader(services, registry, pool, transfers, facts)
+    }
+
+    private static func settings(_ configuration: HostConfiguration) -> Scheduler.Settings {
+        var random = SystemRandomNumberGenerator()
+        return Scheduler.Settings(
+            manifest: configuration.manifest,
+            manifestPath: configuration.manifestPath,
+            slots: configuration.manifest.slots,
+            machineID: MachineID.read() ?? "",
+            seed: random.next()
+        )
+    }
+
+    private static func monitor(_ services: HostServices) -> FactMonitor {
+        let (configuration, spawner) = (services.configuration, services.spawner)
+        return FactMonitor(configuration.manifest.host.facts, reactor: services.reactor) {
+            wanted,
+            definitions in
+            configuration.factSources?(wanted)
+                ?? FactSettings(definitions, storage: configuration.stateDirectory)
+                .sources(for: wanted, spawner: spawner)
+        }
+    }
+
+    /// Connects owners that call each other; call it once, before any other use.
+    ///
+    /// - Parameter onEnd: called when a run or an executor has ended.
+    func connect(onEnd: @escaping () -> Void) {
+        services.deadlines.begin {
+            [unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts]
+            token,
+            deadline in
+            switch token {
+            case .run(let number): supervisor.isLive(number, deadline)
+            case .executor, .audit, .explain, .placement: pool.isLive(token, deadline)
+            case .plugin(let index): registry.isLive(index, deadline)
+            case .dates, .clock: dates.isLive(token, deadline)
+            case .facts: facts.isLive(deadline)
+            }
+        }
+        registry.connect(pool, reloader)
+        pool.connect(supervisor, registry, onEnd: onEnd)
+        supervisor.connect(pool, registry, onEnd: onEnd)
+        dispatcher.begin { [unowned supervisor] in
+            supervisor.carryOut($0)
+        } onRoundEnd: { [unowned notifications, unowned dates] in
+            notifications.advance()
+            dates.arm()
+        }
+    }
+
+    // MARK: Events
+
+    /// Handles a deadline that has passed.
+    func handle(_ deadline: TimerToken) {
+        switch deadline {
+        case .run(let number): supervisor.handle(.deadline, of: number)
+        case .executor(let serial): pool.executorDeadline(serial)
+        case .audit(let serial): pool.auditWorker(serial)
+        case .explain(let serial): pool.explanationIsLate(serial)
+        case .plugin(let index): registry.pluginDue(plugins[index])
+        case .dates: dates.datesCame()
+        case .facts: facts.deadlinePassed()
+        case .placement: pool.placementDue()
+        case .clock: dates.checkClock()
+        }
+    }
+
+    /// Handles a descriptor that is ready.
+    func ready(_ token: UInt64, _ readiness: Readiness) {
+        if token == DaemonClock.token {
+            dates.clockWasSet()
+        } else if token == PluginRegistry.libraryToken {
+            registry.librariesTouched()
+        } else if FactMonitor.owns(token) {
+            facts.ready(token, readiness)
+        } else {
+            pool.executorReady(token, readiness)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+
+/// What the owners of a daemon share: its configuration, clocks and threads.
+///
+/// All of it is created with the host and never replaced. Use it on the reactor's thread only.
+struct HostServices {
+    let configuration: HostConfiguration
+    let reactor: Reactor
+    let clock: DaemonClock
+    let deadlines: Deadlines
+    let spawner: Spawner
+    let threads: BlockingThreads
+    let state: StateDirectory
+
+    var log: HostLog { configuration.log }
+
+    var timeouts: HostTimeouts { configuration.timeouts }
+
+    /// The monotonic time at which this turn of the reactor began, nanoseconds.
+    var now: UInt64 { reactor.now }
+}
+
+/// An owner's reference to another owner, set once when the host connects its owners.
+///
+/// The owners refer to each other, so not all references can be set when the first owner is made. The host
+/// keeps all of them alive.
+@propertyWrapper struct Connected<Owner: AnyObject> {
+    private unowned var owner: Owner?
+
+    init() {}
+
+    var wrappedValue: Owner {
+        get {
+            guard let owner else { preconditionFailure("the owners are not connected") }
+            return owner
+        }
+        set { owner = newValue }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+
+/// Detection of changed plugin files.
+///
+/// The host uses events of their folders. Where it may miss events, or the plugin cannot be used,
+/// it also checks the files at growing intervals. A file may be incomplete at the time of a check,
+/// so a changed state counts only if two checks, one settling time apart, find the same.
+extension PluginRegistry {
+    /// The reactor's token for the events of watched folders.
+    static let libraryToken: UInt64 = 3 << 48
+
+    func watchLibraries() {
+        do throws(SystemError) {
+            let watch = try FileWatch()
+            try reactor.watch(watch.descriptor, for: .input, token: Self.libraryToken)
+            libraryWatch = watch
+        } catch {
+            log.write(
+                .warning,
+                "plugin.unwatched",
+                "changed libraries are found by looking at them from time to time: \(error.description)"
+            )
+        }
+    }
+
+    /// Handles events in the folders of plugin files.
+    func librariesTouched() {
+        guard let libraryWatch else { return }
+        let names = libraryWatch.changes() ?? Set(plugins.names)
+        for name in names {
+            guard let plugin = plugins[name] else { continue }
+            plugin.lookPause = 0
+            // Do not postpone a check that is due soon: the next check waits for settling in any case.
+            guard plugin.lookAt > now &+ timeouts.settle else { continue }
+            arm(look: now &+ timeouts.settle, at: plugin)
+        }
+    }
+
+    // MARK: Checks
+
+    /// Arms the next check of a plugin's files; the interval doubles up to a maximum.
+    func scheduleLook(at plugin: PluginSlot) {
+        guard !plugin.isRetired, plugin.lookAt == .max else { return }
+        plugin.lookPause = min(max(timeouts.look, plugin.lookPause * 2), HostLimits.lookPauseMax)
+        arm(look: now &+ plugin.lookPause, at: plugin)
+    }
+
+    private func arm(look time: UInt64, at plugin: PluginSlot) {
+        plugin.lookAt = max(time, plugin.looksFrom)
+        deadlines.arm(.plugin(plugin.index), at: plugin.lookAt)
+    }
+
+    /// Starts a check whether a plugin's files have changed.
+    func look(at plugin: PluginSlot) {
+        guard !plugin.isRetired, !isDraining else { return }
+        guard !plugin.isBeingLookedAt else { return arm(look: now &+ timeouts.settle, at: plugin) }
+        plugin.isBeingLookedAt = true
+        let index = plugin.index
+        reference.performAsync { await $0.look(atPlugin: index) }
+    }
+
+    private nonisolated(nonsending) func look(atPlugin index: Int) async {
+        let plugin = plugins[index]
+        let inspection = inspection(of: plugin.code, by: manifest.value)
+        let needed = (plugin.problem?.files ?? plugin.files).needed.keys
+        let found = await onInspectionThread(for: plugin) { inspection.snapshot(needed: needed) }
+        plugin.isBeingLookedAt = false
+        guard !plugin.isRetired else { return }
+        guard let found else { return scheduleLook(at: plugin) }
+        if let problem = plugin.problem {
+            looked(at: plugin, found, problem)
+        } else {
+            looked(at: plugin, found)
+            if !plugin.isWatched { scheduleLook(at: plugin) }
+        }
+    }
+
+    /// Handles the check of an unusable plugin: changed files may solve its problem.
+    private func looked(at plugin: PluginSlot, _ found: FileSnapshot, _ problem: PluginProblem) {
+        guard !problem.isPause else { return }
+        let isNew = problem.files.map { $0 != found } ?? (found.library != nil || plugin.isFunction)
+        guard isNew else {
+            plugin.candidate = nil
+            return scheduleLook(at: plugin)
+        }
+        guard found == plugin.candidate else {
+            plugin.candidate = found
+            return arm(look: now &+ timeouts.settle, at: plugin)
+        }
+        plugin.candidate = nil
+        beginInspection(of: plugin, unless: nil)
+    }
+
+    /// Handles the check of a usable plugin.
+    private func looked(at plugin: PluginSlot, _ found: FileSnapshot) {
+        guard found != plugin.files else {
+            plugin.candidate = nil
+            plugin.change = nil
+            return
+        }
+        guard found == plugin.candidate else {
+            plugin.candidate = found
+            return arm(look: now &+ timeouts.settle, at: plugin)
+        }
+        changed(plugin, found)
+    }
+
+    // MARK: Changes
+
+    private func changed(_ plugin: PluginSlot, _ found: FileSnapshot) {
+        guard case .plugin(let definition) = plugin.code else {
+            plugin.candidate = nil
+            let index = plugin.index
+            reference.performAsync { await $0.refresh(function: index) }
+            return
+        }
+        let library = plugin.path ?? definition.library
+        guard found.library != nil else {
+            return removed(plugin, library)
+        }
+        let what = found.library == plugin.files.library ? "a library that it needs" : library
+        guard plugin.isolation == .worker else {
+            return note(plugin, "\(what) is another file now; restart bghost to take it up")
+        }
+        guard definition.onChange == .reload else {
+            return note(
+                plugin,
+                "\(what) is another file now; the one before goes on until `bghost reload`"
+            )
+        }
+        guard plugin.change == nil || plugin.refused != found else { return }
+        let name = plugin.name
+        reference.performAsync { await $0.reloader.takeUp(name, found) }
+    }
+
+    private func removed(_ plugin: PluginSlot, _ library: String) {
+        let message = "\(library) is not there any more"
+        guard plugin.held == nil, plugin.isolation == .worker else {
+            return note(plugin, message + "; what is loaded goes on")
+        }
+        plugin.candidate = nil
+        // A new worker would fail to load it, so requests wait; running runs continue.
+        plugin.problem = PluginProblem(message: message + ". Put it back", files: nil)
+        log.write(.error, "plugin.unusable", message, plugin: plugin.name)
+        tellProblem(of: plugin)
+    }
+
+    /// Stops watching the files of plugins that are no longer in the manifest.
+    func forgetFiles(of plugins: [String]) {
+        guard let libraryWatch, let thread = threads.existingThread(for: .inspection) else {
+            return
+        }
+        thread.perform {
+            for name in plugins { libraryWatch.watch([], for: name) }
+        }
+    }
+
+    func note(_ plugin: PluginSlot, _ change: String) {
+        guard plugin.change != change else { return }
+        plugin.change = change
+        log.write(.warning, "plugin.changed", change, plugin: plugin.name)
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+
+/// Inspection of plugin files, on a thread that may block on the disk.
+///
+/// The duration depends on the files, and the host's own thread must meet the deadlines of runs.
+extension PluginRegistry {
+    func inspection(
+        of code: PluginSlot.Code,
+        by manifest: Manifest,
+        wantsDigest: Bool = false
+    ) -> PluginInspection {
+        PluginInspection(
+            code: code,
+            manifest: manifest,
+            search: librarySearch,
+            allowsUntrustedFiles: configuration.isLax,
+            state: state,
+            wantsDigest: wantsDigest,
+            watch: libraryWatch
+        )
+    }
+
+    private func inspection(of plugin: PluginSlot) -> PluginInspection {
+        inspection(
+            of: plugin.code,
+            by: manifest.value,
+            wantsDigest: crashes.isQuarantined(plugin.name)
+        )
+    }
+
+    var librarySearch: LibrarySearch {
+        LibrarySearch(
+            pluginPath: configuration.pluginPath,
+            manifestDirectory: configuration.manifestDirectory
+        )
+    }
+
+    /// Performs work on the inspection thread, one item after the other.
+    ///
+    /// - Returns: `nil` if no thread can be created.
+    nonisolated(nonsending) func onInspectionThread<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Value? {
+        guard let thread = threads.thread(for: .inspection) else { return nil }
+        return await withCheckedContinuation { continuation in
+            thread.perform { continuation.resume(returning: work()) }
+        }
+    }
+
+    /// Checks a plugin on the inspection thread and delays its next check in proportion.
+    ///
+    /// Checks of one plugin use at most a twentieth of one processor.
+    nonisolated(nonsending) func onInspectionThread<Value: Sendable>(
+        for plugin: PluginSlot,
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Value? {
+        let answer = await onInspectionThread { Measured(work) }
+        guard let answer else { return nil }
+        let pause = answer.took.multipliedClamped(by: InspectionBudget.share)
+        plugin.looksFrom = max(plugin.looksFrom, now.addingClamped(pause))
+        return answer.value
+    }
+
+    /// Subtracts an inspection from the plugin's budget, which delays the next automatic inspection.
+    private func charge(_ name: String, _ inspection: Measured<some Sendable>) {
+        inspectionBudgets[name, default: InspectionBudget()].spend(
+            took: inspection.took,
+            processorTime: inspection.processorTime,
+            now: now,
+            least: timeouts.inspect
+        )
+        putOffLooks(at: name)
+        guard log.keeps(.debug) else { return }
+        log.write(
+            .debug,
+            "plugin.inspected",
+            "an inspection of its files took \(DurationText.of(nanoseconds: inspection.took)), and"
+                + " \(DurationText.of(nanoseconds: inspection.processorTime)) of a processor",
+            plugin: name
+        )
+    }
+
+    /// Subtracts a trial load from the plugin's budget; it belongs to the last inspection.
+    func chargeTrial(_ name: String, took: UInt64) {
+        inspectionBudgets[name, default: InspectionBudget()].rest(took: took, now: now)
+        putOffLooks(at: name)
+    }
+
+    func putOffLooks(at name: String) {
+        guard let plugin = plugins[name], let budget = inspectionBudgets[name] else { return }
+        plugin.looksFrom = max(plugin.looksFrom, budget.next)
+    }
+
+    /// The budget that records the inspections of a plugin since the start of the daemon.
+    func inspectionBudget(ofPlugin name: String) -> InspectionBudget {
+        inspectionBudgets[name] ?? InspectionBudget()
+    }
+
+    /// Inspects a plugin's files.
+    nonisolated(nonsending) func findings(of plugin: PluginSlot) async -> PluginFindings {
+        await findings(inspection(of: plugin))
+    }
+
+    nonisolated(nonsending) func findings(_ inspection: PluginInspection) async -> PluginFindings {
+        let found = await onInspectionThread { Measured { inspection.findings() } }
+        if let found { charge(inspection.code.name, found) }
+        return found?.value
+            ?? PluginFindings(
+                problem: PluginFindings.Problem(
+                    message: "its library cannot be looked at: no thread can be made for that",
+                    isAboutPlace: true
+                )
+            )
+    }
+
+    // MARK: Repeated inspection
+
+    /// Inspects an unusable plugin again if its files have changed, and returns afterwards.
+    ///
+    /// Call it only for an operator's action, not for a query.
+    nonisolated(nonsending) func revalidate(_ plugin: PluginSlot) async {
+        guard let problem = plugin.problem, !problem.isPause else { return }
+        await inspectAgain(plugin, unless: problem.files)
+    }
+
+    /// Inspects an unusable plugin again.
+    ///
+    /// - Parameter known: skips the inspection if the files equal this snapshot.
+    nonisolated(nonsending) func inspectAgain(
+        _ plugin: PluginSlot,
+        unless known: FileSnapshot?
+    ) async {
+        guard !plugin.isRetired else { return }
+        let inspection = inspection(of: plugin)
+        let answer = await onInspectionThread { Measured { inspection.findings(unless: known) } }
+        if let answer { charge(plugin.name, answer) }
+        // In the meantime, the problem may be solved, the plugin replaced by a reload, or crashed again.
+        guard let answer, let found = answer.value, !plugin.isRetired,
+            let problem = plugin.problem, !problem.isPause,
+            inspection.wantsDigest || !crashes.isQuarantined(plugin.name)
+        else { return }
+        take(found, for: plugin)
+    }
+
+    /// Starts `inspectAgain` without waiting for it.
+    func beginInspection(of plugin: PluginSlot, unless known: FileSnapshot?) {
+        guard !plugin.isBeingLookedAt else { return scheduleLook(at: plugin) }
+        plugin.isBeingLookedAt = true
+        let index = plugin.index
+        reference.performAsync { await $0.inspectAgain(index, known) }
+    }
+
+    private nonisolated(nonsending) func inspectAgain(
+        _ index: Int,
+        _ known: FileSnapshot?
+    ) async {
+        let plugin = plugins[index]
+        await inspectAgain(plugin, unless: known)
+        plugin.isBeingLookedAt = false
+        if plugin.problem != nil { scheduleLook(at: plugin) }
+    }
+
+    private func take(_ found: PluginFindings, for plugin: PluginSlot) {
+        guard !isStillQuarantined(plugin, library: found.sha256) else {
+            plugin.problem?.files = found.files
+            return
+        }
+        // The loaded workers and the recorded failures belong to other files.
+        if found.files != plugin.files {
+            for executor in Array(plugin.executors.values) where executor is Worker {
+                retireLive(executor)
+            }
+            crashes.forgetLoadFailures(plugin.name)
+        }
+        plugin.lookPause = 0
+        adopt(found, for: plugin)
+        tellProblem(of: plugin)
+        pool.prestart(plugin)
+    }
+
+    private func retireLive(_ executor: RunExecutor) {
+        guard executor.state == .live else { return }
+        pool.retire(executor)
+    }
+
+    /// Adopts changed files of a function; new workers load them anyway.
+    nonisolated(nonsending) func refresh(function index: Int) async {
+        let plugin = plugins[index]
+        let found = await findings(of: plugin)
+        guard !plugin.isRetired else { return }
+        for executor in Array(plugin.executors.values) { retireLive(executor) }
+        adopt(found, for: plugin)
+        tellProblem(of: plugin)
+    }
+}
+
+/// The result of a piece of work, with the time that it took.
+struct Measured<Value: Sendable>: Sendable {
+    let value: Value
+    /// Elapsed time, in nanoseconds.
+    let took: UInt64
+    /// Processor time of the thread, in nanoseconds.
+    let processorTime: UInt64
+
+    /// Performs and measures the work.
+    init(_ work: () -> Value) {
+        let (begin, used) = (Monotonic.now, ThreadTime.now)
+        value = work()
+        took = Monotonic.now &- begin
+        processorTime = ThreadTime.now &- used
+    }
+}

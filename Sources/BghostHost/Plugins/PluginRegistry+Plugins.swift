@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+
+/// Plugins and tasks of the manifest.
+extension PluginRegistry {
+    /// Defines the plugins of the first manifest and inspects their files.
+    nonisolated(nonsending) func definePlugins() async {
+        watchLibraries()
+        for definition in manifest.value.plugins { add(.plugin(definition)) }
+        for definition in manifest.value.functions { add(.function(definition)) }
+        for plugin in plugins.all { adopt(await findings(of: plugin), for: plugin) }
+        for plugin in plugins.all { tellProblem(of: plugin) }
+    }
+
+    /// Adds a plugin without inspecting its files.
+    func add(_ code: PluginSlot.Code) {
+        let slot = plugins.add(code)
+        crashes.versionReplaced(slot.name)
+        tellDescriptorLimit(of: slot)
+    }
+
+    /// Adopts the findings of an inspection.
+    func adopt(_ found: PluginFindings, for plugin: PluginSlot) {
+        plugin.dataDirectory = found.dataDirectory
+        plugin.path = found.path
+        plugin.files = found.files
+        plugin.held = found.held
+        plugin.libraries = found.libraries
+        plugin.isWatched = found.isWatched
+        plugin.sandboxSpec = nil
+        plugin.change = nil
+        plugin.candidate = nil
+        if !found.isWatched { scheduleLook(at: plugin) }
+        if let problem = found.problem {
+            setProblem(plugin, problem.message, files: problem.isAboutPlace ? nil : found.files)
+            return
+        }
+        guard mayHoldQuota(of: plugin) else { return }
+        plugin.problem = nil
+        // Compute the sandbox now; at the first worker's start it would delay the deadlines of other runs.
+        if plugin.isolation == .worker { _ = pool.sandboxSpec(of: plugin) }
+    }
+
+    static let unheld =
+        "its limits.cpuQuota cannot be held: bghost has no cpu controller of cgroup v2 to hand on"
+        + " (in a unit: Delegate=yes); `bghost doctor` says what there is"
+
+    /// Whether the limits contain a CPU quota that cannot be enforced here.
+    func isUnheld(_ limits: WorkerLimits, _ isolation: Isolation) -> Bool {
+        limits.cpuQuota != nil && isolation == .worker && !pool.holdsQuotas
+    }
+
+    /// Whether a plugin may run; one with an unenforceable quota may run in development mode only.
+    private func mayHoldQuota(of plugin: PluginSlot) -> Bool {
+        guard isUnheld(plugin.limits, plugin.isolation) else { return true }
+        guard configuration.isLax else {
+            setProblem(plugin, Self.unheld, files: plugin.files)
+            return false
+        }
+        log.write(.warning, "plugin.unlimited", Self.unheld, plugin: plugin.name)
+        return true
+    }
+
+    private func setProblem(_ plugin: PluginSlot, _ message: String, files: FileSnapshot?) {
+        if plugin.problem?.message != message {
+            log.write(.error, "plugin.unusable", message, plugin: plugin.name)
+        }
+        plugin.problem = PluginProblem(message: message, files: files)
+    }
+
+    /// Handles a failed load.
+    ///
+    /// The plugin is paused, longer each time, and quarantined after a few failures.
+    func loadFailed(_ plugin: PluginSlot, _ message: String) {
+        log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
+        // A replaced version is not loaded again, and its failures say nothing about the new one.
+        let verdict =
+            plugin.isRetired
+            ? .pause(until: .max) : crashes.loadFailed(plugin.name, message, now: now)
+        switch verdict {
+        case .counted: return
+        case .quarantine(let reason): return quarantine(plugin, reason)
+        case .pause(let end):
+            plugin.problem = PluginProblem(message: message, files: plugin.files, retryAt: end)
+            if end < .max { deadlines.arm(.plugin(plugin.index), at: end) }
+            tellProblem(of: plugin)
+        }
+    }
+
+    /// Notifies the scheduler whether runs of a plugin can start.
+    func tellProblem(of plugin: PluginSlot) {
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.plugin(
+                plugin.index,
+                hasProblem: plugin.problem?.message,
+                now: now,
+                &effects
+            )
+        }
+        if plugin.problem != nil { scheduleLook(at: plugin) }
+    }
+
+    /// Switches a plugin off or on in the scheduler, without storing it.
+    func switchOff(_ plugin: PluginSlot, _ reason: String?) {
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.set(plugin: plugin.index, switchedOff: reason, now: now, &effects)
+        }
+    }
+
+    /// Pauses a plugin because of a shortage; the pause doubles each time, up to a maximum.
+    func pauseForShortage(_ plugin: PluginSlot, _ message: String) {
+        let shift = UInt64(min(plugin.shortages, HostLimits.shortageDoublingsMax))
+        plugin.shortages += 1
+        pause(plugin, message, until: now &+ timeouts.loadBackoff << shift)
+    }
+
+    /// Handles the timer of a plugin, for a retry or for a check of its files.
+    func pluginDue(_ plugin: PluginSlot) {
+        if plugin.lookAt <= now {
+            plugin.lookAt = .max
+            look(at: plugin)
+        }
+        if let problem = plugin.problem, problem.retryAt <= now {
+            plugin.problem?.retryAt = .max
+            plugin.problem?.files = nil
+            if problem.isPause {
+                plugin.problem = nil
+                tellProblem(of: plugin)
+            } else {
+                // The file may have changed since the failure, so inspect it again.
+                beginInspection(of: plugin, unless: nil)
+            }
+        }
+        pool.prestart(plugin)
+    }
+
+    /// Passes the handlers of a loaded plugin to the scheduler.
+    func noteHandlers(of plugin: PluginSlot, _ handlers: [Ready.Handler]) {
+        let serial = handlers.filter { $0.flags & HandlerFlags.serial != 0 }.map(\.name)
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.pluginLoaded(plugin.index, serial: serial, now: now, &effects)
+        }
+    }
+}
+
+/// The `BG_TASK_*` flags that the host uses.
+enum HandlerFlags {
+    static let serial: UInt32 = 2
+    static let needsWorker: UInt32 = 4
+}

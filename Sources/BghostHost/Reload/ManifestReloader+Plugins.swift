@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+
+/// Inspection of the plugins of a new manifest.
+extension ManifestReloader {
+    /// Plugins with an unchanged definition whose files or signer's key have changed.
+    nonisolated(nonsending) func replacedPlugins(_ wanted: Manifest) async -> [String] {
+        let manifest = manifest.value
+        var replaced: [String] = []
+        var looks: [(name: String, known: FileSnapshot, inspection: PluginInspection)] = []
+        for definition in wanted.plugins {
+            guard let plugin = plugins[definition.name],
+                plugin.code.isSame(as: .plugin(definition))
+            else { continue }
+            if let signer = definition.signedBy,
+                wanted.signers.first(where: { $0.name == signer })
+                    != manifest.signers.first(where: { $0.name == signer })
+            {
+                replaced.append(definition.name)
+            } else if definition.isolation == .worker, plugin.files.library != nil {
+                looks.append(
+                    (
+                        definition.name, plugin.files,
+                        registry.inspection(of: plugin.code, by: wanted)
+                    )
+                )
+            }
+        }
+        let changed = await registry.onInspectionThread { [looks] in
+            looks.compactMap { look -> String? in
+                let current = look.inspection.snapshot(needed: look.known.needed.keys)
+                return current.library == nil || current == look.known ? nil : look.name
+            }
+        }
+        return replaced + (changed ?? [])
+    }
+
+    /// Inspects new or changed plugins and loads them in temporary workers.
+    ///
+    /// The loaded plugins must have the handlers that tasks use.
+    ///
+    /// - Parameter only: the name of the only plugin to probe; `nil` for all.
+    nonisolated(nonsending) func probe(
+        _ wanted: Manifest,
+        _ replaced: [String],
+        only: String? = nil
+    ) async throws(OperatorRefusal) -> [String: PluginFindings] {
+        let probe = PluginProbe(
+            wanted,
+            workerPath: configuration.workerPath,
+            pluginPath: configuration.pluginPath,
+            manifestDirectory: configuration.manifestDirectory,
+            isLax: configuration.isLax
+        )
+        var all: [(inspection: PluginInspection, found: PluginFindings)] = []
+        var problems: [String] = []
+        for definition in wanted.plugins where only ?? definition.name == definition.name {
+            let handlers = wanted.handlers(of: definition.name)
+            let known = plugins[definition.name]
+            if let known, known.code.isSame(as: .plugin(definition)),
+                !replaced.contains(definition.name),
+                handlers.isSubset(of: manifest.value.handlers(of: definition.name))
+            {
+                continue
+            }
+            let inspection = quietInspection(.plugin(definition), by: wanted)
+            let found = await registry.findings(inspection)
+            all.append((inspection, found))
+            let begin = Monotonic.now
+            let result = await probe.look(at: definition, handlers: handlers.sorted(), found)
+            registry.chargeTrial(definition.name, took: Monotonic.now &- begin)
+            if case .failure(let failure) = result {
+                problems.append(Self.problem(definition.name, definition.origin, failure))
+            }
+        }
+        for definition in wanted.functions where only == nil {
+            if plugins[definition.name]?.code.isSame(as: .function(definition)) == true {
+                continue
+            }
+            let inspection = quietInspection(.function(definition), by: wanted)
+            let found = await registry.findings(inspection)
+            all.append((inspection, found))
+            if case .failure(let failure) = await probe.look(at: definition, found) {
+                problems.append(Self.problem(definition.name, definition.origin, failure))
+            }
+        }
+        guard problems.isEmpty else {
+            throw .badPlugins(problems, path: configuration.manifestPath)
+        }
+        return await takenUp(all)
+    }
+
+    /// An inspection without side effects, because the manifest may be refused.
+    private func quietInspection(_ code: PluginSlot.Code, by wanted: Manifest) -> PluginInspection {
+        var inspection = registry.inspection(
+            of: code,
+            by: wanted,
+            wantsDigest: registry.crashes.hasQuarantine(code.name)
+        )
+        inspection.state = nil
+        inspection.watch = nil
+        return inspection
+    }
+
+    /// Creates the data directories of accepted plugins and watches their files.
+    private nonisolated(nonsending) func takenUp(
+        _ all: [(inspection: PluginInspection, found: PluginFindings)]
+    ) async -> [String: PluginFindings] {
+        let made = await registry.onInspectionThread {
+            [state = services.state, libraryWatch = registry.libraryWatch] in
+            var taken: [String: PluginFindings] = [:]
+            for var (inspection, found) in all {
+                inspection.watch = libraryWatch
+                inspection.watchFiles(&found)
+                do throws(HostError) {
+                    found.dataDirectory = try state.dataDirectory(of: inspection.code.name)
+                } catch {
+                    found.problem = PluginFindings.Problem(
+                        message: error.description,
+                        isAboutPlace: true
+                    )
+                }
+                taken[inspection.code.name] = found
+            }
+            return taken
+        }
+        return made ?? [:]
+    }
+
+    private static func problem(
+        _ name: String,
+        _ origin: SourceLocation,
+        _ failure: ProbeFailure
+    ) -> String {
+        let place = origin.line > 0 ? "\(origin.file):\(origin.line):\(origin.column): " : ""
+        return "\(place)`\(name)`: \(failure.message)"
+    }
+}
+
+extension Manifest {
+    /// The handlers of a plugin that tasks use.
+    fileprivate func handlers(of plugin: String) -> Set<String> {
+        Set(
+            tasks.compactMap { task in
+                guard case .plugin(plugin, let handler) = task.handler else { return nil }
+                return handler
+            }
+        )
+    }
+}

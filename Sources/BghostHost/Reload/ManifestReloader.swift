@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+
+/// Replaces the manifest while runs are running.
+///
+/// It reads and checks the new manifest and loads its plugins in temporary workers, on other threads and
+/// without side effects. Then it replaces the manifest in one step between two events.
+///
+/// The host owns it. Use it on the reactor's thread only.
+final class ManifestReloader {
+    let services: HostServices
+    let manifest: CurrentManifest
+    let plugins: PluginTable
+    private let executors: ExecutorTable
+    let registry: PluginRegistry
+    private let pool: WorkerPool
+    private let dispatcher: Dispatcher
+    private let transfers: TransferCoordinator
+    private let facts: FactWatch
+    private let dataDirectories: DataDirectories
+    private var isReloading = false
+    /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
+    private var isTakingUp = false
+    private var turns: [CheckedContinuation<Void, Never>] = []
+
+    var configuration: HostConfiguration { services.configuration }
+    private var log: HostLog { services.log }
+    private var isDraining: Bool { dispatcher.scheduler.isDraining }
+
+    init(
+        _ services: HostServices,
+        _ registry: PluginRegistry,
+        _ pool: WorkerPool,
+        _ transfers: TransferCoordinator,
+        _ facts: FactWatch
+    ) {
+        self.services = services
+        self.registry = registry
+        self.pool = pool
+        self.transfers = transfers
+        self.facts = facts
+        manifest = registry.manifest
+        plugins = registry.plugins
+        dispatcher = registry.dispatcher
+        executors = pool.executors
+        dataDirectories = pool.dataDirectories
+    }
+
+    /// Reads the manifest again, and replaces the current one with it.
+    nonisolated(nonsending) func reload() async throws(OperatorRefusal) -> ReloadReport {
+        do throws(OperatorRefusal) {
+            let report = try await reloadOnce()
+            log.write(.info, "manifest.reloaded", report.summary)
+            return report
+        } catch {
+            let details = error.candidates.map { "\n  \($0)" }.joined()
+            log.write(.error, "manifest.refused", error.message + details)
+            throw error
+        }
+    }
+
+    private nonisolated(nonsending) func reloadOnce() async throws(OperatorRefusal) -> ReloadReport
+    {
+        guard let reread = configuration.rereadManifest else {
+            throw OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
+        }
+        while isTakingUp {
+            await withCheckedContinuation { turns.append($0) }
+        }
+        guard !isReloading else {
+            throw OperatorRefusal(
+                .unavailable,
+                "another reload is under way",
+                fix: "try again once it has ended"
+            )
+        }
+        isReloading = true
+        defer { isReloading = false }
+        let path = configuration.manifestPath
+        let reading = await Self.apart { reread() }
+        if let doubt = reading.doubt { throw .untrusted(path, doubt) }
+        guard let wanted = reading.manifest else {
+            throw .badManifest(reading.diagnostics, path: path)
+        }
+        try check(wanted)
+        let replaced = await replacedPlugins(wanted)
+        let found = try await probe(wanted, replaced)
+        // A shutdown may have been requested during the probes.
+        guard !isDraining else {
+            throw OperatorRefusal(.unavailable, "bghost is stopping and takes up no other manifest")
+        }
+        return swap(wanted, replaced, found)
+    }
+
+    /// Performs blocking work on a dedicated thread.
+    private nonisolated(nonsending) static func apart<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            let thread = WorkThread()
+            thread.perform { continuation.resume(returning: body()) }
+            thread.end()
+        }
+    }
+
+    private func check(_ wanted: Manifest) throws(OperatorRefusal) {
+        var changes = RestartCheck.changes(from: manifest.value, to: wanted)
+        let slots = wanted.slots
+        for executor in executors.all
+        where executor is InProcessExecutor && executor.lanes.count < min(slots, Int(Lane.max)) {
+            changes.append(
+                "`host.slots` would be \(slots), and `\(executor.plugin.name)` was loaded into the daemon"
+                    + " for \(executor.lanes.count)"
+            )
+        }
+        let unheld =
+            wanted.plugins.first { registry.isUnheld($0.limits, $0.isolation) }?.name
+            ?? wanted.functions.first { registry.isUnheld($0.limits, .worker) }?.name
+        if let unheld, !configuration.isLax {
+            throw OperatorRefusal(.unavailable, "`\(unheld)`: \(PluginRegistry.unheld)")
+        }
+        guard changes.isEmpty else {
+            throw .needsRestart(changes, path: configuration.manifestPath)
+        }
+    }
+
+    /// Adopts changed files of one plugin, as a reload of the same manifest would.
+    ///
+    /// - Parameter seen: the state of the changed files.
+    nonisolated(nonsending) func takeUp(_ name: String, _ seen: FileSnapshot) async {
+        guard !isDraining, let plugin = plugins[name] else { return }
+        guard !isReloading else { return registry.scheduleLook(at: plugin) }
+        isReloading = true
+        isTakingUp = true
+        defer {
+            isReloading = false
+            isTakingUp = false
+            let waiting = turns
+            turns = []
+            for turn in waiting { turn.resume() }
+        }
+        let same = manifest.value
+        do throws(OperatorRefusal) {
+            let found = try await probe(same, [name], only: name)
+            guard !isDraining else { return }
+            _ = swap(same, [name], found)
+            log.write(
+                .info,
+                "plugin.replaced",
+                "its library was replaced and taken up",
+                plugin: name
+            )
+        } catch {
+            plugin.refused = seen
+            registry.note(
+                plugin,
+                "its library was replaced and cannot be taken up, so what is loaded goes on: "
+                    + (error.candidates.first ?? error.message)
+            )
+        }
+    }
+
+    // MARK: The swap
+
+    /// Replaces the manifest in one step.
+    ///
+    /// Afterwards only running runs use the old manifest.
+    private func swap(
+        _ wanted: Manifest,
+        _ replaced: [String],
+        _ found: [String: PluginFindings]
+    ) -> ReloadReport {
+        let before = manifest.replace(with: wanted)
+        let outcome = dispatcher.decide { scheduler, now, effects in
+            scheduler.reload(
+                wanted,
+                slots: wanted.slots,
+                replacing: replaced,
+                now: now,
+                &effects
+            )
+        }
+        let added = takePlugins(outcome.change)
+        // Adopt the findings before a run of these plugins can start.
+        for plugin in added {
+            registry.adopt(found[plugin.name] ?? .pending, for: plugin)
+            if plugin.problem == nil {
+                registry.holdToQuarantine(plugin, library: found[plugin.name]?.sha256 ?? "")
+            }
+        }
+        for plugin in added where plugin.problem != nil { registry.tellProblem(of: plugin) }
+        // The files were not watched between inspection and now, so check them.
+        for plugin in added { registry.look(at: plugin) }
+        registry.forgetFiles(of: outcome.change.removedPlugins)
+        dataDirectories.forget(outcome.change.removedPlugins)
+        transfers.renewAccesses()
+        facts.watch()
+        dispatcher.dispatch()
+        pool.prestart()
+        return report(outcome, before)
+    }
+
+    /// Adds new plugins and retires the executors of removed or replaced ones.
+    private func takePlugins(_ change: CatalogChange) -> [PluginSlot] {
+        var codes: [String: PluginSlot.Code] = [:]
+        for definition in manifest.value.plugins { codes[definition.name] = .plugin(definition) }
+        for definition in manifest.value.functions {
+            codes[definition.name] = .function(definition)
+        }
+        var memories: [String: HeldBytes] = [:]
+        for index in change.retiredPlugins {
+            let plugin = plugins[index]
+            plugins.retire(plugin)
+            memories[plugin.name] = plugin.memory
+            for executor in plugin.executors.values {
+                // A loading executor with waiting runs must still execute them; it finishes afterwards.
+                if executor.state == .loading, !executor.isIdle { continue }
+                pool.retire(executor)
+            }
+            plugin.letGoIfRetired()
+        }
+        for index in change.newPlugins {
+            // The host and the scheduler use the same index of a plugin.
+            precondition(index == plugins.all.count, "a plugin has another number")
+            guard let code = codes[dispatcher.scheduler.catalog.plugins[index].name] else {
+                continue
+            }
+            registry.add(code)
+            // Memory held for the finishing workers of the replaced version counts against the new one.
+            if let memory = memories[code.name] { plugins[index].memory = memory }
+            registry.putOffLooks(at: code.name)
+        }
+        return change.newPlugins.map { plugins[$0] }
+    }
+
+    private func report(_ outcome: ReloadOutcome, _ before: Manifest) -> ReloadReport {
+        let change = outcome.change
+        let catalog = dispatcher.scheduler.catalog
+        func name(_ task: Int) -> String { catalog.tasks[task].identifier.description }
+        let retired = Set(change.retiredPlugins.map { plugins[$0].name })
+        let brought = change.newPlugins.map { plugins[$0].name }
+        let same: [(key: String, isSame: Bool)] = [
+            ("slots", before.host.slots == manifest.value.host.slots),
+            ("timeZone", before.host.timeZone == manifest.value.host.timeZone),
+            ("facts", before.host.facts == manifest.value.host.facts),
+        ]
+        return ReloadReport(
+            tasks: ReloadReport.Names(
+                added: change.newTasks.filter { change.formerTasks[$0] == nil }.map(name),
+                changed: change.newTasks.filter { change.formerTasks[$0] != nil }.map(name),
+                removed: change.removedTasks
+            ),
+            plugins: ReloadReport.Names(
+                added: brought.filter { !retired.contains($0) },
+                changed: brought.filter { retired.contains($0) },
+                removed: change.removedPlugins
+            ),
+            host: same.filter { !$0.isSame }.map(\.key),
+            parked: outcome.parked,
+            unparked: outcome.unparked
+        )
+    }
+}
+
+extension PluginFindings {
+    /// The findings for a plugin that was not inspected.
+    fileprivate static let pending = PluginFindings(
+        problem: Problem(message: "its library has not been looked at yet", isAboutPlace: true)
+    )
+}

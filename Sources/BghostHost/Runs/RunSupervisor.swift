@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostStore
+
+/// Supervises the runs: assigns them to executors, enforces their deadlines, cancels and kills them, and
+/// records how they end.
+///
+/// The host owns it. Use it on the reactor's thread only; it does not block. An event of a run costs
+/// O(log n) in the armed deadlines.
+final class RunSupervisor {
+    let services: HostServices
+    let runs: RunTable
+    let plugins: PluginTable
+    let dispatcher: Dispatcher
+    let commits: CommitQueue
+    let notifications: NotificationDelivery
+    let transfers: TransferCoordinator
+    let calls: PluginCalls
+    /// The callers that wait for the end of a run.
+    let waiters = RunWaiters()
+    @Connected var pool: WorkerPool
+    @Connected var registry: PluginRegistry
+    /// Called when a run has ended.
+    private(set) var onEnd: () -> Void = {}
+    /// The run numbers by the scheduler's tickets.
+    var runOfTicket = TicketTable()
+    /// The number of runs that were asked to stop and have not ended.
+    var runsBeingStopped = 0
+    /// The details of runs that have just ended, until their ends are committed.
+    var detailsOfEnded: [RunID: RunDetails] = [:]
+    /// A buffer for the effects of one event, which is used again.
+    var effects: [RunMachine.Effect] = []
+
+    var log: HostLog { services.log }
+    var now: UInt64 { services.now }
+    var clock: DaemonClock { services.clock }
+
+    init(
+        _ services: HostServices,
+        _ runs: RunTable,
+        _ plugins: PluginTable,
+        _ dispatcher: Dispatcher,
+        _ commits: CommitQueue,
+        _ notifications: NotificationDelivery,
+        _ transfers: TransferCoordinator,
+        _ calls: PluginCalls
+    ) {
+        self.services = services
+        self.runs = runs
+        self.plugins = plugins
+        self.dispatcher = dispatcher
+        self.commits = commits
+        self.notifications = notifications
+        self.transfers = transfers
+        self.calls = calls
+    }
+
+    /// - Parameter onEnd: called when a run has ended.
+    func connect(_ pool: WorkerPool, _ registry: PluginRegistry, onEnd: @escaping () -> Void) {
+        self.pool = pool
+        self.registry = registry
+        self.onEnd = onEnd
+    }
+
+    /// Whether the deadline of a run, monotonic nanoseconds, is the one that is armed.
+    func isLive(_ number: UInt64, _ deadline: UInt64) -> Bool {
+        runs.run(number)?.armed == deadline
+    }
+}

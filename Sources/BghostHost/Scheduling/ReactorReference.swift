@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+
+/// A reference to an owner of the daemon that another thread may keep.
+///
+/// The owner is used on the reactor's thread only, and the reference does not keep it alive.
+struct ReactorReference<Owner: AnyObject>: @unchecked Sendable {
+    // @unchecked: the owner is touched on the reactor's thread only. The weak reference itself may be
+    // copied and released on any thread.
+
+    private weak var owner: Owner?
+    private let reactor: Reactor
+
+    init(_ owner: Owner, on reactor: Reactor) {
+        self.owner = owner
+        self.reactor = reactor
+    }
+
+    /// Calls a function with the owner on the reactor's thread, now or in its next turn.
+    ///
+    /// Nothing happens if the owner is gone. Calls from one thread keep their order, except that a call
+    /// from the reactor's thread does not wait for those of other threads.
+    func perform(_ body: @escaping @Sendable (Owner) -> Void) {
+        if reactor.isCurrent {
+            if let owner { body(owner) }
+            return
+        }
+        performLater(body)
+    }
+
+    /// Calls a function with the owner in a later turn of the reactor, which handles other events before.
+    func performLater(_ body: @escaping @Sendable (Owner) -> Void) {
+        // The task is not awaited; `body` reports what there is to report.
+        Task(executorPreference: reactor) { if let owner { body(owner) } }
+    }
+
+    /// Calls an asynchronous function with the owner on the reactor's thread, in a later turn.
+    ///
+    /// It keeps the owner alive until it returns, and continues on the reactor's thread after each
+    /// suspension.
+    func performAsync(_ body: nonisolated(nonsending) @escaping @Sendable (Owner) async -> Void) {
+        // The task is not awaited; `body` reports what there is to report.
+        Task(executorPreference: reactor) { if let owner { await body(owner) } }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostStore
+internal import BghostTransfer
+
+/// Wakes: runs that notify plugins that the transfers of a session have ended.
+///
+/// The journal of transfers contains the ends; the stored request only states that there are some.
+/// The host reads the ends when the run starts, so there is one source only.
+extension TransferCoordinator {
+    /// Creates the wakes for transfers that ended without a daemon, and withdraws wakes without ends.
+    func startWakes() {
+        guard let table else { return }
+        table.hasStarted = true
+        takeEvents()
+        for session in table.sessions.values.sorted(by: { $0.name < $1.name }) {
+            let key = SessionKey(plugin: session.plugin, session: session.name)
+            if table.ends[key] == nil { withdrawWake(key) }
+        }
+    }
+
+    func takeEvents() {
+        guard let table, table.hasStarted else { return }
+        for event in table.desk.take() {
+            switch event {
+            case .sessionEnded(var end):
+                end.transfers.removeAll { table.acknowledging.contains($0.request.id) }
+                guard !end.transfers.isEmpty else { continue }
+                table.ends[end.session] = end
+                considerWake(end.session)
+            case .endsExpired(let records): expired(records, table)
+            }
+        }
+    }
+
+    private func expired(_ records: [TransferRecord], _ table: TransferTable) {
+        for record in records {
+            log.write(
+                .error,
+                "transfer.expired",
+                record.status.isKept
+                    ? "the end of \(record.request.id) was kept for 7 days, and the plugin did not make"
+                        + " session \(record.request.session); it is forgotten"
+                    : "no run took the end of \(record.request.id) of session"
+                        + " \(record.request.session) for 7 days; it is forgotten",
+                plugin: record.request.plugin
+            )
+            let key = record.sessionKey
+            if table.remove([record.request.id], from: key) { withdrawWake(key) }
+        }
+    }
+
+    // MARK: Requests
+
+    /// Creates the request of a session's wake if there are ends to report.
+    ///
+    /// It creates none while a request of the session is pending or running.
+    ///
+    /// - Parameter delay: the minimum delay, in nanoseconds.
+    func considerWake(_ key: SessionKey, delay: Int64 = 0) {
+        guard let table, let end = table.ends[key], let first = end.transfers.first,
+            let session = table.session(key.session, of: key.plugin), session.sendsLaunchEvents,
+            // The run that created one of the transfers may still wait for it; its end calls this again.
+            !end.transfers.contains(where: { table.beganBy[$0.request.id] != nil })
+        else { return }
+        let task = session.taskIdentifier
+        // A dead request of the session is left to the operator.
+        guard commits.deadLetters.tasks[task] == nil else { return }
+        var limiter = table.limiters[key] ?? WakeLimiter(base: wakePause)
+        let limit = limiter.earliest(now: clock.uptime).map {
+            clock.wall.addingClamped($0.subtractingClamped(clock.uptime))
+        }
+        table.limiters[key] = limiter.delay == 0 ? nil : limiter
+        let least = delay > 0 ? clock.wall.addingClamped(delay) : nil
+        let earliest = [limit, least].compactMap(\.self).max()
+        let arrival = dispatcher.decide { scheduler, now, _ in
+            scheduler.wake(task, id: first.request.id, earliest: earliest, now: now)
+        }
+        guard let arrival else { return }
+        log.write(
+            limit == nil ? .info : .warning,
+            limit == nil ? "session.ended" : "session.limited",
+            "all \(end.transfers.count) transfers of session \(key.session) have ended"
+                + (limit.map { limit in
+                    "; it is woken at \(Timestamp.text(unixNanoseconds: limit)), since its handler"
+                        + " begins new ones at every wake"
+                } ?? ""),
+            task: task,
+            plugin: key.plugin
+        )
+        // If it cannot be stored, the log reports the failure, and the next daemon creates it again.
+        intake.store(arrival)
+    }
+
+    /// Withdraws the request of a session's wake.
+    func withdrawWake(_ key: SessionKey) {
+        guard let session = table?.session(key.session, of: key.plugin),
+            table?.ends[key] == nil,
+            dispatcher.scheduler.requests(of: session.taskIdentifier).contains(where: {
+                !$0.isSimulated
+            })
+        else { return }
+        let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
+            scheduler.withdrawAll(of: [session.taskIdentifier], now: now, &effects)
+        }
+        commits.commit(withdrawn.changes)
+        // Carry out the effects after the commit, as for any withdrawal.
+        dispatcher.carryOut(effects)
+    }
+
+    // MARK: Runs
+
+    /// The parameters of a run of a session's task.
+    func wakeParameters(of run: ActiveRun) -> String {
+        // A manual run uses the operator's parameters.
+        guard !run.isTrial, let table = table,
+            let session = table.sessions.values.first(where: {
+                $0.taskIdentifier == run.record.task
+            })
+        else { return run.parameters }
+        let key = SessionKey(plugin: session.plugin, session: session.name)
+        let page = TransferPage(
+            of: (table.ends[key]?.transfers ?? []).map { TransferDescription($0) },
+            bytesMax: Self.wakeBytesMax,
+            mayCut: true
+        )
+        table.runningWakes[run.number] = TransferTable.RunningWake(
+            session: key,
+            transfers: page.ids
+        )
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("session", session.name)
+            writer.member("transfers", raw: page.json)
+            writer.member("more", page.hasMore)
+        }
+        return writer.text
+    }
+
+    /// The maximum size of the transfers in a start frame, in bytes; the frame has other fields, too.
+    private static var wakeBytesMax: Int { 96 << 10 }
+
+    /// Handles the end of a run: settles the ends that it received, and considers wakes for its transfers.
+    func ended(_ run: ActiveRun, _ outcome: Outcome) {
+        guard let table else { return }
+        let number = run.number
+        table.renewers.remove(number)
+        giveBackClaimed(by: number, table)
+        var keys: Set<SessionKey> = []
+        var delay: Int64 = 0
+        if let wake = table.runningWakes.removeValue(forKey: number) {
+            keys.insert(wake.session)
+            if outcome == .succeeded {
+                let taken = wake.transfers.filter { !wake.untaken.contains($0) }
+                acknowledge(taken, of: wake.session, table)
+                keepUntaken(wake.untaken, of: wake.session, table)
+            } else {
+                // Do not restart a failed or cancelled wake at once.
+                delay = wakePause
+            }
+        }
+        if hasPlugin(run.record.plugin) {
+            table.beganBy = table.beganBy.filter { $0.value != number }
+            for key in table.ends.keys where key.plugin == run.record.plugin { keys.insert(key) }
+        }
+        for key in keys.sorted(by: { $0.session < $1.session }) {
+            considerWake(key, delay: delay)
+        }
+    }
+
+    /// Makes the engine remove ended transfers that a run has handled.
+    func acknowledge(_ ids: [RunID], of key: SessionKey, _ table: TransferTable) {
+        guard !ids.isEmpty else { return }
+        // Events that the engine sent before it processed this may still contain them.
+        table.acknowledging.formUnion(ids)
+        if table.remove(ids, from: key) { withdrawWake(key) }
+        send(to: table) { [reference] engine in
+            await engine.acknowledge(ids, in: key)
+            reference.perform { $0.acknowledged(ids) }
+        }
+    }
+
+    /// Sends the engine an acknowledgement of ends; ``end()`` waits until it is processed.
+    func send(
+        to table: TransferTable,
+        _ message: @escaping @Sendable (TransferEngine) async -> Void
+    ) {
+        table.lastMessage += 1
+        let (number, engine) = (table.lastMessage, table.engine)
+        table.pendingMessages[number] = Task { [reference] in
+            await message(engine)
+            reference.perform { $0.delivered(number) }
+        }
+    }
+
+    private func delivered(_ message: UInt64) { table?.pendingMessages[message] = nil }
+
+    func acknowledged(_ ids: [RunID]) {
+        takeEvents()
+        table?.acknowledging.subtract(ids)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostTransfer
+
+/// Plugins that exceed the limits of their data directories.
+extension WorkerPool {
+    func lookAtData(ofPlugin name: String) {
+        if let plugin = plugins[name] { lookAtData(of: plugin) }
+    }
+
+    func lookAtData(of plugin: PluginSlot) {
+        guard plugin.isolation == .worker, !plugin.isRetired else { return }
+        let name = plugin.name
+        dataDirectories.measure(
+            name,
+            in: plugin.dataDirectory,
+            DataDirectories.Limits(plugin.limits),
+            of: plugin.executors.values.compactMap(\.pid),
+            now: now
+        ) { [reference] measurement in
+            reference.perform { $0.lookedAtData(of: name, measurement) }
+        }
+    }
+
+    private func lookedAtData(of name: String, _ measurement: DataDirectories.Measurement) {
+        dataDirectories.measured(name, took: measurement.took, now: now)
+        guard let plugin = plugins[name] else { return }
+        let usage = measurement.usage
+        if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
+        guard let problem = usage.problem,
+            dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil
+        else { return }
+        let limits = plugin.limits
+        let what =
+            switch problem {
+            case .tooLarge: "holds more than \(limits.dataBytes >> 20) MiB"
+            case .tooManyEntries: "has more than \(limits.files) files"
+            case .tooDeep: "has folders more than \(FolderUsage.depthMax) deep"
+            case .closed(let code): "cannot be looked at (\(SystemError("", code: code).reason))"
+            case .unsteady: "cannot be counted, since its folders are moved all the time"
+            case .setID(let code):
+                "has a set-user-ID program that cannot be changed (\(SystemError("", code: code).reason))"
+            }
+        let reason =
+            "its data directory \(plugin.dataDirectory) \(what): make room there or raise its limits,"
+            + " then `bghost enable \(name)`"
+        log.write(.error, "plugin.data_limit", reason, plugin: name)
+        registry.switchOff(plugin, reason)
+        commits.commit([.switched(plugin: name, off: reason)])
+        for case let worker as Worker in Array(plugin.executors.values) {
+            guard worker.isIdle else {
+                exceeded(worker, .data)
+                continue
+            }
+            // An idle worker may continue to write. Do not record a crash: a run of another worker
+            // may have written the data.
+            worker.killedFor = KillReason.data.text
+            retireNow(worker)
+        }
+    }
+
+    /// Logs that the daemon removed set-user-ID or set-group-ID bits, which would grant the owner's rights.
+    private func noteStripped(_ file: String, _ count: Int, of plugin: PluginSlot) {
+        let others = count > 1 ? " and \(count - 1) others" : ""
+        log.write(
+            .error,
+            "plugin.set_id",
+            "took set-user-ID or set-group-ID from `\(PrintableText.escaped(file))`\(others) in"
+                + " \(plugin.dataDirectory)",
+            plugin: plugin.name
+        )
+    }
+}

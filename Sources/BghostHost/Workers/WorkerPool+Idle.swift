@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+
+/// Limits for workers without a run.
+///
+/// The limits of runs do not apply to such a worker. It therefore gets a small budget; if it
+/// exceeds the budget, the daemon kills it and counts a crash of the plugin.
+extension WorkerPool {
+    /// Starts the idle accounting of a worker that has no run (or none yet).
+    func watchIdle(_ worker: Worker) {
+        worker.idleUse.becameIdle(used: worker.cpuAtEnd)
+        worker.cpuAtEnd = nil
+        if worker.idleUse.isSpent {
+            return endIdle(worker, Self.spentText)
+        }
+        // After a run, an audit is already armed.
+        guard worker.audit == .max, worker.canHaveProcesses else { return }
+        worker.audit = now &+ HostLimits.auditPeriod
+        deadlines.arm(.audit(worker.serial), at: worker.audit)
+    }
+
+    /// Checks the use of processor time of a worker without a run.
+    func lookAtIdleUse(of worker: Worker, _ process: ChildProcess) {
+        // Loading and finishing are limited by deadlines instead.
+        guard worker.state == .live, let used = process.cpuNanoseconds else { return }
+        lookAtData(of: worker.plugin)
+        worker.idleUse.look(used: used, now: now)
+        if worker.idleUse.isSpent { endIdle(worker, Self.spentText) }
+    }
+
+    private static var spentText: String {
+        "used more than \(IdleBudget.most / 1_000_000) ms of processor time"
+    }
+
+    /// Kills a worker that exceeded a limit while it had no run.
+    ///
+    /// - Parameter what: a predicate for the log, with the worker as its subject.
+    func endIdle(_ worker: Worker, _ what: String) {
+        guard worker.state != .ending, worker.state != .gone else { return }
+        worker.killedFor = "\(what) without a run"
+        log.write(
+            .error,
+            "worker.idle_work",
+            "pid \(worker.pid ?? 0) \(what) while it had no run; it is killed",
+            plugin: worker.plugin.name
+        )
+        if !worker.plugin.isRetired {
+            crashes.idleWorkerEnded(worker.plugin.name, for: what, now: now, wall: clock.wall)
+        }
+        if worker.state == .live {
+            registry.crashed(worker.plugin, "its worker \(what) while it had no run")
+        }
+        retireNow(worker)
+    }
+
+    /// Logs a line of a plugin that belongs to no running run.
+    func logWithoutRun(
+        _ text: String,
+        of executor: RunExecutor,
+        run number: UInt64?,
+        source: LogEntry.Source,
+        level: LogEntry.Level,
+        event: String
+    ) {
+        let worker = executor as? Worker
+        let lane = number.map(Lane.of) ?? executor.lanes.count
+        let past = lane < executor.lanes.count ? executor.lastOfLane[lane] : nil
+        let isOfPast = past != nil && past?.number == number
+        log.write(
+            level,
+            event,
+            text,
+            source: source,
+            task: isOfPast ? past?.task : worker?.lastTask,
+            plugin: executor.plugin.name,
+            run: isOfPast ? past?.id : worker?.lastRun
+        )
+    }
+
+    // MARK: Child processes
+
+    /// Measures the process tree of a worker on a separate thread.
+    ///
+    /// The time that it takes grows with the number of threads. All workers together may use at
+    /// most a twentieth of one processor for this.
+    func lookAtTree(of worker: Worker, _ process: ChildProcess) {
+        guard worker.canHaveProcesses, !worker.isTreeLookedAt, now >= worker.treeLookAt else {
+            return
+        }
+        // If no thread can be started, the next audit tries again.
+        guard let thread = threads.thread(for: .processes) else { return }
+        worker.isTreeLookedAt = true
+        let (pid, group, serial) = (process.pid, worker.group, worker.serial)
+        let limit = worker.plugin.limits.processes
+        thread.perform { [reference] in
+            let begin = Monotonic.now
+            let tree = ProcessTree(of: pid, group: group, processesMax: limit)
+            let took = Monotonic.now &- begin
+            reference.perform { $0.lookedAtTree(serial, tree, took) }
+        }
+    }
+
+    private func lookedAtTree(_ serial: UInt32, _ tree: ProcessTree, _ took: UInt64) {
+        guard let worker = executors[serial] as? Worker, let process = worker.process,
+            worker.state != .ending, worker.state != .gone
+        else { return }
+        worker.isTreeLookedAt = false
+        worker.treeLookAt =
+            now
+            &+ max(
+                HostLimits.auditPeriod / 2,
+                took &* 20 &* UInt64(max(1, workersWithTrees))
+            )
+        let limits = worker.plugin.limits
+        if tree.processes > limits.processes { return exceeded(worker, .processes) }
+        let own = process.cpuNanoseconds ?? 0
+        worker.childrenCPU = max(worker.childrenCPU, tree.cpuNanoseconds - own)
+        guard tree.processes > 1 else { return }
+        guard !worker.isIdle else {
+            // The worker may still be stopping its processes after its last run.
+            guard worker.state == .live, now >= worker.idleSince &+ HostLimits.dataPeriod else {
+                return
+            }
+            return endIdle(worker, "still has \(tree.processes - 1) processes that it started")
+        }
+        if let limit = limits.memoryBytes, tree.memoryBytes > limit {
+            over(worker, .memory, isFar: tree.memoryBytes > limits.memoryBytesMax ?? limit)
+        }
+    }
+}
+
+extension Worker {
+    /// Reads the processor time of the worker's child processes from its control group.
+    func noteChildrenCPU(own: Int64) {
+        guard canHaveProcesses, let group, let all = ProcessTree.processorTime(ofGroup: group)
+        else { return }
+        childrenCPU = max(childrenCPU, all - own)
+    }
+}

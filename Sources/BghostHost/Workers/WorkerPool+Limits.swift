@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+internal import Glibc
+
+/// Limits on the resources of workers.
+///
+/// An idle worker costs nothing: the daemon checks memory and processor time only when a worker has
+/// used more processor time, and a worker that does not run cannot allocate memory. The kernel
+/// reports that use only between two system calls of the worker, so the daemon also checks a worker
+/// with a run ten times a second.
+extension WorkerPool {
+    func workerUsedCPU(serial: UInt32) {
+        guard let worker = executors[serial] as? Worker, let process = worker.process else {
+            return
+        }
+        lookAtUse(of: worker, process)
+    }
+
+    private func lookAtUse(of worker: Worker, _ process: ChildProcess) {
+        guard worker.state == .live || worker.state == .loading || worker.state == .retiring
+        else { return }
+        let limits = worker.plugin.limits
+        if let limit = limits.memoryBytes, let resident = process.lookAtMemory(), resident > limit {
+            return over(worker, .memory, isFar: resident > limits.memoryBytesMax ?? limit)
+        }
+        guard !worker.isIdle else { return lookAtIdleUse(of: worker, process) }
+        guard let limit = limits.cpu?.clampedNanoseconds, let used = process.cpuNanoseconds else {
+            return
+        }
+        let isFar = limits.cpuMax ?? limit
+        guard worker.lanes.count == 1 else {
+            return divide(used + worker.childrenCPU, among: worker, limit, isFar)
+        }
+        guard let index = runs.index(of: worker.lanes[0]), let run = runs[index],
+            run.machine.beganAt != nil
+        else { return }
+        let children = worker.childrenCPU - run.childrenCPUAtBegin
+        let ran = UInt64(clamping: used - run.cpuAtBegin + children)
+        guard ran > limit else { return }
+        over(worker, .cpu, isFar: ran > isFar)
+    }
+
+    /// Divides the processor time of a worker equally among its runs.
+    ///
+    /// The kernel does not account for the time of single runs.
+    private func divide(_ used: Int64, among worker: Worker, _ limit: UInt64, _ far: UInt64) {
+        let begun = worker.runs.compactMap { number in
+            runs.index(of: number).flatMap { runs[$0] }
+        }.filter { $0.machine.beganAt != nil }
+        let share = max(0, used - worker.cpuDivided) / Int64(max(1, begun.count))
+        worker.cpuDivided = used
+        for run in begun {
+            run.cpuShare += share
+            let ran = UInt64(clamping: run.cpuShare)
+            guard ran > limit else { continue }
+            supervisor.handle(ran > far ? .exceeded(.cpu) : .stop(.quota), of: run.number)
+        }
+    }
+
+    /// Cancels the runs of a worker that is over a soft limit.
+    ///
+    /// The daemon kills the worker instead if it is over the hard limit, has no run, or has a run
+    /// that has not started.
+    func over(_ worker: Worker, _ reason: KillReason, isFar: Bool) {
+        let numbers = worker.runs
+        let haveBegun = numbers.allSatisfy { number in
+            runs.index(of: number).map { runs[$0]?.machine.beganAt != nil } == true
+        }
+        guard !isFar, !numbers.isEmpty, haveBegun else { return exceeded(worker, reason) }
+        for number in numbers { supervisor.handle(.stop(.quota), of: number) }
+    }
+
+    /// Kills all runs of a worker that is over a limit; the daemon cannot tell which run caused it.
+    func exceeded(_ worker: Worker, _ reason: KillReason) {
+        let numbers = worker.runs
+        guard !numbers.isEmpty else {
+            return endIdle(worker, "is over its limit of \(reason.text)")
+        }
+        for number in numbers { supervisor.handle(.exceeded(reason), of: number) }
+    }
+
+    /// Periodic check of a worker with a run, or that had one recently.
+    func auditWorker(_ serial: UInt32) {
+        guard let worker = executors[serial] as? Worker, let process = worker.process else {
+            return
+        }
+        worker.audit = .max
+        lookAtData(of: worker.plugin)
+        if !worker.isIdle {
+            if configuration.isLax { pauseIfTraced(worker, process.pid) }
+            // This call may kill the worker.
+            lookAtUse(of: worker, process)
+        }
+        guard worker.state != .ending, worker.state != .gone else { return }
+        lookAtTree(of: worker, process)
+        guard let next = nextAudit(of: worker) else { return }
+        worker.audit = next
+        deadlines.arm(.audit(serial), at: next)
+    }
+
+    /// The time of the worker's next audit; `nil` if none is needed.
+    ///
+    /// The interval grows while the worker is idle.
+    private func nextAudit(of worker: Worker) -> UInt64? {
+        guard worker.isIdle else { return now &+ HostLimits.auditPeriod }
+        let idle = now > worker.idleSince ? now - worker.idleSince : 0
+        guard worker.canHaveProcesses else {
+            // The last check of its data directory may have been before its last writes.
+            return idle < HostLimits.dataPeriod ? worker.idleSince &+ HostLimits.dataPeriod : nil
+        }
+        return now &+ min(max(idle, HostLimits.auditPeriod), HostLimits.idleAuditPeriodMax)
+    }
+
+    /// Pauses the deadlines of the runs while a debugger is attached to the worker (development mode only).
+    private func pauseIfTraced(_ worker: Worker, _ pid: Int32) {
+        guard let status = ProcessStatus(pid: pid), status.tracer != 0 else { return }
+        for number in worker.runs { supervisor.handle(.paused(HostLimits.auditPeriod), of: number) }
+    }
+
+    // MARK: Output
+
+    /// Reads standard output or standard error of a worker.
+    func readOutput(_ worker: Worker, _ channel: Worker.Channel) {
+        guard let fd = worker.descriptor(channel) else { return }
+        let count = read(fd, printed.baseAddress, printed.count)
+        guard count > 0 else {
+            if count == 0 { reactor.unwatch(fd) }
+            return
+        }
+        worker.hasPrinted = true
+        let bytes = UnsafeRawBufferPointer(rebasing: printed[..<count])
+        switch channel {
+        case .output: worker.outputLines.feed(bytes) { noteLine($0, of: worker, .output) }
+        default: worker.errorLines.feed(bytes) { noteLine($0, of: worker, .error) }
+        }
+    }
+
+    /// Reads the output that a handler printed before it completed, including an unterminated last line.
+    ///
+    /// A worker that never prints costs no system call here.
+    func readLastOutput(_ worker: Worker, _ completion: Completed) {
+        guard worker.hasPrinted || completion.hasPrinted else { return }
+        readOutput(worker, .output)
+        readOutput(worker, .error)
+        // With several slots, the unterminated line may belong to another run.
+        if worker.lanes.count == 1 { finishLines(worker) }
+    }
+
+    func finishLines(_ worker: Worker) {
+        worker.outputLines.finish { noteLine($0, of: worker, .output) }
+        worker.errorLines.finish { noteLine($0, of: worker, .error) }
+    }
+
+    func noteLine(_ line: String, of worker: Worker, _ channel: Worker.Channel) {
+        if channel == .error { worker.noteErrorLine(line) }
+        note(
+            line,
+            of: worker,
+            run: worker.lanes.count == 1 ? worker.lanes[0] : nil,
+            source: channel == .output ? .stdout : .stderr,
+            level: channel == .output ? .info : .warning
+        )
+    }
+
+    /// Logs a line of a plugin and counts it against the plugin's output limit.
+    ///
+    /// The daemon kills a run, or a worker without a run, whose output is far over the limit.
+    func note(
+        _ text: String,
+        of executor: RunExecutor,
+        run number: UInt64?,
+        source: LogEntry.Source,
+        level: LogEntry.Level,
+        event: String = ""
+    ) {
+        // Count the escaped text, because that is stored; escaping makes a line up to eight times as long.
+        let text = PrintableText.escaped(text)
+        guard let number, let index = runs.index(of: number) else {
+            guard isOutputWithinLimit(text.utf8.count + 1, of: executor) else { return }
+            return logWithoutRun(
+                text,
+                of: executor,
+                run: number,
+                source: source,
+                level: level,
+                event: event
+            )
+        }
+        let limit = executor.plugin.limits.outputBytes
+        let bytes = text.utf8.count + 1
+        runs[index]?.outputBytes += bytes
+        let total = runs[index]?.outputBytes ?? 0
+        // Keep dropped lines here as well: the last lines show how the run ended.
+        runs[index]?.keepOutput(text)
+        guard total <= limit else {
+            noteDropped(index, number, total, limit)
+            return
+        }
+        log.write(
+            level,
+            event,
+            text,
+            source: source,
+            task: runs[index]?.record.task,
+            plugin: executor.plugin.name,
+            run: runs[index]?.record.id
+        )
+    }
+
+    /// Whether the output limit allows a line that belongs to no running run.
+    ///
+    /// Between two runs a plugin may write as much as during one run.
+    private func isOutputWithinLimit(_ bytes: Int, of executor: RunExecutor) -> Bool {
+        let limit = executor.plugin.limits.outputBytes
+        let before = executor.unownedOutput
+        let total = before + bytes
+        executor.unownedOutput = total
+        guard total > limit else { return true }
+        if before <= limit {
+            log.write(
+                .warning,
+                "output.limit",
+                "outside of runs it is over its output limit of \(limit) bytes; the rest of that is"
+                    + " dropped",
+                plugin: executor.plugin.name
+            )
+        }
+        if total > limit &* HostLimits.outputFactor + (1 << 20), let worker = executor as? Worker,
+            worker.state != .ending, worker.state != .gone
+        {
+            exceeded(worker, .output)
+        }
+        return false
+    }
+
+    private func noteDropped(_ index: Int, _ number: UInt64, _ total: Int, _ limit: Int) {
+        runs[index]?.droppedOutput += 1
+        if runs[index]?.droppedOutput == 1 {
+            log.write(
+                .warning,
+                "output.limit",
+                "over its output limit of \(limit) bytes; the rest of its output is dropped",
+                task: runs[index]?.record.task,
+                plugin: runs[index]?.record.plugin,
+                run: runs[index]?.record.id
+            )
+        }
+        if total > limit &* HostLimits.outputFactor + (1 << 20) {
+            supervisor.handle(.exceeded(.output), of: number)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+/// Which code the executors run.
+extension WorkerPool {
+    /// The origin of the code that an executor runs, under the current manifest.
+    func origin(of executor: RunExecutor) -> RunOrigin? {
+        guard let origin = executor.origin, origin.manifest != configuration.manifest.digest else {
+            return executor.origin
+        }
+        noteOrigin(of: executor, version: origin.version)
+        return executor.origin
+    }
+
+    /// Records the origin of an executor's code.
+    ///
+    /// Executors with the same code share one object.
+    func noteOrigin(of executor: RunExecutor, version: String) {
+        let origin = RunOrigin(
+            version: version,
+            library: executor.libraryDigest,
+            manifest: configuration.manifest.digest
+        )
+        if executor.plugin.origin != origin { executor.plugin.origin = origin }
+        executor.origin = executor.plugin.origin
+    }
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostTrust
+internal import BghostWire
+internal import Glibc
+
+/// Start and reuse of workers, and the assignment of runs to them.
+extension WorkerPool {
+    /// An executor of the plugin with a free slot: the last used one, a loading one, or a new one.
+    func executorWithFreeLane(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+        while let executor = plugin.available.last {
+            // The executor's last free slot is used now; it is listed again when a slot is released.
+            if executor.hasOneFreeLane || executor.state == .ending
+                || executor.state == .gone || executor.state == .retiring
+            {
+                plugin.available.removeLast()
+                executor.isListed = false
+            }
+            guard executor.state == .live || executor.state == .loading else { continue }
+            executor.deadline = executor.state == .live ? .max : executor.deadline
+            return executor
+        }
+        let executor = try addExecutor(for: plugin)
+        if executor.lanes.count > 1 { list(executor) }
+        return executor
+    }
+
+    func addExecutor(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+        let executor =
+            plugin.isolation == .worker ? try addWorker(for: plugin) : try addInProcess(for: plugin)
+        executors.add(executor)
+        plugin.executors[executor.serial] = executor
+        return executor
+    }
+
+    /// Lists an executor with a free slot as available.
+    func list(_ executor: RunExecutor) {
+        guard !executor.isListed else { return }
+        executor.isListed = true
+        executor.plugin.available.append(executor)
+    }
+
+    // MARK: Start
+
+    private func addWorker(for plugin: PluginSlot) throws(RunExecutorError) -> Worker {
+        try plugin.requireHeld()
+        let worker: Worker
+        var configured = false
+        var childEnds: [Int32] = []
+        var ownEnds: [Int32] = []
+        defer { for fd in childEnds + ownEnds { close(fd) } }
+        do throws(SystemError) {
+            let (work, childWork) = try PacketSocket.pair()
+            ownEnds.append(work)
+            childEnds.append(childWork)
+            let (control, childControl) = try PacketSocket.pair()
+            ownEnds.append(control)
+            childEnds.append(childControl)
+            for end in [work, control] { PacketSocket.refuseDescriptors(end) }
+            let (output, childOutput) = try Pipe.make()
+            ownEnds.append(output)
+            childEnds.append(childOutput)
+            let (error, childError) = try Pipe.make()
+            ownEnds.append(error)
+            childEnds.append(childError)
+            worker = Worker(
+                serial: executors.nextSerial(),
+                plugin: plugin,
+                lanes: plugin.lanes,
+                work: work,
+                control: control,
+                output: output,
+                error: error
+            )
+            ownEnds = []
+            // Configure first: a configuration that is too long must not leave a process behind.
+            configured = configure(worker)
+            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            childEnds.append(null)
+            let owners = sandboxSpec(of: plugin).copyOwners()
+            childEnds.append(owners)
+            var descriptors = [null, childOutput, childError, childWork, childControl, owners]
+            for held in plugin.allHeld {
+                // Duplicate the descriptor, because a reload may replace it before the process starts.
+                let library = try Descriptor.copy(of: held.descriptor)
+                childEnds.append(library)
+                descriptors.append(library)
+            }
+            if configured {
+                spawn(worker, descriptors)
+                childEnds = []
+            }
+        } catch {
+            throw RunExecutorError(
+                description: "no worker can be made: \(error.description)",
+                isShortage: error.isShortage
+            )
+        }
+        guard configured else {
+            throw RunExecutorError(description: PluginSlot.configurationTooLong(plugin.name))
+        }
+        worker.audit = .max
+        markDirty(worker)
+        return worker
+    }
+
+    private func watch(_ worker: Worker, _ channels: [Worker.Channel]) throws(SystemError) {
+        for channel in channels {
+            guard let fd = worker.descriptor(channel) else { continue }
+            try reactor.watch(fd, for: .input, token: worker.token(channel))
+        }
+    }
+
+    /// Makes the spawner start the worker's process.
+    ///
+    /// The spawner closes the descriptors afterwards.
+    private func spawn(_ worker: Worker, _ descriptors: [Int32]) {
+        let serial = worker.serial
+        let group = controlGroup
+        let limits = ControlGroup.Limits(worker.plugin.limits)
+        let fileBytesMax = worker.plugin.limits.dataBytes
+        let path = worker.plugin.isFunction ? nil : worker.plugin.path
+        let known = worker.plugin.held?.sha256
+        let order = Spawner.Order(
+            path: configuration.workerPath,
+            arguments: ["bghost-worker", String(getpid())],
+            environment: workerEnvironment,
+            descriptors: descriptors
+        )
+        spawner.spawn(order) { [reference, family, digests] result in
+            for fd in descriptors { close(fd) }
+            // Apply the limits here, before the host is notified of the process.
+            if case .success(let spawned) = result {
+                family.add(spawned.pid)
+                // Set it now; the process may change its user later.
+                FileSizeLimit.set(fileBytesMax, of: spawned.pid)
+            }
+            // If the start failed there is no group; `spawned` handles the failure.
+            let folder = (try? result.get()).flatMap { group?.adopt(pid: $0.pid, limits: limits) }
+            // Compute the digest here, in parallel with the start of the process and off the
+            // reactor's thread.
+            let digest = known ?? path.map { digests.digest(of: $0) } ?? ""
+            reference.perform { $0.spawned(serial, result, group: folder, digest: digest) }
+        }
+    }
+
+    /// The worker's environment, with only the variables that a library needs.
+    private var workerEnvironment: [String] {
+        var environment = ["LANG=C.UTF-8", "MALLOC_ARENA_MAX=2", "SWIFT_BACKTRACE=enable=no"]
+        if let zone = getenv("TZ") { environment.append("TZ=" + String(cString: zone)) }
+        return environment
+    }
+
+    /// Puts the configuration into the worker's outbox.
+    ///
+    /// - Returns: `false` if the configuration does not fit into a frame.
+    private func configure(_ worker: Worker) -> Bool {
+        let plugin = worker.plugin
+        let code: Configure.Code
+        var config = "{}"
+        switch plugin.code {
+        case .plugin(let definition):
+            code = .plugin(
+                path: plugin.path ?? definition.library,
+                isHeld: plugin.held != nil,
+                heldNeeds: UInt8(clamping: max(0, plugin.allHeld.count - 1))
+            )
+            config = definition.config
+        case .function(let definition):
+            code = .function(
+                library: definition.library,
+                symbol: definition.symbol,
+                signature: definition.signature
+            )
+        }
+        let limits = plugin.limits
+        let message = Configure(
+            name: plugin.name,
+            code: code,
+            dataDirectory: plugin.dataDirectory,
+            config: config,
+            lanes: UInt16(plugin.lanes),
+            limits: WorkerRlimits(limits, lanes: plugin.lanes),
+            confinement: sandboxSpec(of: plugin).message,
+            isProbe: false,
+            hostVersion: configuration.version
+        )
+        return message.write(to: &worker.outbox)
+    }
+
+    private func spawned(
+        _ serial: UInt32,
+        _ result: Result<Spawner.Spawned, SystemError>,
+        group: String?,
+        digest: String
+    ) {
+        guard let worker = executors[serial] as? Worker else { return }
+        worker.libraryDigest = digest
+        switch result {
+        case .failure(let error):
+            // A failed start is a fault of the machine, not of the plugin.
+            let message = "no worker could be started: \(error.description)"
+            registry.pauseForShortage(worker.plugin, message)
+            gone(worker, because: nil, shortage: error.isShortage ? message : nil)
+        case .success(let spawned):
+            let process = ChildProcess(spawned)
+            worker.process = process
+            worker.group = group
+            process.groupKillPath = group.map { $0 + "/cgroup.kill" }
+            let hasQuota = worker.plugin.limits.cpuQuota != nil && holdsQuotas
+            if hasQuota { process.quotaPath = group.map { $0 + "/cpu.max" } }
+            do {
+                // Watch only now: the first frame of a worker requires a known process.
+                try watch(worker, Worker.Channel.allCases.filter { $0 != .control })
+            } catch {
+                process.kill()
+            }
+            worker.cpuTimer = reactor.watchCPU(
+                ofProcess: spawned.pid,
+                every: HostLimits.cpuPeriod,
+                value: Int32(bitPattern: serial)
+            )
+            for number in worker.runs {
+                if let index = runs.index(of: number) { runs[index]?.record.pid = spawned.pid }
+            }
+            if hasQuota, group == nil { giveUpUnheld(worker) }
+            if worker.state == .ending { process.kill() }
+            // The configuration is sent only now, so no code of the plugin ran outside the control group.
+            markDirty(worker)
+        }
+    }
+
+    /// An executor has loaded its plugin.
+    func becameReady(_ executor: RunExecutor, _ ready: Ready) {
+        executor.state = .live
+        executor.deadline = .max
+        executor.handlers = ready.handlers
+        noteOrigin(of: executor, version: ready.version)
+        if !executor.plugin.isRetired { crashes.forgetLoadFailures(executor.plugin.name) }
+        executor.plugin.shortages = 0
+        log.write(
+            .debug,
+            "worker.ready",
+            "pid \(executor.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
+            plugin: executor.plugin.name
+        )
+        for number in executor.runs { supervisor.start(number) }
+        // After the start of the waiting runs, because this dispatches further runs.
+        registry.noteHandlers(of: executor.plugin, ready.handlers)
+        if executor.isIdle { becameIdle(executor) }
+    }
+
+    // MARK: Reuse
+
+    /// Removes a finished run from its executor.
+    ///
+    /// Its slot becomes free when the handler has released it, too.
+    func runLeft(
+        _ executor: RunExecutor,
+        _ number: UInt64,
+        _ outcome: Outcome,
+        lasted: Duration?
+    ) {
+        executor.runsCarried += 1
+        noteDuration(executor)
+        if outcome == .succeeded {
+            executor.plugin.prestartFailures = 0
+            let plugin = executor.plugin
+            if !plugin.isRetired, crashes.isOnTrial(plugin.name) { registry.acquit(plugin) }
+        }
+        switch executor.state {
+        case .gone: return
+        // After a run that did not succeed, a worker's state is not trusted and it is replaced. An
+        // in-process plugin cannot be replaced.
+        case .live where outcome != .succeeded && executor is Worker: executor.state = .retiring
+        case .live where hasLeftProcesses(executor, after: lasted): executor.state = .retiring
+        default: break
+        }
+        let lane = Int(number & (1 << LaneBits.count - 1))
+        guard executor.lanes[lane] == number else { return }
+        if executor.hasReleased[lane] {
+            laneFreed(executor, lane)
+        } else if executor.state != .ending {
+            executor.unreleased += 1
+            setDeadline(executor, now &+ timeouts.release)
+        }
+    }
+
+    /// Whether processes that a run started are still running; the worker then retires and ends them.
+    ///
+    /// Not checked after a very short run, nor for a worker with several slots, whose other runs
+    /// may need the processes. A later check or the idle limit finds these.
+    private func hasLeftProcesses(_ executor: RunExecutor, after lasted: Duration?) -> Bool {
+        guard let worker = executor as? Worker, worker.lanes.count == 1, worker.canHaveProcesses,
+            let lasted, lasted.clampedNanoseconds >= HostLimits.measuredRunMin
+        else { return false }
+        return worker.process?.hasChildren(group: worker.group) ?? false
+    }
+
+    /// A handler has released a run that is complete.
+    func released(_ executor: RunExecutor, _ lane: Int) {
+        executor.unreleased -= executor.unreleased > 0 ? 1 : 0
+        if executor.unreleased == 0 { executor.deadline = .max }
+        // The handler's processor time until now belongs to the run, not to the idle worker.
+        (executor as? Worker)?.cpuAtEnd = nil
+        laneFreed(executor, lane)
+        dispatcher.dispatch()
+    }
+
+    private func laneFreed(_ executor: RunExecutor, _ lane: Int) {
+        executor.freeLane(lane)
+        switch executor.state {
+        case .live:
+            list(executor)
+            if executor.isIdle { becameIdle(executor) }
+        case .retiring where executor.isIdle: retire(executor)
+        default: break
+        }
+    }
+
+    private func becameIdle(_ executor: RunExecutor) {
+        if isDraining || executor.plugin.isRetired {
+            retire(executor)
+            return
+        }
+        guard let worker = executor as? Worker else { return }
+        watchIdle(worker)
+        lookAtData(of: worker.plugin)
+        guard worker.state == .live else { return }
+        list(executor)
+        // The timer is re-armed lazily: an earlier timer that fires moves the deadline.
+        worker.idleSince = now
+        if worker.deadline == .max { setDeadline(worker, now &+ timeouts.idle) }
+    }
+
+    func setDeadline(_ executor: RunExecutor, _ deadline: UInt64) {
+        executor.deadline = deadline
+        deadlines.arm(.executor(executor.serial), at: deadline)
+    }
+
+    func executorDeadline(_ serial: UInt32) {
+        guard let executor = executors[serial] else { return }
+        executor.deadline = .max
+        if let worker = executor as? Worker, let since = worker.hungUpAt, worker.state != .ending {
+            // A process that is exiting reports its status soon, but later on a busy machine.
+            if now < since &+ HostLimits.dyingMax, worker.process?.isEnding == true {
+                return setDeadline(worker, now &+ HostLimits.hungUpPeriod)
+            }
+            kill(worker, for: .wrongState)
+            return
+        }
+        if executor.state == .ending || executor.unreleased > 0 {
+            if executor.unreleased > 0, executor.state != .ending {
+                log.write(
+                    .warning,
+                    "worker.unreleased",
+                    "a handler completed its run and did not return; its worker is killed",
+                    plugin: executor.plugin.name
+                )
+            }
+            retireNow(executor)
+            return
+        }
+        guard executor.isIdle, let worker = executor as? Worker else { return }
+        if worker.state == .loading { return prestartOverdue(worker) }
+        let due = worker.idleSince &+ timeouts.idle
+        guard due <= now else { return setDeadline(executor, due) }
+        if isKeptIdle(worker) {
+            setDeadline(executor, now &+ timeouts.idle)
+        } else {
+            retire(executor)
+        }
+    }
+}
