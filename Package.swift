@@ -459,7 +459,8 @@ let package = Package(
         .testTarget(
             name: "BghostHostTests",
             dependencies: [
-                "BghostCore", "BghostHost", "BghostLinux", "BghostTestSupport", "BghostTransfer",
+                "BghostCore", "BghostHost", "BghostLinux", "BghostStore", "BghostTestSupport",
+                "BghostTransfer", "BghostWire",
             ],
             swiftSettings: swift
         ),

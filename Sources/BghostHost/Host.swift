@@ -3,6 +3,7 @@
 internal import BghostCore
 package import BghostLinux
 internal import BghostStore
+internal import Glibc
 
 /// The core of the daemon: makes and connects the owners of its state, and passes events to them.
 ///
@@ -44,7 +45,11 @@ package actor Host {
             state: state
         )
         self.services = services
-        let owners = HostOwners(services, store)
+        let owners = HostOwners(
+            services,
+            store,
+            controlGroup: ControlGroup(name: "bghost-\(getpid())")
+        )
         self.owners = owners
         family = owners.family
         commands = HostCommands(owners)

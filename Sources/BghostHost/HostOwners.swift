@@ -30,7 +30,8 @@ struct HostOwners {
     let supervisor: RunSupervisor
     let reloader: ManifestReloader
 
-    init(_ services: HostServices, _ store: any Store) {
+    /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
+    init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
         let configuration = services.configuration
         let (reactor, clock, log) = (services.reactor, services.clock, services.log)
         self.services = services
@@ -121,7 +122,8 @@ struct HostOwners {
             replies,
             calls,
             manifest,
-            family
+            family,
+            controlGroup: controlGroup
         )
         supervisor = RunSupervisor(
             services,

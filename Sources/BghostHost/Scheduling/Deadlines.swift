@@ -54,7 +54,7 @@ final class Deadlines {
 }
 
 /// The purpose of a deadline in the timer heap.
-enum TimerToken {
+enum TimerToken: Equatable {
     case run(UInt64)
     case executor(UInt32)
     case audit(UInt32)

@@ -3,7 +3,6 @@
 internal import BghostCore
 internal import BghostLinux
 internal import BghostWire
-internal import Glibc
 
 /// The executors of all plugins: starts workers, uses them again, reads what they send, holds them to their
 /// limits, and ends them.
@@ -71,7 +70,8 @@ final class WorkerPool {
         _ replies: CallReplies,
         _ calls: PluginCalls,
         _ manifest: CurrentManifest,
-        _ family: ProcessFamily
+        _ family: ProcessFamily,
+        controlGroup: ControlGroup?
     ) {
         self.services = services
         self.executors = executors
@@ -85,7 +85,7 @@ final class WorkerPool {
         self.calls = calls
         self.manifest = manifest
         self.family = family
-        controlGroup = ControlGroup(name: "bghost-\(getpid())")
+        self.controlGroup = controlGroup
     }
 
     deinit {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+@testable import BghostHost
+import BghostLinux
+import BghostStore
+import Testing
+
+/// The way of a submission into the store, with a store that the test answers, and without a process.
+@Suite struct RequestIntakeTests {
+    private final class Parts {
+        let store = ScriptedStore()
+        let dispatcher: Dispatcher
+        let intake: RequestIntake
+
+        init(_ reactor: Reactor) throws {
+            let now = Moment(monotonic: 1, unix: 1_900_000_000_000_000_000)
+            let manifest = Manifest(
+                plugins: [PluginDefinition(name: "plugin", library: "plugin.so")],
+                tasks: [
+                    TaskDefinition(
+                        identifier: try #require(IdentifierPattern("backup")),
+                        handler: .plugin(name: "plugin", handler: "backup")
+                    )
+                ]
+            )
+            dispatcher = Dispatcher(
+                Scheduler.Settings(
+                    manifest: manifest,
+                    manifestPath: "tasks.json",
+                    slots: 2,
+                    machineID: "machine",
+                    seed: 1
+                ),
+                moment: { now },
+                recorder: nil
+            )
+            let commits = CommitQueue(store, reactor: reactor, log: HostLog(), deadLettersMax: 1)
+            intake = RequestIntake(dispatcher, commits)
+            dispatcher.decide { scheduler, now, _ in scheduler.begin(incarnation: 1, now: now) }
+        }
+    }
+
+    /// A submission that waits for its date, so that nothing starts it.
+    private static let later = Submission(
+        task: "backup",
+        earliestBegin: 1_900_000_001_000_000_000
+    )
+
+    @Test func `A request counts once it is stored`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = try Parts(actor.reactor)
+            let arrival = try #require(try parts.intake.check(Self.later))
+            parts.intake.store(arrival)
+            #expect(parts.dispatcher.scheduler.pending("backup") == nil)
+            await parts.store.answerAll(.success(()))
+            #expect(parts.dispatcher.scheduler.pending("backup")?.id == arrival.request.id)
+        }
+    }
+
+    @Test func `A request that the store refuses is refused, and nothing is left of it`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let parts = try Parts(actor.reactor)
+            parts.store.answerAtOnce(.failure(StoreError("the disk is full", kind: .full)))
+            await #expect(throws: SubmitError.self) {
+                _ = try await parts.intake.take(Self.later, isSimulated: false)
+            }
+            #expect(parts.dispatcher.scheduler.pending("backup") == nil)
+            parts.store.answerAtOnce(.success(()))
+            let accepted = try await parts.intake.take(Self.later, isSimulated: false)
+            #expect(!accepted.isEarlier)
+        }
+    }
+
+    @Test func `A task that the manifest does not have is refused before the store is asked`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let parts = try Parts(actor.reactor)
+            #expect(throws: SubmitError.self) {
+                _ = try parts.intake.check(Submission(task: "other"))
+            }
+            #expect(parts.store.take().isEmpty)
+        }
+    }
+}

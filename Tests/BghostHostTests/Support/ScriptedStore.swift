@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+import BghostStore
+import Dispatch
+import Synchronization
+
+/// A store that a test answers: each commit waits until the test gives it a result.
+final class ScriptedStore: Store {
+    struct Commit: Sendable {
+        var changes: [StoreChange]
+        var isAwaited: Bool
+        var onFailure: CommitFailurePolicy
+        var completion: @Sendable (Result<Void, StoreError>) -> Void
+    }
+
+    private struct State {
+        var commits: [Commit] = []
+        var answersAtOnce: Result<Void, StoreError>?
+        var health = StoreHealth()
+        var onHealthChange: @Sendable () -> Void = {}
+        var retries = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Answers each later commit at once, as a store in memory does.
+    func answerAtOnce(_ result: Result<Void, StoreError>) {
+        state.withLock { $0.answersAtOnce = result }
+    }
+
+    /// Removes and returns the commits that wait.
+    func take() -> [Commit] {
+        state.withLock { state in
+            defer { state.commits = [] }
+            return state.commits
+        }
+    }
+
+    /// Answers all waiting commits on another thread, in their order, and returns afterwards.
+    func answerAll(_ result: Result<Void, StoreError>) async {
+        let commits = take()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for commit in commits { commit.completion(result) }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Changes the health, and reports that on another thread.
+    func setHealth(_ health: StoreHealth) async {
+        let report = state.withLock { state in
+            state.health = health
+            return state.onHealthChange
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                report()
+                continuation.resume()
+            }
+        }
+    }
+
+    var retries: Int { state.withLock { $0.retries } }
+
+    // MARK: Store
+
+    func commit(
+        _ changes: [StoreChange],
+        isAwaited: Bool,
+        onFailure: CommitFailurePolicy,
+        completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        let result = state.withLock { state in
+            if state.answersAtOnce == nil {
+                state.commits.append(
+                    Commit(
+                        changes: changes,
+                        isAwaited: isAwaited,
+                        onFailure: onFailure,
+                        completion: completion
+                    )
+                )
+            }
+            return state.answersAtOnce
+        }
+        if let result { completion(result) }
+    }
+
+    var health: StoreHealth { state.withLock { $0.health } }
+
+    func onHealthChange(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onHealthChange = body }
+    }
+
+    func retryNow() { state.withLock { $0.retries += 1 } }
+    func settle(until deadline: UInt64) -> Int { 0 }
+    func hurry() {}
+
+    func recover(
+        expecting expect: (Int) -> Void,
+        _ each: (Request) -> Void
+    ) throws(StoreError) -> RecoveredState { RecoveredState(incarnation: 1) }
+
+    func runs(task: String?, limit: Int) -> [RunRecord] { [] }
+    func runs(idPrefix: String, limit: Int) -> [RunRecord] { [] }
+    func run(ofRequest id: RunID) -> RunRecord? { nil }
+    func output(ofRun id: RunID) -> String { "" }
+    func lastRun(task: String) -> RunRecord? { nil }
+    func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
+    func backup(to path: String) throws(StoreError) {}
+    func close() {}
+}
