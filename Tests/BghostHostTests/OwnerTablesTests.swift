@@ -28,10 +28,10 @@ import Testing
     @Test func `Serial numbers wrap, and skip 0 and executors that still exist`() {
         let executors = ExecutorTable(after: .max - 1)
         let plugin = PluginTable().add(Self.plugin("a"))
-        let last = RunExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
+        let last = TestExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
         #expect(last.serial == .max)
         executors.add(last)
-        let first = RunExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
+        let first = TestExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
         #expect(first.serial == 1)
         executors.add(first)
         #expect(executors[1] === first && executors.all.count == 2)
@@ -42,7 +42,7 @@ import Testing
     @Test func `The number of an ended run finds no other run in the same entry`() throws {
         let runs = RunTable()
         let plugin = PluginTable().add(Self.plugin("a"))
-        let executor = RunExecutor(serial: 1, plugin: plugin, lanes: 4)
+        let executor = TestExecutor(serial: 1, plugin: plugin, lanes: 4)
         func makeRun(_ id: UInt64) -> ActiveRun {
             ActiveRun(
                 machine: RunMachine(limits: RunLimits(kind: .refresh), isKillable: true),

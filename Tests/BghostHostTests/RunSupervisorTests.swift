@@ -11,22 +11,6 @@ import Testing
 
 /// The life of runs, with an executor of the test's and without a process.
 @Suite struct RunSupervisorTests {
-    /// An executor that records what it is asked to do.
-    private final class TestExecutor: RunExecutor {
-        var started: [Start] = []
-        var cancelled: [Cancel] = []
-        var isKilled = false
-
-        override func start(_ start: Start) -> Bool {
-            started.append(start)
-            return true
-        }
-
-        override func cancel(_ cancel: Cancel) { cancelled.append(cancel) }
-
-        override func kill() { isKilled = true }
-    }
-
     private struct NoFetcher: Fetching {
         func fetch(
             _ request: FetchRequest,

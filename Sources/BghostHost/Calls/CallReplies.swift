@@ -7,7 +7,7 @@ internal import BghostWire
 ///
 /// The host owns it. Use it on the reactor's thread only; it does not block.
 final class CallReplies {
-    typealias Sender = (Reply, RunExecutor, HeldShare?) -> Void
+    typealias Sender = (Reply, any RunExecutor, HeldShare?) -> Void
 
     private let executors: ExecutorTable
     private let runs: RunTable
@@ -28,22 +28,19 @@ final class CallReplies {
     /// Sends a reply.
     ///
     /// - Parameter share: counts the memory of a fetched body.
-    func send(_ reply: Reply, to executor: RunExecutor, holding share: HeldShare? = nil) {
+    func send(_ reply: Reply, to executor: any RunExecutor, holding share: HeldShare? = nil) {
         sender(reply, executor, share)
     }
 
     /// Replies with a status and nothing else.
-    func answer(_ call: Call, _ executor: RunExecutor, _ status: Int32) {
+    func answer(_ call: Call, _ executor: any RunExecutor, _ status: Int32) {
         send(Reply(call: call.number, status: status), to: executor)
     }
 
     /// Replies with a status, and logs why.
-    func refuse(_ call: Call, _ executor: RunExecutor, _ status: Int32, _ why: String) {
+    func refuse(_ call: Call, _ executor: any RunExecutor, _ status: Int32, _ why: String) {
         // Count this line against the worker's own rate limit, so that refused calls cannot bypass it.
-        let isWithinRate =
-            (executor as? Worker).map { $0.reportRate.record(now: clock.monotonic) == .taken }
-            ?? true
-        if isWithinRate {
+        if executor.mayReport(now: clock.monotonic) {
             let record = runs.run(call.run)?.record
             log.write(
                 .warning,
@@ -60,12 +57,12 @@ final class CallReplies {
     // MARK: Later replies
 
     /// Counts a call as open until ``close(_:)``.
-    func open(_ executor: RunExecutor) { executor.openCalls += 1 }
+    func open(_ executor: any RunExecutor) { executor.openCalls += 1 }
 
     /// Ends an open call.
     ///
     /// - Returns: the executor; `nil` if it has ended, so that no reply is possible.
-    func close(_ serial: UInt32) -> RunExecutor? {
+    func close(_ serial: UInt32) -> (any RunExecutor)? {
         guard let executor = executors[serial] else { return nil }
         executor.openCalls -= 1
         return executor

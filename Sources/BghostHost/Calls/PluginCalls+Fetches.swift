@@ -9,7 +9,7 @@ internal import Glibc
 
 /// HTTP fetches that the daemon performs for a run.
 extension PluginCalls {
-    func beginFetch(_ call: Call, _ executor: RunExecutor, _ fetch: FetchCall) {
+    func beginFetch(_ call: Call, _ executor: any RunExecutor, _ fetch: FetchCall) {
         guard executor.fetches[call.number] == nil,
             let run = runs.run(call.run)
         else {
@@ -46,7 +46,7 @@ extension PluginCalls {
             }
             reference.perform { [result] in $0.fetchEnded(number, serial, result, holding: share) }
         }
-        executor.fetches[number] = RunExecutor.OpenFetch(run: call.run, task: task)
+        executor.fetches[number] = ExecutorSlots.OpenFetch(run: call.run, task: task)
     }
 
     private func fetchEnded(

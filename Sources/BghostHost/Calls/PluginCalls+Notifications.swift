@@ -5,7 +5,7 @@ internal import BghostWire
 
 /// Notifications that plugins post, and their storage.
 extension PluginCalls {
-    func post(_ call: Call, _ executor: RunExecutor, _ post: NotificationPost) {
+    func post(_ call: Call, _ executor: any RunExecutor, _ post: NotificationPost) {
         guard mayNotify(call, executor) else { return }
         let serial = executor.serial
         do throws(NotificationFault) {
@@ -21,7 +21,7 @@ extension PluginCalls {
     }
 
     /// Whether a plugin may post and a delivering task exists; if not, it refuses the call.
-    private func mayNotify(_ call: Call, _ executor: RunExecutor) -> Bool {
+    private func mayNotify(_ call: Call, _ executor: any RunExecutor) -> Bool {
         let name = executor.plugin.name
         guard executor.plugin.permissions.notify else {
             replies.refuse(
@@ -61,7 +61,7 @@ extension PluginCalls {
         }
     }
 
-    func withdrawNotification(_ call: Call, _ executor: RunExecutor, _ id: String) {
+    func withdrawNotification(_ call: Call, _ executor: any RunExecutor, _ id: String) {
         let serial = executor.serial
         replies.open(executor)
         let isKnown = notifications.withdraw(id, of: executor.plugin.name) {
@@ -73,7 +73,7 @@ extension PluginCalls {
         replies.answer(call, executor, CallStatus.absent)
     }
 
-    func answerNotifications(_ call: Call, _ executor: RunExecutor) {
+    func answerNotifications(_ call: Call, _ executor: any RunExecutor) {
         let text = notifications.outbox?.pending(of: executor.plugin.name) ?? "[]"
         replies.send(
             Reply(

@@ -5,7 +5,7 @@ internal import BghostWire
 
 /// Answers to queries of handlers about their situation.
 extension PluginCalls {
-    func answerSituation(_ call: Call, _ executor: RunExecutor, _ run: UInt64) {
+    func answerSituation(_ call: Call, _ executor: any RunExecutor, _ run: UInt64) {
         var missed: MissedSlots?
         if run != 0 {
             // The run may have ended while the call was being sent, which is valid.

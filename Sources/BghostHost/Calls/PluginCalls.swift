@@ -65,7 +65,7 @@ final class PluginCalls {
     /// Handles a call.
     ///
     /// - Throws: if only a faulty or hostile worker makes such a call.
-    func called(_ call: Call, by executor: RunExecutor) throws(WireError) {
+    func called(_ call: Call, by executor: any RunExecutor) throws(WireError) {
         if call.run != 0, !call.operation.isSubmit {
             let lane = Lane.of(call.run)
             guard lane < executor.lanes.count, executor.lanes[lane] == call.run else {
@@ -100,7 +100,7 @@ final class PluginCalls {
     ///
     /// An excess call is answered with `BG_E_LIMIT`, which is cheap; a flood of such calls is a
     /// protocol fault.
-    private func isWithinRate(_ executor: RunExecutor, _ call: Call) throws(WireError) -> Bool {
+    private func isWithinRate(_ executor: any RunExecutor, _ call: Call) throws(WireError) -> Bool {
         switch executor.plugin.calls.record(now: clock.monotonic) {
         case .taken:
             let dropped = executor.plugin.calls.resetDropped()
@@ -119,7 +119,7 @@ final class PluginCalls {
         }
     }
 
-    private func logRefusedCalls(_ count: Int, _ executor: RunExecutor) {
+    private func logRefusedCalls(_ count: Int, _ executor: any RunExecutor) {
         log.write(
             .warning,
             "call.limit",
@@ -139,7 +139,7 @@ final class PluginCalls {
 
     private func submit(
         _ call: Call,
-        _ executor: RunExecutor,
+        _ executor: any RunExecutor,
         _ task: String,
         _ parameters: String,
         _ kind: UInt32,
@@ -202,7 +202,7 @@ final class PluginCalls {
     ///
     /// The run may have ended already, which is valid: a handler may submit on one thread and
     /// complete on another.
-    private func submitter(of call: Call, _ executor: RunExecutor) -> Submitter {
+    private func submitter(of call: Call, _ executor: any RunExecutor) -> Submitter {
         let lane = Lane.of(call.run)
         if call.run != 0, lane < executor.lanes.count {
             if executor.lanes[lane] == call.run, let run = runs.run(call.run) {
@@ -229,7 +229,7 @@ final class PluginCalls {
     private func store(
         _ arrival: Arrival,
         for call: Call,
-        of executor: RunExecutor,
+        of executor: any RunExecutor,
         holding share: HeldShare,
         _ target: PluginSlot?
     ) {
@@ -252,7 +252,7 @@ final class PluginCalls {
         }
     }
 
-    private func cancelPending(_ call: Call, _ executor: RunExecutor, _ task: String) {
+    private func cancelPending(_ call: Call, _ executor: any RunExecutor, _ task: String) {
         guard mayUse(executor.plugin, task) else {
             replies.answer(call, executor, CallStatus.permission)
             return
@@ -261,7 +261,7 @@ final class PluginCalls {
     }
 
     /// Withdraws all pending requests of a plugin, in pages between which deadlines come.
-    private func cancelAllPending(_ call: Call, _ executor: RunExecutor) {
+    private func cancelAllPending(_ call: Call, _ executor: any RunExecutor) {
         replies.open(executor)
         let (plugin, serial) = (executor.plugin.index, executor.serial)
         withdrawAll(ofPlugin: plugin, from: 0, call, serial)
@@ -287,7 +287,7 @@ final class PluginCalls {
         }
     }
 
-    private func replyWithPending(_ call: Call, _ executor: RunExecutor, from: UInt64) {
+    private func replyWithPending(_ call: Call, _ executor: any RunExecutor, from: UInt64) {
         let (page, next) = dispatcher.scheduler.pending(
             ofPlugin: executor.plugin.index,
             from: Int(clamping: from)
@@ -311,7 +311,7 @@ final class PluginCalls {
     }
 
     /// Cancels the fetches and waits of a run that has ended.
-    func endCalls(of run: UInt64, in executor: RunExecutor) {
+    func endCalls(of run: UInt64, in executor: any RunExecutor) {
         transfers.endWaits(of: run, in: executor)
         guard !executor.fetches.isEmpty else { return }
         for fetch in executor.fetches.values where fetch.run == run { fetch.task.cancel() }

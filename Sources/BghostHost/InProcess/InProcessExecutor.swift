@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCore
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
@@ -10,6 +11,7 @@ internal import Synchronization
 /// There is no isolation: a crash of the plugin crashes the daemon, its resource use cannot be
 /// limited, and a run that does not stop can only be abandoned, not killed.
 final class InProcessExecutor: RunExecutor {
+    let slots: ExecutorSlots
     let events: InProcessEvents
     let runtime: PluginRuntime
     /// Starts handlers; those that do not block also run here up to their first suspension.
@@ -37,31 +39,64 @@ final class InProcessExecutor: RunExecutor {
             ),
             events: events
         )
-        super.init(serial: serial, plugin: plugin, lanes: lanes)
+        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
     }
 
-    override func start(_ start: Start) -> Bool {
+    func start(_ start: Start) -> Bool {
         starts.perform { [runtime] in _ = runtime.start(start) }
         return true
     }
 
-    override func cancel(_ cancel: Cancel) {
+    func cancel(_ cancel: Cancel) {
         control.perform { [runtime] in runtime.cancel(run: cancel.run, why: cancel.why) }
     }
 
-    override func reply(_ reply: Reply, holding share: HeldShare?) {
+    func reply(_ reply: Reply, holding share: HeldShare?) {
         control.perform { [runtime] in
             withExtendedLifetime(share) { runtime.answer(reply.call, HostAnswer(reply)) }
         }
     }
 
-    // `Host.letGo` unpins this thread together with the daemon's other threads.
-    override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+    var pid: Int32? { nil }
+
+    var isProcess: Bool { false }
+
+    // Calls are handed over at once, and the daemon's own threads are not measured.
+
+    func isStartUnsent(_ run: UInt64) -> Bool { false }
+    func mayReport(now: UInt64) -> Bool { true }
+    func wasSent(_ run: RunRecord, _ pool: WorkerPool) {}
+    func beginMeasuring(_ run: ActiveRun, now: UInt64) {}
+    func measure(_ run: ActiveRun, now: UInt64) {}
+    func sampleMemory() {}
+    func wasReleased() {}
+    func hasLeftProcesses(after lasted: Duration?) -> Bool { false }
+    func becameIdle(_ pool: WorkerPool) {}
+    func exceededOutput(_ pool: WorkerPool) {}
+    func didReply(_ pool: WorkerPool) {}
+
+    var newestRun: (id: RunID?, task: String?) { (nil, nil) }
+
+    // MARK: Life
+
+    func finish(_ pool: WorkerPool) { pool.closeInProcess(self) }
+
+    func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool { false }
+
+    func kill(_ pool: WorkerPool) {
+        stop()
+        pool.abandon(self)
+    }
+
+    // `WorkerPool.letGo` unpins this thread together with the daemon's other threads.
+    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
         core.take(thread: starts.id)
     }
 
+    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
+
     /// Stops the executor; threads that are blocked in the plugin cannot be ended and are abandoned.
-    override func kill() {
+    func stop() {
         events.silence()
         starts.end()
         control.end()

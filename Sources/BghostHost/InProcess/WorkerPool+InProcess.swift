@@ -22,7 +22,7 @@ private enum LoadedLibraries {
 
 /// Plugins that run inside the daemon.
 extension WorkerPool {
-    func addInProcess(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+    func addInProcess(for plugin: PluginSlot) throws(RunExecutorError) -> InProcessExecutor {
         guard case .plugin(let definition) = plugin.code, let path = plugin.path else {
             throw RunExecutorError(description: "`\(plugin.name)` cannot be loaded into the daemon")
         }
@@ -77,7 +77,7 @@ extension WorkerPool {
         _ ready: Ready?,
         digest: String
     ) {
-        guard let executor = executors[serial] as? InProcessExecutor, executor.state == .loading
+        guard let executor = executors.inProcess(serial), executor.state == .loading
         else {
             return
         }
@@ -103,7 +103,7 @@ extension WorkerPool {
 
     /// Handles the events of a plugin in the daemon.
     private func listen(to serial: UInt32) {
-        guard let executor = executors[serial] as? InProcessExecutor else { return }
+        guard let executor = executors.inProcess(serial) else { return }
         for event in executor.events.take() {
             switch event {
             case .completed(let completion): completed(completion, by: executor)
@@ -146,7 +146,7 @@ extension WorkerPool {
     /// Abandons the runs of an in-process executor that did not stop.
     ///
     /// The plugin is not used again in this daemon, because its state is unknown.
-    func abandon(_ executor: RunExecutor) {
+    func abandon(_ executor: any RunExecutor) {
         let plugin = executor.plugin
         let message =
             "a run of `\(plugin.name)` inside the daemon did not stop and was abandoned; restart"
@@ -160,8 +160,8 @@ extension WorkerPool {
         onEnd()
     }
 
-    func closeInProcess(_ executor: RunExecutor) {
-        guard let executor = executor as? InProcessExecutor else { return }
+    /// Lets a plugin in the daemon finish on its own thread.
+    func closeInProcess(_ executor: InProcessExecutor) {
         let serial = executor.serial
         let runtime = executor.runtime
         executor.starts.perform { [reference] in
@@ -172,13 +172,13 @@ extension WorkerPool {
     }
 
     private func closedInProcess(_ serial: UInt32) {
-        guard let executor = executors[serial] as? InProcessExecutor else { return }
-        executor.kill()
+        guard let executor = executors.inProcess(serial) else { return }
+        executor.stop()
         forget(executor)
         onEnd()
     }
 
-    private func forget(_ executor: RunExecutor) {
+    private func forget(_ executor: any RunExecutor) {
         executor.state = .gone
         for fetch in executor.fetches.values { fetch.task.cancel() }
         executors.remove(executor)

@@ -170,7 +170,7 @@ extension PluginRegistry {
         }
         // The loaded workers and the recorded failures belong to other files.
         if found.files != plugin.files {
-            for executor in Array(plugin.executors.values) where executor is Worker {
+            for executor in Array(plugin.executors.values) where executor.isProcess {
                 retireLive(executor)
             }
             crashes.forgetLoadFailures(plugin.name)
@@ -181,7 +181,7 @@ extension PluginRegistry {
         pool.prestart(plugin)
     }
 
-    private func retireLive(_ executor: RunExecutor) {
+    private func retireLive(_ executor: any RunExecutor) {
         guard executor.state == .live else { return }
         pool.retire(executor)
     }

@@ -58,8 +58,8 @@ final class PluginSlot {
     /// Why it cannot be used; `nil` if it can.
     var problem: PluginProblem?
     /// Its executors with a free slot; the last used one is at the end.
-    var available: [RunExecutor] = []
-    var executors: [UInt32: RunExecutor] = [:]
+    var available: [any RunExecutor] = []
+    var executors: [UInt32: any RunExecutor] = [:]
     /// The origin of the code of its newest executor.
     var origin: RunOrigin?
     /// The number of consecutive worker starts that failed for a shortage of resources.

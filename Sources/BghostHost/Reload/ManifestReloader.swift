@@ -110,7 +110,7 @@ final class ManifestReloader {
         var changes = RestartCheck.changes(from: manifest.value, to: wanted)
         let slots = wanted.slots
         for executor in executors.all
-        where executor is InProcessExecutor && executor.lanes.count < min(slots, Int(Lane.max)) {
+        where !executor.isProcess && executor.lanes.count < min(slots, Int(Lane.max)) {
             changes.append(
                 "`host.slots` would be \(slots), and `\(executor.plugin.name)` was loaded into the daemon"
                     + " for \(executor.lanes.count)"

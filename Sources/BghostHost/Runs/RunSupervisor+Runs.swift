@@ -10,7 +10,7 @@ extension RunSupervisor {
     /// Starts a run that the scheduler dispatched.
     func begin(_ start: RunStart) {
         let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[start.task]]
-        let executor: RunExecutor
+        let executor: any RunExecutor
         do {
             executor = try pool.executorWithFreeLane(for: plugin)
         } catch {
@@ -121,12 +121,12 @@ extension RunSupervisor {
             refuse(number, "its parameters are too long for one frame")
             return
         }
-        begun.executor.lastOfLane[Lane.of(number)] = RunExecutor.PastRun(
+        begun.executor.lastOfLane[Lane.of(number)] = ExecutorSlots.PastRun(
             number: number,
             id: begun.record.id,
             task: begun.record.task
         )
-        if let worker = begun.executor as? Worker { pool.markBusy(worker, run: begun.record) }
+        begun.executor.wasSent(begun.record, pool)
         if log.keeps(.debug) {
             log.write(
                 .debug,
@@ -184,17 +184,7 @@ extension RunSupervisor {
         run.record.state = .running
         run.record.pid = run.executor.pid
         run.record.origin = pool.origin(of: run.executor)
-        guard let worker = run.executor as? Worker else { return }
-        var used: Int64?
-        if worker.lanes.count == 1 {
-            used = worker.process?.cpuNanoseconds
-            run.cpuAtBegin = used ?? 0
-            run.childrenCPUAtBegin = worker.childrenCPU
-        } else if worker.plugin.limits.cpu != nil, worker.isAlmostIdle {
-            // Processor time that the worker used without a run is not divided among the runs.
-            worker.cpuDivided = (worker.process?.cpuNanoseconds ?? 0) + worker.childrenCPU
-        }
-        worker.idleUse.runBegan(used: used, now: now)
+        run.executor.beginMeasuring(run, now: now)
     }
 
     /// Takes the shared buffer of effects, which `carryOut` puts back; this avoids an allocation.
@@ -262,16 +252,13 @@ extension RunSupervisor {
             registry.loadFailed(run.executor.plugin, message)
             runs[index]?.record.message = message
         }
-        if let worker = run.executor as? Worker {
-            worker.killedFor = reason.text
-            if reason == .graceExceeded, pool.explainBeforeKill(worker) { return }
-        }
+        guard !run.executor.willKill(for: reason, pool) else { return }
         pool.retireNow(run.executor)
     }
 
     private func end(_ index: Int, _ number: UInt64, _ outcome: Outcome) {
         guard let run = runs[index] else { return }
-        if case .killed = outcome {} else { sampleUsage(index) }
+        if case .killed = outcome {} else { run.executor.measure(run, now: now) }
         var record = runs[index]?.record ?? run.record
         record.state = .ended
         record.outcome = outcome
@@ -321,27 +308,8 @@ extension RunSupervisor {
         runsBeingStopped += 1
         // Sample the memory now: it cannot be read after a kill. If the process has already exited,
         // its exit status contains the peak.
-        _ = (run.executor as? Worker)?.process?.lookAtMemory()
+        run.executor.sampleMemory()
         if runsBeingStopped == 1 { services.reactor.isUrgent = true }
-    }
-
-    /// Reads the resource use of a run from the kernel, if the run lasted long enough.
-    func sampleUsage(_ index: Int) {
-        guard let run = runs[index], let worker = run.executor as? Worker,
-            let process = worker.process, let began = run.machine.beganAt,
-            now &- began >= HostLimits.measuredRunMin,
-            // In a worker with several slots, the use of one run cannot be determined.
-            worker.lanes.count == 1
-        else { return }
-        if let cpu = process.cpuNanoseconds {
-            worker.cpuAtEnd = cpu
-            worker.noteChildrenCPU(own: cpu)
-            let children = worker.childrenCPU - run.childrenCPUAtBegin
-            run.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin) + children)
-        }
-        if let peak = process.peakResidentBytes {
-            run.record.usage.peakMemoryBytes = peak
-        }
     }
 
     func report(_ record: RunRecord) {

@@ -20,7 +20,7 @@ final class ActiveRun {
     /// The index of the task in the catalog.
     let task: Int
     let parameters: String
-    let executor: RunExecutor
+    let executor: any RunExecutor
     /// The armed deadline; other deadlines of the run in the timer heap are ignored.
     var armed: UInt64 = 0
     /// Processor time of the worker at the start of the run.
@@ -57,7 +57,7 @@ final class ActiveRun {
         ticket: RunTicket,
         task: Int,
         parameters: String,
-        executor: RunExecutor
+        executor: any RunExecutor
     ) {
         self.machine = machine
         self.record = record
@@ -174,11 +174,11 @@ final class RunTable {
     /// Refuses a frame about a run that has a slot but was not yet sent to the executor.
     ///
     /// Run numbers are easy to guess, so a worker could send frames for a run before its start.
-    func requireStarted(_ number: UInt64, in executor: RunExecutor) throws(WireError) {
+    func requireStarted(_ number: UInt64, in executor: any RunExecutor) throws(WireError) {
         // A run that is no longer in the table had started.
         guard let run = run(number) else { return }
         if run.machine.beganAt == nil { throw .wrongState }
-        if (executor as? Worker)?.isStartUnsent(number) == true { throw .wrongState }
+        if executor.isStartUnsent(number) { throw .wrongState }
     }
 
     /// The records of all runs, with their use until now.

@@ -10,7 +10,7 @@ internal import BghostWire
 /// call counts as open until then.
 extension TransferCoordinator {
     /// Handles a call of a plugin about transfers.
-    func called(_ call: Call, _ executor: RunExecutor, _ transfer: TransferCall) {
+    func called(_ call: Call, _ executor: any RunExecutor, _ transfer: TransferCall) {
         switch transfer {
         case .begin(let begin): beginTransfer(call, executor, begin)
         case .wait(let id): waitForTransfer(call, executor, id)
@@ -27,7 +27,7 @@ extension TransferCoordinator {
 
     // MARK: Creation
 
-    private func beginTransfer(_ call: Call, _ executor: RunExecutor, _ begin: TransferBegin) {
+    private func beginTransfer(_ call: Call, _ executor: any RunExecutor, _ begin: TransferBegin) {
         let plugin = executor.plugin.name
         let shown = PrintableText.escaped(begin.session)
         guard let table, let session = table.session(begin.session, of: plugin)
@@ -138,7 +138,7 @@ extension TransferCoordinator {
 
     // MARK: Waiting
 
-    private func waitForTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
+    private func waitForTransfer(_ call: Call, _ executor: any RunExecutor, _ text: String) {
         guard let table, let id = RunID(text) else {
             return replies.answer(call, executor, CallStatus.absent)
         }
@@ -162,7 +162,7 @@ extension TransferCoordinator {
             let record = await engine.take(id, of: plugin)
             reference.perform { $0.transferEnded(number, serial, id, record) }
         }
-        executor.transferWaits[number] = RunExecutor.OpenTransferWait(
+        executor.transferWaits[number] = ExecutorSlots.OpenTransferWait(
             run: call.run,
             transfer: id,
             task: task
@@ -206,7 +206,7 @@ extension TransferCoordinator {
     }
 
     /// Removes a wait when the plugin has acknowledged the end of its transfer.
-    func endWasTaken(_ number: UInt64, _ executor: RunExecutor) {
+    func endWasTaken(_ number: UInt64, _ executor: any RunExecutor) {
         guard let wait = executor.transferWaits[number], wait.isHandedOut else { return }
         executor.transferWaits[number] = nil
         table?.beganBy[wait.transfer] = nil
@@ -215,7 +215,7 @@ extension TransferCoordinator {
     }
 
     /// Detaches the transfers of a cancelled run; they continue without it.
-    func detachTransfers(of run: UInt64, in executor: RunExecutor) {
+    func detachTransfers(of run: UInt64, in executor: any RunExecutor) {
         for (number, wait) in executor.transferWaits where wait.run == run && !wait.isHandedOut {
             executor.transferWaits[number]?.isLetGo = true
             wait.task.cancel()
@@ -236,7 +236,7 @@ extension TransferCoordinator {
     }
 
     /// Ends the waits of an ended run; unacknowledged ends go to the session's next wake.
-    func endWaits(of run: UInt64, in executor: RunExecutor) {
+    func endWaits(of run: UInt64, in executor: any RunExecutor) {
         guard !executor.transferWaits.isEmpty else { return }
         for (number, wait) in executor.transferWaits where wait.run == run {
             if wait.isHandedOut {
@@ -256,7 +256,7 @@ extension TransferCoordinator {
 
     // MARK: Other calls
 
-    private func cancelTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
+    private func cancelTransfer(_ call: Call, _ executor: any RunExecutor, _ text: String) {
         ask(call, executor, text) { engine, record in
             guard !record.status.state.isTerminal else { return false }
             await engine.cancel(record.request.id)
@@ -264,7 +264,7 @@ extension TransferCoordinator {
         }
     }
 
-    private func acknowledgeTransfer(_ call: Call, _ executor: RunExecutor, _ text: String) {
+    private func acknowledgeTransfer(_ call: Call, _ executor: any RunExecutor, _ text: String) {
         ask(call, executor, text) { [reference] _, record in
             guard record.status.state.isTerminal else { return false }
             reference.perform { $0.acknowledge(record) }
@@ -280,7 +280,7 @@ extension TransferCoordinator {
     /// Performs an operation on a transfer of the plugin; answers `BG_E_ABSENT` if it has none.
     private func ask(
         _ call: Call,
-        _ executor: RunExecutor,
+        _ executor: any RunExecutor,
         _ text: String,
         _ body: @escaping @Sendable (TransferEngine, TransferRecord) async -> Bool
     ) {
@@ -298,7 +298,7 @@ extension TransferCoordinator {
 
     private func listTransfers(
         _ call: Call,
-        _ executor: RunExecutor,
+        _ executor: any RunExecutor,
         _ session: String,
         _ after: String,
         _ bytesMax: Int
@@ -342,7 +342,7 @@ extension TransferCoordinator {
     /// Answers a call with the result of an asynchronous function.
     private func reply(
         to call: Call,
-        of executor: RunExecutor,
+        of executor: any RunExecutor,
         _ body: @escaping @Sendable () async -> Reply
     ) {
         let serial = executor.serial

@@ -7,7 +7,7 @@ internal import BghostWire
 /// Ended transfers that a wake's run did not take: they are kept until another run claims them.
 extension TransferCoordinator {
     /// Records which of the reported transfers a run does not take.
-    func keepEnds(_ call: Call, _ executor: RunExecutor, _ texts: [String]) {
+    func keepEnds(_ call: Call, _ executor: any RunExecutor, _ texts: [String]) {
         guard let table, let wake = table.runningWakes[call.run] else {
             return replies.answer(call, executor, CallStatus.absent)
         }
@@ -45,7 +45,7 @@ extension TransferCoordinator {
     }
 
     /// Passes the kept transfers of a session to a run.
-    func claimEnds(_ call: Call, _ executor: RunExecutor, _ session: String, _ bytesMax: Int) {
+    func claimEnds(_ call: Call, _ executor: any RunExecutor, _ session: String, _ bytesMax: Int) {
         guard let engine = table?.engine else {
             return replies.answer(call, executor, CallStatus.permission)
         }

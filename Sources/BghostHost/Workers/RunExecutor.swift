@@ -6,141 +6,90 @@ internal import BghostWire
 
 /// Executes the runs of a plugin: in a worker process, or in the daemon itself.
 ///
-/// It has one slot for each concurrent run (a `lane` in the code). Use it only on the host's actor.
-class RunExecutor {
-    enum State {
-        /// Cannot start runs yet; assigned runs wait.
-        case loading
-        case live
-        /// Gets no more runs and finishes when it has none.
-        case retiring
-        /// Asked to finish, or killed; the host waits for its end.
-        case ending
-        case gone
-    }
-
-    /// A running fetch for one of the runs.
-    struct OpenFetch {
-        let run: UInt64
-        let task: Task<Void, Never>
-    }
-
-    /// A pending wait for the end of a transfer, for one of the runs.
-    struct OpenTransferWait {
-        let run: UInt64
-        let transfer: RunID
-        let task: Task<Void, Never>
-        /// Whether the run was cancelled or has ended.
-        var isLetGo = false
-        /// Whether the end was sent to the plugin and the plugin has not acknowledged it.
-        var isHandedOut = false
-    }
-
-    /// The names of a run that may have ended.
-    struct PastRun {
-        let number: UInt64
-        let id: RunID
-        let task: String
-    }
-
-    /// The last run of each slot; later messages of its handler still belong to it.
-    var lastOfLane: [PastRun?]
-    /// Unique among the host's current executors; `SerialNumbers` wraps after 2^32.
-    let serial: UInt32
-    let plugin: PluginSlot
-    var state = State.loading
-    /// The number of the run in each slot; 0 if the slot is free.
-    var lanes: [UInt64]
-    /// The number of slots with a completed run that the handler has not released.
-    var unreleased = 0
-    /// Whether the handler has released the run of each slot.
-    var hasReleased: [Bool]
-    /// The free slots.
-    private(set) var freeLanes: [Int]
-    var handlers: [Ready.Handler] = []
-    /// The SHA-256 of the plugin's library, or "" if unknown.
-    var libraryDigest = ""
-    /// The origin of the code that the executor runs; `nil` until it is loaded.
-    var origin: RunOrigin?
-    /// The number of its runs that have ended.
-    var runsCarried = 0
-    /// The number of calls without a reply.
-    var openCalls = 0
-    /// Output outside of runs since the start of the newest run, in bytes.
-    var unownedOutput = 0
-    /// Running fetches by call number.
-    var fetches: [UInt64: OpenFetch] = [:]
-    /// Pending waits for transfers by call number.
-    var transferWaits: [UInt64: OpenTransferWait] = [:]
-    /// The monotonic deadline of the executor's timer; `.max` if none is set.
-    var deadline: UInt64 = .max
-    /// When the newest run started.
-    var begunAt: UInt64 = 0
-    /// Whether the last run was so short that the next one should start on the reactor's processor.
-    var isQuick = false
-    /// Whether the executor is pinned to the reactor's processor.
-    var isKept = false
-    /// Whether the executor is in the plugin's list of executors with a free slot.
-    var isListed = false
-
-    init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
-        self.serial = serial
-        self.plugin = plugin
-        self.lanes = [UInt64](repeating: 0, count: lanes)
-        hasReleased = [Bool](repeating: false, count: lanes)
-        lastOfLane = [PastRun?](repeating: nil, count: lanes)
-        freeLanes = Array((0..<lanes).reversed())
-    }
-
-    var isIdle: Bool { freeLanes.count == lanes.count }
-
-    /// Whether exactly one slot is in use.
-    var isAlmostIdle: Bool { freeLanes.count + 1 == lanes.count }
-
-    /// Whether at most one slot is free.
-    var hasOneFreeLane: Bool { freeLanes.count <= 1 }
-
-    func takeLane() -> Int? { freeLanes.popLast() }
-
-    func freeLane(_ lane: Int) {
-        lanes[lane] = 0
-        hasReleased[lane] = false
-        freeLanes.append(lane)
-    }
-
-    /// The numbers of the current runs.
-    var runs: [UInt64] { lanes.filter { $0 != 0 } }
+/// It has one slot for each concurrent run (a `lane` in the code). Use it on the host's executor only.
+protocol RunExecutor: AnyObject {
+    /// What the daemon keeps of every executor.
+    var slots: ExecutorSlots { get }
 
     /// The worker's process ID; `nil` for an executor in the daemon.
-    var pid: Int32? { nil }
+    var pid: Int32? { get }
 
-    /// Whether the executor is a separate process.
-    var isProcess: Bool { false }
+    /// Whether the executor is a separate process, which can be killed and replaced.
+    var isProcess: Bool { get }
 
-    func handlerIndex(_ name: String) -> Int? {
-        // A function has one handler, regardless of the name in the task.
-        plugin.isFunction ? 0 : handlers.firstIndex { $0.name == name }
-    }
+    // MARK: Messages
 
     /// Sends a run to the plugin.
     ///
     /// - Returns: `false` if the run cannot be sent.
-    func start(_ start: Start) -> Bool { false }
+    func start(_ start: Start) -> Bool
 
-    func cancel(_ cancel: Cancel) {}
+    /// Asks the plugin to stop a run.
+    func cancel(_ cancel: Cancel)
 
     /// Sends a reply to a call of the plugin.
     ///
     /// - Parameter share: counts the memory of the reply's body.
-    func reply(_ reply: Reply, holding share: HeldShare?) {}
+    func reply(_ reply: Reply, holding share: HeldShare?)
+
+    /// Whether the start of a run was not sent yet, so that no valid frame can refer to it.
+    func isStartUnsent(_ run: UInt64) -> Bool
+
+    /// Whether a log line about one of its calls is within its rate limit; counts the line.
+    func mayReport(now: UInt64) -> Bool
+
+    // MARK: Runs
+
+    /// Called when the start of a run was handed to ``start(_:)``.
+    func wasSent(_ run: RunRecord, _ pool: WorkerPool)
+
+    /// Begins to measure the processor time of a run.
+    func beginMeasuring(_ run: ActiveRun, now: UInt64)
+
+    /// Writes what a run has used until now into its record, if the run lasted long enough.
+    func measure(_ run: ActiveRun, now: UInt64)
+
+    /// Reads the memory that is in use, because it cannot be read after a kill.
+    func sampleMemory()
+
+    /// Called when the handler has released a completed run.
+    func wasReleased()
+
+    /// Whether processes that a run started are still running.
+    ///
+    /// - Parameter lasted: the duration of the run.
+    func hasLeftProcesses(after lasted: Duration?) -> Bool
+
+    /// The newest run; output outside of runs is attributed to it.
+    var newestRun: (id: RunID?, task: String?) { get }
+
+    // MARK: Life
+
+    /// Called when its last run has left it.
+    func becameIdle(_ pool: WorkerPool)
+
+    /// Asks it to finish; it has no run.
+    func finish(_ pool: WorkerPool)
+
+    /// Prepares the kill of a run.
+    ///
+    /// - Returns: whether the executor first reports what the run does; the kill then follows by itself.
+    func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool
+
+    /// Ends it and everything that runs in it, without asking it to finish.
+    func kill(_ pool: WorkerPool)
+
+    /// Called when its output outside of runs is far over the limit.
+    func exceededOutput(_ pool: WorkerPool)
+
+    /// Called after each reply; its socket may have no more room.
+    func didReply(_ pool: WorkerPool)
 
     /// Pins the executor's threads to one processor.
     ///
     /// - Returns: `false` if they cannot be pinned.
-    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool { false }
+    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool
 
-    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
-
-    /// Kills the executor and everything that runs in it, without asking it to finish.
-    func kill() {}
+    /// Unpins the executor's threads.
+    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet)
 }

@@ -29,6 +29,7 @@ final class Worker: RunExecutor {
         let report: CrashReport
     }
 
+    let slots: ExecutorSlots
     let work: Descriptor
     let control: Descriptor
     let output: Descriptor
@@ -99,14 +100,14 @@ final class Worker: RunExecutor {
         self.output = Descriptor(owning: output)
         self.error = Descriptor(owning: error)
         memory = plugin.memory
-        super.init(serial: serial, plugin: plugin, lanes: lanes)
+        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
     }
 
     deinit { memory.giveBack(heldOfOutbox) }
 
-    override var isProcess: Bool { true }
+    var isProcess: Bool { true }
 
-    override var pid: Int32? { process?.pid }
+    var pid: Int32? { process?.pid }
 
     func token(_ channel: Channel) -> UInt64 {
         (channel.isUrgent ? 1 << 63 : 0) | UInt64(serial) << 3 | channel.rawValue
@@ -122,7 +123,7 @@ final class Worker: RunExecutor {
         }
     }
 
-    override func start(_ start: Start) -> Bool {
+    func start(_ start: Start) -> Bool {
         unsentStarts.append(start.run)
         return start.write(to: &outbox)
     }
@@ -130,7 +131,7 @@ final class Worker: RunExecutor {
     /// Whether the start of a run was not sent yet, so that no valid frame can refer to it.
     func isStartUnsent(_ run: UInt64) -> Bool { isDirty && unsentStarts.contains(run) }
 
-    override func cancel(_ cancel: Cancel) {
+    func cancel(_ cancel: Cancel) {
         sendUrgent { cancel.write(to: &$0) }
     }
 
@@ -171,7 +172,7 @@ final class Worker: RunExecutor {
         return fatal ?? lastErrorLines.last ?? ""
     }
 
-    override func reply(_ reply: Reply, holding share: HeldShare?) {
+    func reply(_ reply: Reply, holding share: HeldShare?) {
         var reply = reply
         let share = share ?? HeldShare(of: plugin.memory)
         guard let body = reply.takeLongBody(share) else {
@@ -231,18 +232,14 @@ final class Worker: RunExecutor {
     var isStuck: Bool { controlQueue.frameBytes > HostLimits.queueBytesMax }
 
     // The process ID stays valid while the state is not `gone`: the process is reaped only after that.
-    override func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
         guard state == .live, let pid else { return false }
         return everywhere.give(threadsOf: pid, to: core, limit: Placement.threadsMax)
     }
 
-    override func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {
+    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {
         guard state != .gone, let pid else { return }
         core.give(threadsOf: pid, to: everywhere)
-    }
-
-    override func kill() {
-        process?.kill()
     }
 }
 

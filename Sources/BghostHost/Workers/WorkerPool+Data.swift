@@ -49,7 +49,7 @@ extension WorkerPool {
         log.write(.error, "plugin.data_limit", reason, plugin: name)
         registry.switchOff(plugin, reason)
         commits.commit([.switched(plugin: name, off: reason)])
-        for case let worker as Worker in Array(plugin.executors.values) {
+        for worker in executors.workers(of: plugin) {
             guard worker.isIdle else {
                 exceeded(worker, .data)
                 continue

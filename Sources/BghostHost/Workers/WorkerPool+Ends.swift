@@ -7,7 +7,7 @@ internal import BghostWire
 /// How workers finish: retired, exited by themselves, or killed.
 extension WorkerPool {
     /// Retires an executor: it gets no more runs and finishes when it has none.
-    func retire(_ executor: RunExecutor) {
+    func retire(_ executor: any RunExecutor) {
         guard executor.state == .live || executor.state == .retiring || executor.state == .loading
         else {
             return
@@ -16,21 +16,15 @@ extension WorkerPool {
         guard executor.isIdle else { return }
         executor.state = .ending
         setDeadline(executor, now &+ timeouts.finish)
-        if let worker = executor as? Worker {
-            worker.outbox.frame(.finish, subject: 0)
-            markDirty(worker)
-        } else {
-            closeInProcess(executor)
-        }
+        executor.finish(self)
     }
 
     /// Kills an executor.
-    func retireNow(_ executor: RunExecutor) {
+    func retireNow(_ executor: any RunExecutor) {
         guard executor.state != .gone else { return }
         executor.state = .ending
         executor.deadline = .max
-        executor.kill()
-        if executor is InProcessExecutor { abandon(executor) }
+        executor.kill(self)
     }
 
     /// Kills a worker that violated the protocol.

@@ -9,7 +9,7 @@ internal import Glibc
 extension WorkerPool {
     func executorReady(_ token: UInt64, _ readiness: Readiness) {
         guard let channel = Worker.Channel(rawValue: token & 7),
-            let worker = executors[UInt32(truncatingIfNeeded: token >> 3)] as? Worker
+            let worker = executors.worker(UInt32(truncatingIfNeeded: token >> 3))
         else { return }
         switch channel {
         case .work: receive(worker, readiness)
@@ -255,9 +255,13 @@ extension WorkerPool {
     /// Sends a reply, and waits for room on the control socket if it is full.
     ///
     /// - Parameter share: counts the memory of a fetched body.
-    func sendReply(_ reply: Reply, to executor: RunExecutor, holding share: HeldShare?) {
+    func sendReply(_ reply: Reply, to executor: any RunExecutor, holding share: HeldShare?) {
         executor.reply(reply, holding: share)
-        guard let worker = executor as? Worker, worker.isControlBlocked else { return }
+        executor.didReply(self)
+    }
+
+    /// Waits for room on the control socket of a worker.
+    func waitForRoom(_ worker: Worker) {
         if worker.isStuck {
             kill(worker, for: .tooManyCalls)
             return

@@ -59,13 +59,12 @@ extension WorkerPool {
     /// Logs a line of a plugin that belongs to no running run.
     func logWithoutRun(
         _ text: String,
-        of executor: RunExecutor,
+        of executor: any RunExecutor,
         run number: UInt64?,
         source: LogEntry.Source,
         level: LogEntry.Level,
         event: String
     ) {
-        let worker = executor as? Worker
         let lane = number.map(Lane.of) ?? executor.lanes.count
         let past = lane < executor.lanes.count ? executor.lastOfLane[lane] : nil
         let isOfPast = past != nil && past?.number == number
@@ -74,9 +73,9 @@ extension WorkerPool {
             event,
             text,
             source: source,
-            task: isOfPast ? past?.task : worker?.lastTask,
+            task: isOfPast ? past?.task : executor.newestRun.task,
             plugin: executor.plugin.name,
-            run: isOfPast ? past?.id : worker?.lastRun
+            run: isOfPast ? past?.id : executor.newestRun.id
         )
     }
 
@@ -104,7 +103,7 @@ extension WorkerPool {
     }
 
     private func lookedAtTree(_ serial: UInt32, _ tree: ProcessTree, _ took: UInt64) {
-        guard let worker = executors[serial] as? Worker, let process = worker.process,
+        guard let worker = executors.worker(serial), let process = worker.process,
             worker.state != .ending, worker.state != .gone
         else { return }
         worker.isTreeLookedAt = false

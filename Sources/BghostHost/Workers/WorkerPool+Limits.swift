@@ -13,7 +13,7 @@ internal import Glibc
 /// with a run ten times a second.
 extension WorkerPool {
     func workerUsedCPU(serial: UInt32) {
-        guard let worker = executors[serial] as? Worker, let process = worker.process else {
+        guard let worker = executors.worker(serial), let process = worker.process else {
             return
         }
         lookAtUse(of: worker, process)
@@ -84,7 +84,7 @@ extension WorkerPool {
 
     /// Periodic check of a worker with a run, or that had one recently.
     func auditWorker(_ serial: UInt32) {
-        guard let worker = executors[serial] as? Worker, let process = worker.process else {
+        guard let worker = executors.worker(serial), let process = worker.process else {
             return
         }
         worker.audit = .max
@@ -170,7 +170,7 @@ extension WorkerPool {
     /// The daemon kills a run, or a worker without a run, whose output is far over the limit.
     func note(
         _ text: String,
-        of executor: RunExecutor,
+        of executor: any RunExecutor,
         run number: UInt64?,
         source: LogEntry.Source,
         level: LogEntry.Level,
@@ -213,7 +213,7 @@ extension WorkerPool {
     /// Whether the output limit allows a line that belongs to no running run.
     ///
     /// Between two runs a plugin may write as much as during one run.
-    private func isOutputWithinLimit(_ bytes: Int, of executor: RunExecutor) -> Bool {
+    private func isOutputWithinLimit(_ bytes: Int, of executor: any RunExecutor) -> Bool {
         let limit = executor.plugin.limits.outputBytes
         let before = executor.unownedOutput
         let total = before + bytes
@@ -228,11 +228,7 @@ extension WorkerPool {
                 plugin: executor.plugin.name
             )
         }
-        if total > limit &* HostLimits.outputFactor + (1 << 20), let worker = executor as? Worker,
-            worker.state != .ending, worker.state != .gone
-        {
-            exceeded(worker, .output)
-        }
+        if total > limit &* HostLimits.outputFactor + (1 << 20) { executor.exceededOutput(self) }
         return false
     }
 

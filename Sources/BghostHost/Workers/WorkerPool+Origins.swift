@@ -5,7 +5,7 @@ internal import BghostCore
 /// Which code the executors run.
 extension WorkerPool {
     /// The origin of the code that an executor runs, under the current manifest.
-    func origin(of executor: RunExecutor) -> RunOrigin? {
+    func origin(of executor: any RunExecutor) -> RunOrigin? {
         guard let origin = executor.origin, origin.manifest != configuration.manifest.digest else {
             return executor.origin
         }
@@ -16,7 +16,7 @@ extension WorkerPool {
     /// Records the origin of an executor's code.
     ///
     /// Executors with the same code share one object.
-    func noteOrigin(of executor: RunExecutor, version: String) {
+    func noteOrigin(of executor: any RunExecutor, version: String) {
         let origin = RunOrigin(
             version: version,
             library: executor.libraryDigest,

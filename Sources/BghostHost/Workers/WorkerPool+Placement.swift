@@ -14,7 +14,7 @@ struct Placement {
     /// The processor to which the reactor is pinned; `nil` if it is not pinned.
     var core: ProcessorSet?
     /// The executors that are pinned to the same processor.
-    var kept: [RunExecutor] = []
+    var kept: [any RunExecutor] = []
     /// When the reactor was pinned.
     var begunAt: UInt64 = 0
     /// When a run last started on a pinned executor.
@@ -39,7 +39,7 @@ extension WorkerPool {
     ///
     /// It does so only if the run is the only one and is likely to be short. Several runs use
     /// several processors.
-    func keepNear(_ executor: RunExecutor) {
+    func keepNear(_ executor: any RunExecutor) {
         guard let everywhere = placement.everywhere else { return }
         executor.begunAt = now
         guard runs.count == 1, executor.isQuick, !reactor.isUrgent, now >= placement.notBefore
@@ -70,7 +70,7 @@ extension WorkerPool {
     }
 
     /// Predicts from the duration of the last run whether the executor's next run is short.
-    func noteDuration(_ executor: RunExecutor) {
+    func noteDuration(_ executor: any RunExecutor) {
         guard placement.everywhere != nil else { return }
         // Across two processors, the two wake-ups take as long as the longest short run.
         let limit = executor.isKept ? timeouts.shortRun : timeouts.shortRun * 2

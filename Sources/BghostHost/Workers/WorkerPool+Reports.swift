@@ -29,7 +29,7 @@ extension WorkerPool {
 
     /// Kills a worker that did not report its stacks in time.
     func explanationIsLate(_ serial: UInt32) {
-        guard let worker = executors[serial] as? Worker else { return }
+        guard let worker = executors.worker(serial) else { return }
         retireNow(worker)
     }
 

@@ -9,7 +9,7 @@ internal import Glibc
 /// Start and reuse of workers, and the assignment of runs to them.
 extension WorkerPool {
     /// An executor of the plugin with a free slot: the last used one, a loading one, or a new one.
-    func executorWithFreeLane(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
+    func executorWithFreeLane(for plugin: PluginSlot) throws(RunExecutorError) -> any RunExecutor {
         while let executor = plugin.available.last {
             // The executor's last free slot is used now; it is listed again when a slot is released.
             if executor.hasOneFreeLane || executor.state == .ending
@@ -27,16 +27,24 @@ extension WorkerPool {
         return executor
     }
 
-    func addExecutor(for plugin: PluginSlot) throws(RunExecutorError) -> RunExecutor {
-        let executor =
-            plugin.isolation == .worker ? try addWorker(for: plugin) : try addInProcess(for: plugin)
-        executors.add(executor)
+    func addExecutor(for plugin: PluginSlot) throws(RunExecutorError) -> any RunExecutor {
+        let executor: any RunExecutor
+        switch plugin.isolation {
+        case .worker:
+            let worker = try addWorker(for: plugin)
+            executors.add(worker: worker)
+            executor = worker
+        case .inProcess:
+            let inProcess = try addInProcess(for: plugin)
+            executors.add(inProcess: inProcess)
+            executor = inProcess
+        }
         plugin.executors[executor.serial] = executor
         return executor
     }
 
     /// Lists an executor with a free slot as available.
-    func list(_ executor: RunExecutor) {
+    func list(_ executor: any RunExecutor) {
         guard !executor.isListed else { return }
         executor.isListed = true
         executor.plugin.available.append(executor)
@@ -196,7 +204,7 @@ extension WorkerPool {
         group: String?,
         digest: String
     ) {
-        guard let worker = executors[serial] as? Worker else { return }
+        guard let worker = executors.worker(serial) else { return }
         worker.libraryDigest = digest
         switch result {
         case .failure(let error):
@@ -233,7 +241,7 @@ extension WorkerPool {
     }
 
     /// An executor has loaded its plugin.
-    func becameReady(_ executor: RunExecutor, _ ready: Ready) {
+    func becameReady(_ executor: any RunExecutor, _ ready: Ready) {
         executor.state = .live
         executor.deadline = .max
         executor.handlers = ready.handlers
@@ -258,7 +266,7 @@ extension WorkerPool {
     ///
     /// Its slot becomes free when the handler has released it, too.
     func runLeft(
-        _ executor: RunExecutor,
+        _ executor: any RunExecutor,
         _ number: UInt64,
         _ outcome: Outcome,
         lasted: Duration?
@@ -274,8 +282,8 @@ extension WorkerPool {
         case .gone: return
         // After a run that did not succeed, a worker's state is not trusted and it is replaced. An
         // in-process plugin cannot be replaced.
-        case .live where outcome != .succeeded && executor is Worker: executor.state = .retiring
-        case .live where hasLeftProcesses(executor, after: lasted): executor.state = .retiring
+        case .live where outcome != .succeeded && executor.isProcess: executor.state = .retiring
+        case .live where executor.hasLeftProcesses(after: lasted): executor.state = .retiring
         default: break
         }
         let lane = Int(number & (1 << LaneBits.count - 1))
@@ -288,28 +296,16 @@ extension WorkerPool {
         }
     }
 
-    /// Whether processes that a run started are still running; the worker then retires and ends them.
-    ///
-    /// Not checked after a very short run, nor for a worker with several slots, whose other runs
-    /// may need the processes. A later check or the idle limit finds these.
-    private func hasLeftProcesses(_ executor: RunExecutor, after lasted: Duration?) -> Bool {
-        guard let worker = executor as? Worker, worker.lanes.count == 1, worker.canHaveProcesses,
-            let lasted, lasted.clampedNanoseconds >= HostLimits.measuredRunMin
-        else { return false }
-        return worker.process?.hasChildren(group: worker.group) ?? false
-    }
-
     /// A handler has released a run that is complete.
-    func released(_ executor: RunExecutor, _ lane: Int) {
+    func released(_ executor: any RunExecutor, _ lane: Int) {
         executor.unreleased -= executor.unreleased > 0 ? 1 : 0
         if executor.unreleased == 0 { executor.deadline = .max }
-        // The handler's processor time until now belongs to the run, not to the idle worker.
-        (executor as? Worker)?.cpuAtEnd = nil
+        executor.wasReleased()
         laneFreed(executor, lane)
         dispatcher.dispatch()
     }
 
-    private func laneFreed(_ executor: RunExecutor, _ lane: Int) {
+    private func laneFreed(_ executor: any RunExecutor, _ lane: Int) {
         executor.freeLane(lane)
         switch executor.state {
         case .live:
@@ -320,30 +316,35 @@ extension WorkerPool {
         }
     }
 
-    private func becameIdle(_ executor: RunExecutor) {
+    private func becameIdle(_ executor: any RunExecutor) {
         if isDraining || executor.plugin.isRetired {
             retire(executor)
             return
         }
-        guard let worker = executor as? Worker else { return }
+        executor.becameIdle(self)
+    }
+
+    /// Limits a worker without a run, and retires it after a while.
+    func workerBecameIdle(_ worker: Worker) {
         watchIdle(worker)
         lookAtData(of: worker.plugin)
         guard worker.state == .live else { return }
-        list(executor)
+        list(worker)
         // The timer is re-armed lazily: an earlier timer that fires moves the deadline.
         worker.idleSince = now
         if worker.deadline == .max { setDeadline(worker, now &+ timeouts.idle) }
     }
 
-    func setDeadline(_ executor: RunExecutor, _ deadline: UInt64) {
+    func setDeadline(_ executor: any RunExecutor, _ deadline: UInt64) {
         executor.deadline = deadline
         deadlines.arm(.executor(executor.serial), at: deadline)
     }
 
     func executorDeadline(_ serial: UInt32) {
         guard let executor = executors[serial] else { return }
+        let worker = executors.worker(serial)
         executor.deadline = .max
-        if let worker = executor as? Worker, let since = worker.hungUpAt, worker.state != .ending {
+        if let worker, let since = worker.hungUpAt, worker.state != .ending {
             // A process that is exiting reports its status soon, but later on a busy machine.
             if now < since &+ HostLimits.dyingMax, worker.process?.isEnding == true {
                 return setDeadline(worker, now &+ HostLimits.hungUpPeriod)
@@ -363,7 +364,7 @@ extension WorkerPool {
             retireNow(executor)
             return
         }
-        guard executor.isIdle, let worker = executor as? Worker else { return }
+        guard executor.isIdle, let worker else { return }
         if worker.state == .loading { return prestartOverdue(worker) }
         let due = worker.idleSince &+ timeouts.idle
         guard due <= now else { return setDeadline(executor, due) }

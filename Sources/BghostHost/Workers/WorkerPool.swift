@@ -109,8 +109,8 @@ final class WorkerPool {
     func isLive(_ token: TimerToken, _ deadline: UInt64) -> Bool {
         switch token {
         case .executor(let serial): executors[serial]?.deadline == deadline
-        case .audit(let serial): (executors[serial] as? Worker)?.audit == deadline
-        case .explain(let serial): (executors[serial] as? Worker)?.explainAt == deadline
+        case .audit(let serial): executors.worker(serial)?.audit == deadline
+        case .explain(let serial): executors.worker(serial)?.explainAt == deadline
         case .placement: deadline == placement.due
         default: false
         }

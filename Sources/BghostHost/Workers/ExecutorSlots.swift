@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostWire
+
+/// What the daemon keeps of an executor: its slots, its handlers and its open calls.
+///
+/// Use it on the host's executor only.
+final class ExecutorSlots {
+    enum State {
+        /// Cannot start runs yet; assigned runs wait.
+        case loading
+        case live
+        /// Gets no more runs and finishes when it has none.
+        case retiring
+        /// Asked to finish, or killed; the host waits for its end.
+        case ending
+        case gone
+    }
+
+    /// A running fetch for one of the runs.
+    struct OpenFetch {
+        let run: UInt64
+        let task: Task<Void, Never>
+    }
+
+    /// A pending wait for the end of a transfer, for one of the runs.
+    struct OpenTransferWait {
+        let run: UInt64
+        let transfer: RunID
+        let task: Task<Void, Never>
+        /// Whether the run was cancelled or has ended.
+        var isLetGo = false
+        /// Whether the end was sent to the plugin and the plugin has not acknowledged it.
+        var isHandedOut = false
+    }
+
+    /// The names of a run that may have ended.
+    struct PastRun {
+        let number: UInt64
+        let id: RunID
+        let task: String
+    }
+
+    /// The last run of each slot; later messages of its handler still belong to it.
+    var lastOfLane: [PastRun?]
+    /// Unique among the host's current executors; `SerialNumbers` wraps after 2^32.
+    let serial: UInt32
+    let plugin: PluginSlot
+    var state = State.loading
+    /// The number of the run in each slot; 0 if the slot is free.
+    var lanes: [UInt64]
+    /// The number of slots with a completed run that the handler has not released.
+    var unreleased = 0
+    /// Whether the handler has released the run of each slot.
+    var hasReleased: [Bool]
+    /// The free slots.
+    private(set) var freeLanes: [Int]
+    var handlers: [Ready.Handler] = []
+    /// The SHA-256 of the plugin's library, or "" if unknown.
+    var libraryDigest = ""
+    /// The origin of the code that the executor runs; `nil` until it is loaded.
+    var origin: RunOrigin?
+    /// The number of its runs that have ended.
+    var runsCarried = 0
+    /// The number of calls without a reply.
+    var openCalls = 0
+    /// Output outside of runs since the start of the newest run, in bytes.
+    var unownedOutput = 0
+    /// Running fetches by call number.
+    var fetches: [UInt64: OpenFetch] = [:]
+    /// Pending waits for transfers by call number.
+    var transferWaits: [UInt64: OpenTransferWait] = [:]
+    /// The monotonic deadline of the executor's timer; `.max` if none is set.
+    var deadline: UInt64 = .max
+    /// When the newest run started.
+    var begunAt: UInt64 = 0
+    /// Whether the last run was so short that the next one should start on the reactor's processor.
+    var isQuick = false
+    /// Whether the executor is pinned to the reactor's processor.
+    var isKept = false
+    /// Whether the executor is in the plugin's list of executors with a free slot.
+    var isListed = false
+
+    init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
+        self.serial = serial
+        self.plugin = plugin
+        self.lanes = [UInt64](repeating: 0, count: lanes)
+        hasReleased = [Bool](repeating: false, count: lanes)
+        lastOfLane = [PastRun?](repeating: nil, count: lanes)
+        freeLanes = Array((0..<lanes).reversed())
+    }
+
+    var isIdle: Bool { freeLanes.count == lanes.count }
+
+    /// Whether exactly one slot is in use.
+    var isAlmostIdle: Bool { freeLanes.count + 1 == lanes.count }
+
+    /// Whether at most one slot is free.
+    var hasOneFreeLane: Bool { freeLanes.count <= 1 }
+
+    func takeLane() -> Int? { freeLanes.popLast() }
+
+    func freeLane(_ lane: Int) {
+        lanes[lane] = 0
+        hasReleased[lane] = false
+        freeLanes.append(lane)
+    }
+
+    /// The numbers of the current runs.
+    var runs: [UInt64] { lanes.filter { $0 != 0 } }
+
+    /// The index of a handler; `nil` if the plugin has none of that name.
+    func handlerIndex(_ name: String) -> Int? {
+        // A function has one handler, regardless of the name in the task.
+        plugin.isFunction ? 0 : handlers.firstIndex { $0.name == name }
+    }
+}
+
+// Each executor has its slots; these make them look like its own.
+extension RunExecutor {
+    var lastOfLane: [ExecutorSlots.PastRun?] {
+        get { slots.lastOfLane }
+        _modify { yield &slots.lastOfLane }
+    }
+    var serial: UInt32 { slots.serial }
+    var plugin: PluginSlot { slots.plugin }
+    var state: ExecutorSlots.State {
+        get { slots.state }
+        set { slots.state = newValue }
+    }
+    var lanes: [UInt64] {
+        get { slots.lanes }
+        _modify { yield &slots.lanes }
+    }
+    var unreleased: Int {
+        get { slots.unreleased }
+        set { slots.unreleased = newValue }
+    }
+    var hasReleased: [Bool] {
+        get { slots.hasReleased }
+        _modify { yield &slots.hasReleased }
+    }
+    var handlers: [Ready.Handler] {
+        get { slots.handlers }
+        _modify { yield &slots.handlers }
+    }
+    var libraryDigest: String {
+        get { slots.libraryDigest }
+        set { slots.libraryDigest = newValue }
+    }
+    var origin: RunOrigin? {
+        get { slots.origin }
+        set { slots.origin = newValue }
+    }
+    var runsCarried: Int {
+        get { slots.runsCarried }
+        set { slots.runsCarried = newValue }
+    }
+    var openCalls: Int {
+        get { slots.openCalls }
+        set { slots.openCalls = newValue }
+    }
+    var unownedOutput: Int {
+        get { slots.unownedOutput }
+        set { slots.unownedOutput = newValue }
+    }
+    var fetches: [UInt64: ExecutorSlots.OpenFetch] {
+        get { slots.fetches }
+        _modify { yield &slots.fetches }
+    }
+    var transferWaits: [UInt64: ExecutorSlots.OpenTransferWait] {
+        get { slots.transferWaits }
+        _modify { yield &slots.transferWaits }
+    }
+    var deadline: UInt64 {
+        get { slots.deadline }
+        set { slots.deadline = newValue }
+    }
+    var begunAt: UInt64 {
+        get { slots.begunAt }
+        set { slots.begunAt = newValue }
+    }
+    var isQuick: Bool {
+        get { slots.isQuick }
+        set { slots.isQuick = newValue }
+    }
+    var isKept: Bool {
+        get { slots.isKept }
+        set { slots.isKept = newValue }
+    }
+    var isListed: Bool {
+        get { slots.isListed }
+        set { slots.isListed = newValue }
+    }
+    var isIdle: Bool { slots.isIdle }
+    var isAlmostIdle: Bool { slots.isAlmostIdle }
+    var hasOneFreeLane: Bool { slots.hasOneFreeLane }
+    var runs: [UInt64] { slots.runs }
+    func takeLane() -> Int? { slots.takeLane() }
+    func freeLane(_ lane: Int) { slots.freeLane(lane) }
+    func handlerIndex(_ name: String) -> Int? { slots.handlerIndex(name) }
+}

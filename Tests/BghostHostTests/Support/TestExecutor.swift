@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostCore
+@testable import BghostHost
+import BghostLinux
+import BghostWire
+
+/// An executor that records what it is asked to do; the test plays the plugin.
+final class TestExecutor: RunExecutor {
+    let slots: ExecutorSlots
+    var started: [Start] = []
+    var cancelled: [Cancel] = []
+    var replies: [Reply] = []
+    var measured = 0
+    var isKilled = false
+
+    init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
+        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
+    }
+
+    var pid: Int32? { nil }
+    var isProcess: Bool { true }
+    var newestRun: (id: RunID?, task: String?) { (nil, nil) }
+
+    func start(_ start: Start) -> Bool {
+        started.append(start)
+        return true
+    }
+
+    func cancel(_ cancel: Cancel) { cancelled.append(cancel) }
+    func reply(_ reply: Reply, holding share: HeldShare?) { replies.append(reply) }
+    func measure(_ run: ActiveRun, now: UInt64) { measured += 1 }
+    func kill(_ pool: WorkerPool) { isKilled = true }
+
+    func isStartUnsent(_ run: UInt64) -> Bool { false }
+    func mayReport(now: UInt64) -> Bool { true }
+    func wasSent(_ run: RunRecord, _ pool: WorkerPool) {}
+    func beginMeasuring(_ run: ActiveRun, now: UInt64) {}
+    func sampleMemory() {}
+    func wasReleased() {}
+    func hasLeftProcesses(after lasted: Duration?) -> Bool { false }
+    func becameIdle(_ pool: WorkerPool) {}
+    func finish(_ pool: WorkerPool) {}
+    func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool { false }
+    func exceededOutput(_ pool: WorkerPool) {}
+    func didReply(_ pool: WorkerPool) {}
+    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool { false }
+    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
+}
