@@ -62,7 +62,7 @@ package actor Host {
     package static func running(_ configuration: HostConfiguration) async throws -> Host {
         let state = try StateDirectory(
             configuration.stateDirectory,
-            isLax: configuration.isLax
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles
         )
         let store: any Store
         do {
@@ -103,7 +103,7 @@ package actor Host {
         owners.connect { [shutdown] in shutdown.check() }
         try await owners.transfers.open(configuration.openTransfers) {
             [pool = owners.pool] in
-            pool.lookAtData(ofPlugin: $0)
+            pool.measureData(ofPlugin: $0)
         } hasPlugin: {
             [plugins = owners.plugins] in
             plugins[$0] != nil
@@ -137,7 +137,7 @@ package actor Host {
                 scheduler.storeHolds(reason, now: now, &effects)
             }
         }
-        reactor.lookAtClock()
+        reactor.updateNow()
         transfers.startWakes()
         dates.checkClock()
         dispatcher.decide { scheduler, now, effects in scheduler.start(now: now, &effects) }

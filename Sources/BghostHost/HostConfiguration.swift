@@ -39,7 +39,7 @@ package struct HostConfiguration: Sendable {
     /// Set it only in a process that starts no other children, such as the daemon.
     package var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
-    package var isLax = false
+    package var allowsUntrustedFiles = false
     /// Replaces the sources of facts; `nil` uses the machine.
     package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Records the inputs and decisions of the scheduler; `nil` records nothing.

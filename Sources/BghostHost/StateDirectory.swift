@@ -15,14 +15,14 @@ final class StateDirectory: Sendable {
     /// Creates the folder if it does not exist, and locks it for this process.
     ///
     /// - Parameter isLax: whether other users may be able to change the folders in its path.
-    init(_ path: String, isLax: Bool = false) throws(HostError) {
+    init(_ path: String, allowsUntrustedFiles: Bool = false) throws(HostError) {
         self.path = path
         // Check before creating: below a symbolic link of another user, it would be created at the
         // link's target.
-        if !isLax { try Self.checkTrust(Self.existing(path), of: path) }
+        if !allowsUntrustedFiles { try Self.checkTrust(Self.existing(path), of: path) }
         try Self.makeDirectory(path)
         // Check the complete path again: in a folder such as /tmp another user may have created a part of it.
-        if !isLax { try Self.checkTrust(path, of: path) }
+        if !allowsUntrustedFiles { try Self.checkTrust(path, of: path) }
         try Self.makeDirectory(path + "/data")
         lock = Mutex(try Self.lock(path))
     }

@@ -23,7 +23,7 @@ extension JSONWriter {
                 writer.member("slotsInUse", status.slotsInUse)
                 writer.member("draining", status.isDraining)
                 writer.member("simulation", status.simulation)
-                writer.member("dev", status.isLax)
+                writer.member("dev", status.allowsUntrustedFiles)
             }
         }
         member("problems") { writer in
@@ -158,7 +158,7 @@ extension HostStatus {
                 ended: Int(clamping: json["transfers"]?["ended"]?.int64 ?? 0)
             ),
             store: StoreStatus(json: json["store"]),
-            isLax: daemon["dev"]?.bool ?? false,
+            allowsUntrustedFiles: daemon["dev"]?.bool ?? false,
             slotsInUse: daemon["slotsInUse"]?.int64.map(Int.init(clamping:)),
             deadLetters: Int(clamping: json["deadLetters"]?.int64 ?? 0)
         )

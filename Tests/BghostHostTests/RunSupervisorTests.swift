@@ -58,7 +58,7 @@ import Testing
                 deadlines: Deadlines(reactor),
                 spawner: spawner,
                 threads: BlockingThreads(),
-                state: try StateDirectory(configuration.stateDirectory, isLax: true)
+                state: try StateDirectory(configuration.stateDirectory, allowsUntrustedFiles: true)
             )
             owners = HostOwners(services, store, controlGroup: nil)
             owners.connect {}
@@ -95,7 +95,7 @@ import Testing
 
         /// Lets the time of a deadline pass.
         func passDeadlines() {
-            owners.services.reactor.lookAtClock()
+            owners.services.reactor.updateNow()
             owners.services.deadlines.handleDue(now: owners.services.now) { owners.handle($0) }
         }
     }

@@ -44,7 +44,7 @@ import Testing
         for page in stride(from: 0, to: large.count, by: 4096) { large[page] = 1 }
         let program = try Program(shell: "echo ready; read x")
         #expect(program.line() == "ready")
-        #expect(program.child.lookAtMemory() != nil)
+        #expect(program.child.sampleMemory() != nil)
         program.say("go")
         let end = try program.end()
         #expect(try #require(end.peakMemoryBytes) < 64 << 20)
@@ -69,7 +69,7 @@ import Testing
     @Test func aProcessWhoseFirstThreadHasEndedIsSeenByItsOthers() throws {
         let program = try Program([Fixture.program("headless")])
         #expect(program.line() == "ready")
-        #expect(try #require(program.child.lookAtMemory()) > 32 << 20)
+        #expect(try #require(program.child.sampleMemory()) > 32 << 20)
         #expect(!program.child.isEnding)
         program.say("go")
         let end = try program.end()
@@ -82,7 +82,7 @@ import Testing
         #expect(program.line() == "ready")
         #expect(program.child.exit == nil)
         #expect(program.child.cpuNanoseconds != nil)
-        let resident = try #require(program.child.lookAtMemory())
+        let resident = try #require(program.child.sampleMemory())
         let peak = try #require(program.child.peakResidentBytes)
         #expect(resident > 0)
         #expect(peak > 100 << 10)

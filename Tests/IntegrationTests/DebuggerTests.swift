@@ -74,13 +74,17 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-        func `Its time stands still, where people develop`(isLax: Bool) async throws {
+        func `Its time stands still, where people develop`(allowsUntrustedFiles: Bool) async throws
+        {
             let manifest = try TestManifest.misbehave(runtime: .milliseconds(600))
-            try await withDaemon(manifest, adjust: { $0.isLax = isLax }) { daemon in
+            try await withDaemon(
+                manifest,
+                adjust: { $0.allowsUntrustedFiles = allowsUntrustedFiles }
+            ) { daemon in
                 let run = try await daemon.begin("honour-cancel")
                 let pid = try #require(run.pid)
                 let tracer = try #require(await Tracer(pid))
-                if isLax {
+                if allowsUntrustedFiles {
                     // Three times as long as its own time.
                     for _ in 0..<3 {
                         let other = try await daemon.run("sleep-forever")
@@ -93,7 +97,10 @@ extension Integration {
                 let end = try await daemon.end(of: run)
                 #expect(end.outcome == .cancelledClean && end.stopReason == .expired)
                 let lasted = try #require(end.duration)
-                #expect(isLax ? lasted > .milliseconds(1800) : lasted < .milliseconds(1800))
+                #expect(
+                    allowsUntrustedFiles
+                        ? lasted > .milliseconds(1800) : lasted < .milliseconds(1800)
+                )
             }
         }
     }

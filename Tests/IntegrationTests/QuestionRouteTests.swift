@@ -318,21 +318,22 @@ extension Host {
     fileprivate func picture() -> Picture {
         var parts: [String] = []
         var state = ""
-        dump(dispatcher.scheduler, to: &state)
-        dump(crashes, to: &state)
-        dump(notifications, to: &state)
+        dump(owners.dispatcher.scheduler, to: &state)
+        dump(owners.registry.crashes, to: &state)
+        dump(owners.notifications.outbox, to: &state)
         parts += state.split(separator: "\n").map(String.init)
-        for plugin in plugins {
+        for plugin in owners.plugins.all {
             parts.append(
                 "\(plugin.name): files \(plugin.files), candidate \(plugin.candidate as Any), "
-                    + "refused \(plugin.refused as Any), look \(plugin.lookAt) \(plugin.looksFrom) "
-                    + "\(plugin.lookPause) \(plugin.isBeingLookedAt), problem "
+                    + "refused \(plugin.refused as Any), check \(plugin.checkAt) \(plugin.checksFrom) "
+                    + "\(plugin.checkPause) \(plugin.isBeingChecked), problem "
                     + "\(plugin.problem?.message ?? ""), change \(plugin.change ?? "")"
             )
         }
-        parts.append("dates: \(armedDate as Any), facts \(facts.deadline) \(armedFacts)")
+        parts.append("date \(owners.dates.armedDate as Any), facts \(owners.facts.armed)")
         // Questions are not logged, nor is what they find.
-        parts.append("log: \(log.entries(matching: LogFilter(), limit: 8192).map(\.event))")
+        let entries = services.log.entries(matching: LogFilter(), limit: 8192)
+        parts.append("log: \(entries.map(\.event))")
         return Picture(parts: parts)
     }
 }

@@ -150,7 +150,7 @@ private struct Reader {
         while true {
             let now = Monotonic.now
             guard now < deadline else { return .overdue }
-            if let bytes = child.lookAtMemory(), bytes > bytesMax { return .tooLarge }
+            if let bytes = child.sampleMemory(), bytes > bytesMax { return .tooLarge }
             var wanted = [
                 pollfd(fd: child.pidfd, events: Int16(POLLIN), revents: 0),
                 pollfd(

@@ -39,7 +39,7 @@ struct Check: AsyncParsableCommand {
             json: output.json,
             deniesWarnings: denyWarnings,
             ignoresEnvironment: noEnv,
-            isLax: dev
+            allowsUntrustedFiles: dev
         )
         let status = try await Checker.run(options, output.console)
         if status != .success { throw ExitCode(status.rawValue) }

@@ -117,7 +117,7 @@ struct Run: AsyncParsableCommand {
                 pluginPaths: pluginPath,
                 slots: slots,
                 record: record,
-                isLax: dev
+                allowsUntrustedFiles: dev
             ),
             Console(.auto)
         )

@@ -56,7 +56,7 @@ package enum Daemon {
             try SQLiteTransferJournal(path: directory + "/transfers.sqlite")
         }
         configuration.recorder = journal
-        configuration.isLax = options.isLax
+        configuration.allowsUntrustedFiles = options.allowsUntrustedFiles
         configuration.rereadManifest = {
             let reading = ManifestFiles.read(options.config)
             return RereadManifest(
@@ -100,7 +100,7 @@ package enum Daemon {
         of reading: ManifestFiles.Reading,
         _ options: RunOptions
     ) -> String? {
-        guard !options.isLax else { return nil }
+        guard !options.allowsUntrustedFiles else { return nil }
         do throws(TrustError) {
             for file in reading.files { try PathTrust.check(file) }
             return nil

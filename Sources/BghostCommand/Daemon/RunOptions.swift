@@ -25,7 +25,7 @@ package struct RunOptions: Equatable, Sendable {
     /// The file in which all decisions are recorded for a replay.
     package var record: String?
     /// Whether to accept files that other users could change.
-    package var isLax: Bool
+    package var allowsUntrustedFiles: Bool
 
     package init(
         config: String,
@@ -36,7 +36,7 @@ package struct RunOptions: Equatable, Sendable {
         pluginPaths: [String] = [],
         slots: Int? = nil,
         record: String? = nil,
-        isLax: Bool = false
+        allowsUntrustedFiles: Bool = false
     ) {
         self.config = config
         self.stateDirectory = stateDirectory
@@ -46,6 +46,6 @@ package struct RunOptions: Equatable, Sendable {
         self.pluginPaths = pluginPaths
         self.slots = slots
         self.record = record
-        self.isLax = isLax
+        self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 }

@@ -11,7 +11,7 @@ package struct CheckOptions: Equatable, Sendable {
     /// Whether unset environment variables are ignored.
     package var ignoresEnvironment: Bool
     /// Whether to accept files that other users could change.
-    package var isLax: Bool
+    package var allowsUntrustedFiles: Bool
 
     package init(
         config: String,
@@ -19,13 +19,13 @@ package struct CheckOptions: Equatable, Sendable {
         json: Bool = false,
         deniesWarnings: Bool = false,
         ignoresEnvironment: Bool = false,
-        isLax: Bool = false
+        allowsUntrustedFiles: Bool = false
     ) {
         self.config = config
         self.pluginPaths = pluginPaths
         self.json = json
         self.deniesWarnings = deniesWarnings
         self.ignoresEnvironment = ignoresEnvironment
-        self.isLax = isLax
+        self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 }

@@ -62,7 +62,7 @@ package enum Checker {
                 options.pluginPaths.map(ControlLocation.normalized)
             ),
             manifestDirectory: directory,
-            isLax: options.isLax
+            allowsUntrustedFiles: options.allowsUntrustedFiles
         )
         var findings: [Finding] = []
         for plugin in manifest.plugins {

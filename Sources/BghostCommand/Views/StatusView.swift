@@ -36,7 +36,7 @@ package struct StatusView {
     }
 
     private func devBanner(_ style: Style) -> String {
-        guard status.isLax else { return "" }
+        guard status.allowsUntrustedFiles else { return "" }
         return style.painted(
             "! started with --dev: bghost accepts files that other users could change",
             .warning

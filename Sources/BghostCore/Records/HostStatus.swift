@@ -23,7 +23,7 @@ package struct HostStatus: Equatable, Sendable {
     package var transfers: TransferCounts
     package var store: StoreStatus
     /// Whether it accepts files that other users could change.
-    package var isLax: Bool
+    package var allowsUntrustedFiles: Bool
 
     /// The most identifiers of families in `tasks`, unless a client asks for tasks by name.
     package static let familyMembersMax = 256
@@ -42,7 +42,7 @@ package struct HostStatus: Equatable, Sendable {
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
         store: StoreStatus = StoreStatus(),
-        isLax: Bool = false,
+        allowsUntrustedFiles: Bool = false,
         slotsInUse: Int? = nil,
         deadLetters: Int = 0
     ) {
@@ -60,7 +60,7 @@ package struct HostStatus: Equatable, Sendable {
         self.simulation = simulation
         self.transfers = transfers
         self.store = store
-        self.isLax = isLax
+        self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 }
 

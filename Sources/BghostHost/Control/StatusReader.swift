@@ -123,7 +123,7 @@ final class StatusReader {
             simulation: simulation.status,
             transfers: counts,
             store: commits.status,
-            isLax: configuration.isLax,
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             slotsInUse: dispatcher.scheduler.slotsInUse,
             deadLetters: commits.deadLetters.count
         )

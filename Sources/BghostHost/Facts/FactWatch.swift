@@ -16,7 +16,7 @@ final class FactWatch {
     private let definitions: () -> FactDefinitions
     private var onChange: (RequirementSet) -> Void = { _ in }
     /// The armed deadline, monotonic nanoseconds.
-    private var armed: UInt64 = 0
+    private(set) var armed: UInt64 = 0
 
     /// - Parameter definitions: the facts that the current manifest defines.
     init(

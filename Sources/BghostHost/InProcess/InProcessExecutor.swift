@@ -88,16 +88,16 @@ final class InProcessExecutor: RunExecutor {
         pool.abandon(self)
     }
 
-    // `WorkerPool.letGo` unpins this thread together with the daemon's other threads.
-    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+    // `WorkerPool.unpinAll` unpins this thread together with the daemon's other threads.
+    func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool {
         core.take(thread: starts.id)
     }
 
-    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
+    func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {}
 
     /// Stops the executor; threads that are blocked in the plugin cannot be ended and are abandoned.
     func stop() {
-        events.silence()
+        events.stop()
         starts.end()
         control.end()
     }
@@ -158,14 +158,14 @@ final class InProcessEvents: RuntimeEventSink {
     }
 
     /// Drops all waiting and future events.
-    func silence() {
+    func stop() {
         state.withLock {
             $0.isSilent = true
             $0.events = []
         }
     }
 
-    private func say(_ event: Event) {
+    private func add(_ event: Event) {
         let isFirst = state.withLock { state in
             guard !state.isSilent else { return false }
             state.events.append(event)
@@ -179,7 +179,7 @@ final class InProcessEvents: RuntimeEventSink {
     }
 
     func completed(_ completion: RunCompletion, mayWait: Bool) {
-        say(
+        add(
             .completed(
                 Completed(
                     run: completion.run,
@@ -193,18 +193,18 @@ final class InProcessEvents: RuntimeEventSink {
         )
     }
 
-    func released(_ run: UInt64) { say(.released(run)) }
+    func released(_ run: UInt64) { add(.released(run)) }
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer) {
-        say(.progress(Progress(run: run, done: done, total: total, phase: Self.text(phase))))
+        add(.progress(Progress(run: run, done: done, total: total, phase: Self.text(phase))))
     }
 
     func log(run: UInt64, level: UInt8, dropped: UInt32, text: UnsafeRawBufferPointer) {
-        say(.log(LogLine(run: run, level: level, dropped: dropped, text: Self.text(text))))
+        add(.log(LogLine(run: run, level: level, dropped: dropped, text: Self.text(text))))
     }
 
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
-        say(.call(Call(number: number, run: run, operation: operation)))
+        add(.call(Call(number: number, run: run, operation: operation)))
         return true
     }
 }

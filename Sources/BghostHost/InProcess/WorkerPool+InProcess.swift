@@ -32,7 +32,7 @@ extension WorkerPool {
             throw RunExecutorError(description: "`\(plugin.name)` has no free lane in the daemon")
         }
         // New threads inherit the affinity of this thread, so unpin it first.
-        letGo()
+        unpinAll()
         let serial = executors.nextSerial()
         let executor = InProcessExecutor(
             serial: serial,
@@ -155,7 +155,7 @@ extension WorkerPool {
         forget(executor)
         plugin.problem = PluginProblem(message: message, files: plugin.files)
         log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
-        registry.tellProblem(of: plugin)
+        registry.reportProblem(of: plugin)
         for number in numbers { supervisor.handle(.workerLost, of: number) }
         onEnd()
     }

@@ -20,7 +20,7 @@ package struct PluginProbe: Sendable {
     private let pluginPath: [String]
     private let manifestDirectory: String
     private let manifest: Manifest
-    private let isLax: Bool
+    private let allowsUntrustedFiles: Bool
     /// The sandbox layers that every plugin requires.
     private var required: Set<SandboxLayer> { manifest.host.require }
     /// The time limit for a load, in milliseconds.
@@ -34,13 +34,13 @@ package struct PluginProbe: Sendable {
         workerPath: String,
         pluginPath: [String],
         manifestDirectory: String,
-        isLax: Bool
+        allowsUntrustedFiles: Bool
     ) {
         self.manifest = manifest
         self.workerPath = workerPath
         self.pluginPath = pluginPath
         self.manifestDirectory = manifestDirectory
-        self.isLax = isLax
+        self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 
     /// Inspects and loads a plugin, and describes it.
@@ -139,7 +139,7 @@ package struct PluginProbe: Sendable {
             code: code,
             manifest: manifest,
             search: LibrarySearch(pluginPath: pluginPath, manifestDirectory: manifestDirectory),
-            allowsUntrustedFiles: isLax
+            allowsUntrustedFiles: allowsUntrustedFiles
         )
     }
 

@@ -32,70 +32,74 @@ extension PluginRegistry {
         let names = libraryWatch.changes() ?? Set(plugins.names)
         for name in names {
             guard let plugin = plugins[name] else { continue }
-            plugin.lookPause = 0
+            plugin.checkPause = 0
             // Do not postpone a check that is due soon: the next check waits for settling in any case.
-            guard plugin.lookAt > now &+ timeouts.settle else { continue }
-            arm(look: now &+ timeouts.settle, at: plugin)
+            guard plugin.checkAt > now &+ timeouts.settle else { continue }
+            arm(check: now &+ timeouts.settle, at: plugin)
         }
     }
 
     // MARK: Checks
 
     /// Arms the next check of a plugin's files; the interval doubles up to a maximum.
-    func scheduleLook(at plugin: PluginSlot) {
-        guard !plugin.isRetired, plugin.lookAt == .max else { return }
-        plugin.lookPause = min(max(timeouts.look, plugin.lookPause * 2), HostLimits.lookPauseMax)
-        arm(look: now &+ plugin.lookPause, at: plugin)
+    func scheduleCheck(at plugin: PluginSlot) {
+        guard !plugin.isRetired, plugin.checkAt == .max else { return }
+        plugin.checkPause = min(max(timeouts.look, plugin.checkPause * 2), HostLimits.lookPauseMax)
+        arm(check: now &+ plugin.checkPause, at: plugin)
     }
 
-    private func arm(look time: UInt64, at plugin: PluginSlot) {
-        plugin.lookAt = max(time, plugin.looksFrom)
-        deadlines.arm(.plugin(plugin.index), at: plugin.lookAt)
+    private func arm(check time: UInt64, at plugin: PluginSlot) {
+        plugin.checkAt = max(time, plugin.checksFrom)
+        deadlines.arm(.plugin(plugin.index), at: plugin.checkAt)
     }
 
     /// Starts a check whether a plugin's files have changed.
-    func look(at plugin: PluginSlot) {
+    func checkFiles(of plugin: PluginSlot) {
         guard !plugin.isRetired, !isDraining else { return }
-        guard !plugin.isBeingLookedAt else { return arm(look: now &+ timeouts.settle, at: plugin) }
-        plugin.isBeingLookedAt = true
+        guard !plugin.isBeingChecked else { return arm(check: now &+ timeouts.settle, at: plugin) }
+        plugin.isBeingChecked = true
         let index = plugin.index
-        reference.performAsync { await $0.look(atPlugin: index) }
+        reference.performAsync { await $0.checkFiles(ofPlugin: index) }
     }
 
-    private nonisolated(nonsending) func look(atPlugin index: Int) async {
+    private nonisolated(nonsending) func checkFiles(ofPlugin index: Int) async {
         let plugin = plugins[index]
         let inspection = inspection(of: plugin.code, by: manifest.value)
         let needed = (plugin.problem?.files ?? plugin.files).needed.keys
         let found = await onInspectionThread(for: plugin) { inspection.snapshot(needed: needed) }
-        plugin.isBeingLookedAt = false
+        plugin.isBeingChecked = false
         guard !plugin.isRetired else { return }
-        guard let found else { return scheduleLook(at: plugin) }
+        guard let found else { return scheduleCheck(at: plugin) }
         if let problem = plugin.problem {
-            looked(at: plugin, found, problem)
+            filesChecked(of: plugin, found, problem)
         } else {
-            looked(at: plugin, found)
-            if !plugin.isWatched { scheduleLook(at: plugin) }
+            filesChecked(of: plugin, found)
+            if !plugin.isWatched { scheduleCheck(at: plugin) }
         }
     }
 
     /// Handles the check of an unusable plugin: changed files may solve its problem.
-    private func looked(at plugin: PluginSlot, _ found: FileSnapshot, _ problem: PluginProblem) {
+    private func filesChecked(
+        of plugin: PluginSlot,
+        _ found: FileSnapshot,
+        _ problem: PluginProblem
+    ) {
         guard !problem.isPause else { return }
         let isNew = problem.files.map { $0 != found } ?? (found.library != nil || plugin.isFunction)
         guard isNew else {
             plugin.candidate = nil
-            return scheduleLook(at: plugin)
+            return scheduleCheck(at: plugin)
         }
         guard found == plugin.candidate else {
             plugin.candidate = found
-            return arm(look: now &+ timeouts.settle, at: plugin)
+            return arm(check: now &+ timeouts.settle, at: plugin)
         }
         plugin.candidate = nil
         beginInspection(of: plugin, unless: nil)
     }
 
     /// Handles the check of a usable plugin.
-    private func looked(at plugin: PluginSlot, _ found: FileSnapshot) {
+    private func filesChecked(of plugin: PluginSlot, _ found: FileSnapshot) {
         guard found != plugin.files else {
             plugin.candidate = nil
             plugin.change = nil
@@ -103,7 +107,7 @@ extension PluginRegistry {
         }
         guard found == plugin.candidate else {
             plugin.candidate = found
-            return arm(look: now &+ timeouts.settle, at: plugin)
+            return arm(check: now &+ timeouts.settle, at: plugin)
         }
         changed(plugin, found)
     }
@@ -133,7 +137,7 @@ extension PluginRegistry {
         }
         guard plugin.change == nil || plugin.refused != found else { return }
         let name = plugin.name
-        reference.performAsync { await $0.reloader.takeUp(name, found) }
+        reference.performAsync { await $0.reloader.adoptChangedFiles(of: name, found) }
     }
 
     private func removed(_ plugin: PluginSlot, _ library: String) {
@@ -145,7 +149,7 @@ extension PluginRegistry {
         // A new worker would fail to load it, so requests wait; running runs continue.
         plugin.problem = PluginProblem(message: message + ". Put it back", files: nil)
         log.write(.error, "plugin.unusable", message, plugin: plugin.name)
-        tellProblem(of: plugin)
+        reportProblem(of: plugin)
     }
 
     /// Stops watching the files of plugins that are no longer in the manifest.

@@ -16,7 +16,7 @@ extension PluginRegistry {
             code: code,
             manifest: manifest,
             search: librarySearch,
-            allowsUntrustedFiles: configuration.isLax,
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             state: state,
             wantsDigest: wantsDigest,
             watch: libraryWatch
@@ -60,19 +60,19 @@ extension PluginRegistry {
         let answer = await onInspectionThread { Measured(work) }
         guard let answer else { return nil }
         let pause = answer.took.multipliedClamped(by: InspectionBudget.share)
-        plugin.looksFrom = max(plugin.looksFrom, now.addingClamped(pause))
+        plugin.checksFrom = max(plugin.checksFrom, now.addingClamped(pause))
         return answer.value
     }
 
     /// Subtracts an inspection from the plugin's budget, which delays the next automatic inspection.
-    private func charge(_ name: String, _ inspection: Measured<some Sendable>) {
+    private func countInspection(_ name: String, _ inspection: Measured<some Sendable>) {
         inspectionBudgets[name, default: InspectionBudget()].spend(
             took: inspection.took,
             processorTime: inspection.processorTime,
             now: now,
             least: timeouts.inspect
         )
-        putOffLooks(at: name)
+        postponeChecks(at: name)
         guard log.keeps(.debug) else { return }
         log.write(
             .debug,
@@ -84,14 +84,14 @@ extension PluginRegistry {
     }
 
     /// Subtracts a trial load from the plugin's budget; it belongs to the last inspection.
-    func chargeTrial(_ name: String, took: UInt64) {
+    func countTrial(_ name: String, took: UInt64) {
         inspectionBudgets[name, default: InspectionBudget()].rest(took: took, now: now)
-        putOffLooks(at: name)
+        postponeChecks(at: name)
     }
 
-    func putOffLooks(at name: String) {
+    func postponeChecks(at name: String) {
         guard let plugin = plugins[name], let budget = inspectionBudgets[name] else { return }
-        plugin.looksFrom = max(plugin.looksFrom, budget.next)
+        plugin.checksFrom = max(plugin.checksFrom, budget.next)
     }
 
     /// The budget that records the inspections of a plugin since the start of the daemon.
@@ -106,7 +106,7 @@ extension PluginRegistry {
 
     nonisolated(nonsending) func findings(_ inspection: PluginInspection) async -> PluginFindings {
         let found = await onInspectionThread { Measured { inspection.findings() } }
-        if let found { charge(inspection.code.name, found) }
+        if let found { countInspection(inspection.code.name, found) }
         return found?.value
             ?? PluginFindings(
                 problem: PluginFindings.Problem(
@@ -136,7 +136,7 @@ extension PluginRegistry {
         guard !plugin.isRetired else { return }
         let inspection = inspection(of: plugin)
         let answer = await onInspectionThread { Measured { inspection.findings(unless: known) } }
-        if let answer { charge(plugin.name, answer) }
+        if let answer { countInspection(plugin.name, answer) }
         // In the meantime, the problem may be solved, the plugin replaced by a reload, or crashed again.
         guard let answer, let found = answer.value, !plugin.isRetired,
             let problem = plugin.problem, !problem.isPause,
@@ -147,8 +147,8 @@ extension PluginRegistry {
 
     /// Starts `inspectAgain` without waiting for it.
     func beginInspection(of plugin: PluginSlot, unless known: FileSnapshot?) {
-        guard !plugin.isBeingLookedAt else { return scheduleLook(at: plugin) }
-        plugin.isBeingLookedAt = true
+        guard !plugin.isBeingChecked else { return scheduleCheck(at: plugin) }
+        plugin.isBeingChecked = true
         let index = plugin.index
         reference.performAsync { await $0.inspectAgain(index, known) }
     }
@@ -159,8 +159,8 @@ extension PluginRegistry {
     ) async {
         let plugin = plugins[index]
         await inspectAgain(plugin, unless: known)
-        plugin.isBeingLookedAt = false
-        if plugin.problem != nil { scheduleLook(at: plugin) }
+        plugin.isBeingChecked = false
+        if plugin.problem != nil { scheduleCheck(at: plugin) }
     }
 
     private func take(_ found: PluginFindings, for plugin: PluginSlot) {
@@ -175,9 +175,9 @@ extension PluginRegistry {
             }
             crashes.forgetLoadFailures(plugin.name)
         }
-        plugin.lookPause = 0
+        plugin.checkPause = 0
         adopt(found, for: plugin)
-        tellProblem(of: plugin)
+        reportProblem(of: plugin)
         pool.prestart(plugin)
     }
 
@@ -193,7 +193,7 @@ extension PluginRegistry {
         guard !plugin.isRetired else { return }
         for executor in Array(plugin.executors.values) { retireLive(executor) }
         adopt(found, for: plugin)
-        tellProblem(of: plugin)
+        reportProblem(of: plugin)
     }
 }
 

@@ -12,14 +12,14 @@ extension PluginRegistry {
         for definition in manifest.value.plugins { add(.plugin(definition)) }
         for definition in manifest.value.functions { add(.function(definition)) }
         for plugin in plugins.all { adopt(await findings(of: plugin), for: plugin) }
-        for plugin in plugins.all { tellProblem(of: plugin) }
+        for plugin in plugins.all { reportProblem(of: plugin) }
     }
 
     /// Adds a plugin without inspecting its files.
     func add(_ code: PluginSlot.Code) {
         let slot = plugins.add(code)
         crashes.versionReplaced(slot.name)
-        tellDescriptorLimit(of: slot)
+        warnAboutDescriptorLimit(of: slot)
     }
 
     /// Adopts the findings of an inspection.
@@ -33,7 +33,7 @@ extension PluginRegistry {
         plugin.sandboxSpec = nil
         plugin.change = nil
         plugin.candidate = nil
-        if !found.isWatched { scheduleLook(at: plugin) }
+        if !found.isWatched { scheduleCheck(at: plugin) }
         if let problem = found.problem {
             setProblem(plugin, problem.message, files: problem.isAboutPlace ? nil : found.files)
             return
@@ -56,7 +56,7 @@ extension PluginRegistry {
     /// Whether a plugin may run; one with an unenforceable quota may run in development mode only.
     private func mayHoldQuota(of plugin: PluginSlot) -> Bool {
         guard isUnheld(plugin.limits, plugin.isolation) else { return true }
-        guard configuration.isLax else {
+        guard configuration.allowsUntrustedFiles else {
             setProblem(plugin, Self.unheld, files: plugin.files)
             return false
         }
@@ -86,12 +86,12 @@ extension PluginRegistry {
         case .pause(let end):
             plugin.problem = PluginProblem(message: message, files: plugin.files, retryAt: end)
             if end < .max { deadlines.arm(.plugin(plugin.index), at: end) }
-            tellProblem(of: plugin)
+            reportProblem(of: plugin)
         }
     }
 
     /// Notifies the scheduler whether runs of a plugin can start.
-    func tellProblem(of plugin: PluginSlot) {
+    func reportProblem(of plugin: PluginSlot) {
         dispatcher.decide { scheduler, now, effects in
             scheduler.plugin(
                 plugin.index,
@@ -100,7 +100,7 @@ extension PluginRegistry {
                 &effects
             )
         }
-        if plugin.problem != nil { scheduleLook(at: plugin) }
+        if plugin.problem != nil { scheduleCheck(at: plugin) }
     }
 
     /// Switches a plugin off or on in the scheduler, without storing it.
@@ -119,16 +119,16 @@ extension PluginRegistry {
 
     /// Handles the timer of a plugin, for a retry or for a check of its files.
     func pluginDue(_ plugin: PluginSlot) {
-        if plugin.lookAt <= now {
-            plugin.lookAt = .max
-            look(at: plugin)
+        if plugin.checkAt <= now {
+            plugin.checkAt = .max
+            checkFiles(of: plugin)
         }
         if let problem = plugin.problem, problem.retryAt <= now {
             plugin.problem?.retryAt = .max
             plugin.problem?.files = nil
             if problem.isPause {
                 plugin.problem = nil
-                tellProblem(of: plugin)
+                reportProblem(of: plugin)
             } else {
                 // The file may have changed since the failure, so inspect it again.
                 beginInspection(of: plugin, unless: nil)

@@ -34,7 +34,7 @@ extension PluginRegistry {
             isPause: true
         )
         deadlines.arm(.plugin(plugin.index), at: end)
-        tellProblem(of: plugin)
+        reportProblem(of: plugin)
     }
 
     // MARK: Quarantine
@@ -61,7 +61,7 @@ extension PluginRegistry {
             message: quarantine.sentence,
             files: plugin.files
         )
-        tellProblem(of: plugin)
+        reportProblem(of: plugin)
     }
 
     /// Stores a quarantine when the identity of the library is known.
@@ -120,7 +120,7 @@ extension PluginRegistry {
     }
 
     /// Lifts the quarantine after a successful run of a plugin on trial.
-    func acquit(_ plugin: PluginSlot) {
+    func liftQuarantine(_ plugin: PluginSlot) {
         guard let change = lift(plugin) else { return }
         log.write(.info, "plugin.released", "its quarantine is lifted", plugin: plugin.name)
         commits.commit([change])

@@ -59,6 +59,6 @@ final class PluginRegistry {
     func isLive(_ index: Int, _ deadline: UInt64) -> Bool {
         let plugin = plugins[index]
         return plugin.problem?.retryAt == deadline || plugin.prestartAt == deadline
-            || plugin.lookAt == deadline
+            || plugin.checkAt == deadline
     }
 }

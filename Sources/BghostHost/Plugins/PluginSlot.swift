@@ -42,13 +42,13 @@ final class PluginSlot {
     var candidate: FileSnapshot?
     /// Files that could not be adopted.
     var refused: FileSnapshot?
-    var isBeingLookedAt = false
+    var isBeingChecked = false
     /// The time of the next check of its files, in monotonic nanoseconds; `.max` if none is armed.
-    var lookAt: UInt64 = .max
+    var checkAt: UInt64 = .max
     /// The earliest time of the next check of its files.
-    var looksFrom: UInt64 = 0
-    /// The delay of the last check that `scheduleLook` armed; the next one doubles it.
-    var lookPause: UInt64 = 0
+    var checksFrom: UInt64 = 0
+    /// The delay of the last check that `scheduleCheck` armed; the next one doubles it.
+    var checkPause: UInt64 = 0
     /// Whether events report changes of its files.
     var isWatched = false
     /// Whether a reload has replaced or removed it; it starts no more runs.

@@ -52,7 +52,7 @@ extension ManifestReloader {
             workerPath: configuration.workerPath,
             pluginPath: configuration.pluginPath,
             manifestDirectory: configuration.manifestDirectory,
-            isLax: configuration.isLax
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles
         )
         var all: [(inspection: PluginInspection, found: PluginFindings)] = []
         var problems: [String] = []
@@ -70,7 +70,7 @@ extension ManifestReloader {
             all.append((inspection, found))
             let begin = Monotonic.now
             let result = await probe.look(at: definition, handlers: handlers.sorted(), found)
-            registry.chargeTrial(definition.name, took: Monotonic.now &- begin)
+            registry.countTrial(definition.name, took: Monotonic.now &- begin)
             if case .failure(let failure) = result {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
@@ -89,7 +89,7 @@ extension ManifestReloader {
         guard problems.isEmpty else {
             throw .badPlugins(problems, path: configuration.manifestPath)
         }
-        return await takenUp(all)
+        return await adopted(all)
     }
 
     /// An inspection without side effects, because the manifest may be refused.
@@ -105,7 +105,7 @@ extension ManifestReloader {
     }
 
     /// Creates the data directories of accepted plugins and watches their files.
-    private nonisolated(nonsending) func takenUp(
+    private nonisolated(nonsending) func adopted(
         _ all: [(inspection: PluginInspection, found: PluginFindings)]
     ) async -> [String: PluginFindings] {
         let made = await registry.onInspectionThread {

@@ -23,7 +23,7 @@ final class ManifestReloader {
     private let dataDirectories: DataDirectories
     private var isReloading = false
     /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
-    private var isTakingUp = false
+    private var isAdopting = false
     private var turns: [CheckedContinuation<Void, Never>] = []
 
     var configuration: HostConfiguration { services.configuration }
@@ -67,7 +67,7 @@ final class ManifestReloader {
         guard let reread = configuration.rereadManifest else {
             throw OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
         }
-        while isTakingUp {
+        while isAdopting {
             await withCheckedContinuation { turns.append($0) }
         }
         guard !isReloading else {
@@ -80,7 +80,7 @@ final class ManifestReloader {
         isReloading = true
         defer { isReloading = false }
         let path = configuration.manifestPath
-        let reading = await Self.apart { reread() }
+        let reading = await Self.onDedicatedThread { reread() }
         if let doubt = reading.doubt { throw .untrusted(path, doubt) }
         guard let wanted = reading.manifest else {
             throw .badManifest(reading.diagnostics, path: path)
@@ -96,7 +96,7 @@ final class ManifestReloader {
     }
 
     /// Performs blocking work on a dedicated thread.
-    private nonisolated(nonsending) static func apart<Value: Sendable>(
+    private nonisolated(nonsending) static func onDedicatedThread<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {
         await withCheckedContinuation { continuation in
@@ -119,7 +119,7 @@ final class ManifestReloader {
         let unheld =
             wanted.plugins.first { registry.isUnheld($0.limits, $0.isolation) }?.name
             ?? wanted.functions.first { registry.isUnheld($0.limits, .worker) }?.name
-        if let unheld, !configuration.isLax {
+        if let unheld, !configuration.allowsUntrustedFiles {
             throw OperatorRefusal(.unavailable, "`\(unheld)`: \(PluginRegistry.unheld)")
         }
         guard changes.isEmpty else {
@@ -130,14 +130,14 @@ final class ManifestReloader {
     /// Adopts changed files of one plugin, as a reload of the same manifest would.
     ///
     /// - Parameter seen: the state of the changed files.
-    nonisolated(nonsending) func takeUp(_ name: String, _ seen: FileSnapshot) async {
+    nonisolated(nonsending) func adoptChangedFiles(of name: String, _ seen: FileSnapshot) async {
         guard !isDraining, let plugin = plugins[name] else { return }
-        guard !isReloading else { return registry.scheduleLook(at: plugin) }
+        guard !isReloading else { return registry.scheduleCheck(at: plugin) }
         isReloading = true
-        isTakingUp = true
+        isAdopting = true
         defer {
             isReloading = false
-            isTakingUp = false
+            isAdopting = false
             let waiting = turns
             turns = []
             for turn in waiting { turn.resume() }
@@ -191,9 +191,9 @@ final class ManifestReloader {
                 registry.holdToQuarantine(plugin, library: found[plugin.name]?.sha256 ?? "")
             }
         }
-        for plugin in added where plugin.problem != nil { registry.tellProblem(of: plugin) }
+        for plugin in added where plugin.problem != nil { registry.reportProblem(of: plugin) }
         // The files were not watched between inspection and now, so check them.
-        for plugin in added { registry.look(at: plugin) }
+        for plugin in added { registry.checkFiles(of: plugin) }
         registry.forgetFiles(of: outcome.change.removedPlugins)
         dataDirectories.forget(outcome.change.removedPlugins)
         transfers.renewAccesses()
@@ -231,7 +231,7 @@ final class ManifestReloader {
             registry.add(code)
             // Memory held for the finishing workers of the replaced version counts against the new one.
             if let memory = memories[code.name] { plugins[index].memory = memory }
-            registry.putOffLooks(at: code.name)
+            registry.postponeChecks(at: code.name)
         }
         return change.newPlugins.map { plugins[$0] }
     }

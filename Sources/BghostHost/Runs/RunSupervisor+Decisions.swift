@@ -28,7 +28,7 @@ extension RunSupervisor {
             if reason == .condition { run.record.message = why }
             handle(.stop(reason), of: run.number)
         // File events normally report changes; this check covers missed events.
-        case .inspect(let plugin): registry.scheduleLook(at: plugins[plugin])
+        case .inspect(let plugin): registry.scheduleCheck(at: plugins[plugin])
         case .ended(let request):
             notifications.withdrawn(request)
             waiters.finish(request, with: nil)

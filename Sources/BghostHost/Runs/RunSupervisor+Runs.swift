@@ -44,7 +44,7 @@ extension RunSupervisor {
         }
         run.isTrial = start.isSimulated
         executor.lanes[lane] = number
-        pool.noteTaken(plugin)
+        pool.workerTaken(plugin)
         runOfTicket.set(start.ticket, number)
         commits.commit([.began(record)] + start.changes)
         if executor.state == .live {
@@ -94,7 +94,7 @@ extension RunSupervisor {
         }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
-        pool.keepNear(begun.executor)
+        pool.pin(begun.executor)
         begun.executor.unownedOutput = 0
         let isWake = task.kind == .urlSession
         let sent = begun.executor.start(
@@ -215,7 +215,7 @@ extension RunSupervisor {
 
     private func cancel(_ index: Int, _ number: UInt64, _ reason: StopReason, _ remaining: UInt64) {
         guard let run = runs[index] else { return }
-        beUrgent(for: run)
+        raiseReactorPriority(for: run)
         runs[index]?.record.state = .cancelling
         runs[index]?.record.stopReason = reason
         log.write(
@@ -232,7 +232,7 @@ extension RunSupervisor {
 
     private func kill(_ index: Int, _ reason: KillReason) {
         guard let run = runs[index] else { return }
-        beUrgent(for: run)
+        raiseReactorPriority(for: run)
         runs[index]?.record.state = .killing
         let text = run.machine.isKillable ? "killed" : "abandoned, since it runs in the daemon,"
         log.write(
@@ -271,7 +271,7 @@ extension RunSupervisor {
         if run.isBeingStopped { runsBeingStopped -= 1 }
         services.deadlines.forget()
         calls.endCalls(of: number, in: run.executor)
-        pool.runLeft(run.executor, number, outcome, lasted: record.duration)
+        pool.runEnded(run.executor, number, outcome, lasted: record.duration)
         notifications.noteRetry(of: record.request, after: run.retryAfter)
         let finish = RunFinish(
             record: record,
@@ -302,7 +302,7 @@ extension RunSupervisor {
     /// Otherwise other programs that use all processors could consume the run's grace. The priority
     /// is not raised at other times, because the reactor would then interrupt a worker at each
     /// frame that it sends.
-    private func beUrgent(for run: ActiveRun) {
+    private func raiseReactorPriority(for run: ActiveRun) {
         guard !run.isBeingStopped else { return }
         run.isBeingStopped = true
         runsBeingStopped += 1

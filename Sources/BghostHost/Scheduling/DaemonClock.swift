@@ -54,7 +54,7 @@ final class DaemonClock {
 
     /// Reads the monotonic clock and the slept time together: the next decision compares them.
     func read() {
-        reactor.lookAtClock()
+        reactor.updateNow()
         slept = machineSlept()
     }
 

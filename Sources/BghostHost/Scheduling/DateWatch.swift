@@ -18,7 +18,7 @@ final class DateWatch {
     private let log: HostLog
     private let doubt: (_ wall: Int64) -> ClockDoubt?
     /// The date for which a timer is armed, Unix nanoseconds.
-    private var date: Int64?
+    private(set) var armedDate: Int64?
     /// The deadline of that timer, and when a doubted clock is checked again; monotonic nanoseconds.
     private var dateDeadline: UInt64 = 0
     private var doubtDeadline: UInt64 = 0
@@ -84,7 +84,7 @@ final class DateWatch {
     /// Compares all dates with a wall clock that has changed.
     func compareAllDates() {
         clock.read()
-        date = nil
+        armedDate = nil
         onDates()
         // Check this first, so that a wrong time does not produce missed starts.
         if dispatcher.scheduler.clockDoubt != nil { checkClock() }
@@ -125,8 +125,8 @@ final class DateWatch {
     func arm() {
         var next = dispatcher.query { $0.nextDate }
         if let other = otherDate() { next = min(next ?? other, other) }
-        guard let next, next != date else { return }
-        date = next
+        guard let next, next != armedDate else { return }
+        armedDate = next
         let wait = UInt64(max(0, next.subtractingClamped(clock.wall)))
         let (deadline, overflow) = clock.monotonic.addingReportingOverflow(wait)
         dateDeadline = overflow ? .max - 1 : deadline
@@ -136,7 +136,7 @@ final class DateWatch {
     /// Handles the timer of a date.
     func datesCame() {
         clock.read()
-        date = nil
+        armedDate = nil
         onDates()
         dispatcher.decide { scheduler, now, effects in
             scheduler.datesCame(now: now, &effects)

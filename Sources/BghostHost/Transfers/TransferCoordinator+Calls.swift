@@ -188,7 +188,7 @@ extension TransferCoordinator {
         executor.openCalls -= 1
         guard let record else {
             executor.transferWaits[number] = nil
-            let status = wait.isLetGo ? CallStatus.cancelled : CallStatus.absent
+            let status = wait.isDetached ? CallStatus.cancelled : CallStatus.absent
             return replies.send(Reply(call: number, status: status), to: executor)
         }
         executor.transferWaits[number]?.isHandedOut = true
@@ -217,7 +217,7 @@ extension TransferCoordinator {
     /// Detaches the transfers of a cancelled run; they continue without it.
     func detachTransfers(of run: UInt64, in executor: any RunExecutor) {
         for (number, wait) in executor.transferWaits where wait.run == run && !wait.isHandedOut {
-            executor.transferWaits[number]?.isLetGo = true
+            executor.transferWaits[number]?.isDetached = true
             wait.task.cancel()
             noteDetached(run)
         }
@@ -243,7 +243,7 @@ extension TransferCoordinator {
                 executor.transferWaits[number] = nil
                 giveBack(wait.transfer)
             } else {
-                executor.transferWaits[number]?.isLetGo = true
+                executor.transferWaits[number]?.isDetached = true
                 wait.task.cancel()
             }
         }

@@ -30,7 +30,7 @@ final class ExecutorSlots {
         let transfer: RunID
         let task: Task<Void, Never>
         /// Whether the run was cancelled or has ended.
-        var isLetGo = false
+        var isDetached = false
         /// Whether the end was sent to the plugin and the plugin has not acknowledged it.
         var isHandedOut = false
     }
@@ -76,9 +76,9 @@ final class ExecutorSlots {
     /// When the newest run started.
     var begunAt: UInt64 = 0
     /// Whether the last run was so short that the next one should start on the reactor's processor.
-    var isQuick = false
+    var isLikelyShort = false
     /// Whether the executor is pinned to the reactor's processor.
-    var isKept = false
+    var isPinned = false
     /// Whether the executor is in the plugin's list of executors with a free slot.
     var isListed = false
 
@@ -181,13 +181,13 @@ extension RunExecutor {
         get { slots.begunAt }
         set { slots.begunAt = newValue }
     }
-    var isQuick: Bool {
-        get { slots.isQuick }
-        set { slots.isQuick = newValue }
+    var isLikelyShort: Bool {
+        get { slots.isLikelyShort }
+        set { slots.isLikelyShort = newValue }
     }
-    var isKept: Bool {
-        get { slots.isKept }
-        set { slots.isKept = newValue }
+    var isPinned: Bool {
+        get { slots.isPinned }
+        set { slots.isPinned = newValue }
     }
     var isListed: Bool {
         get { slots.isListed }

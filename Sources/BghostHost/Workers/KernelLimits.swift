@@ -18,7 +18,7 @@ extension ControlGroup.Limits {
 
 extension PluginRegistry {
     /// Logs a warning if the system's descriptor limit is below the plugin's.
-    func tellDescriptorLimit(of plugin: PluginSlot) {
+    func warnAboutDescriptorLimit(of plugin: PluginSlot) {
         guard plugin.isolation == .worker,
             let message = DescriptorLimit.warning(plugin.limits, lanes: plugin.lanes)
         else { return }

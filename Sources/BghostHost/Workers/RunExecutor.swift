@@ -88,8 +88,8 @@ protocol RunExecutor: AnyObject {
     /// Pins the executor's threads to one processor.
     ///
     /// - Returns: `false` if they cannot be pinned.
-    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool
+    func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool
 
     /// Unpins the executor's threads.
-    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet)
+    func unpin(from core: ProcessorSet, to everywhere: ProcessorSet)
 }

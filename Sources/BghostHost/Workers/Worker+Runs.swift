@@ -42,7 +42,7 @@ extension Worker {
         if let peak = process.peakResidentBytes { run.record.usage.peakMemoryBytes = peak }
     }
 
-    func sampleMemory() { _ = process?.lookAtMemory() }
+    func sampleMemory() { _ = process?.sampleMemory() }
 
     func wasReleased() {
         // The handler's processor time until now belongs to the run, not to the idle worker.

@@ -59,9 +59,9 @@ final class Worker: RunExecutor {
     /// Whether it may have started processes, as far as the host knows.
     var canHaveProcesses = true
     /// Whether another thread is measuring its process tree.
-    var isTreeLookedAt = false
+    var isTreeBeingMeasured = false
     /// The earliest time of the next measurement of its process tree.
-    var treeLookAt: UInt64 = 0
+    var nextTreeMeasurement: UInt64 = 0
     /// Measured processor time of its child processes, in nanoseconds.
     var childrenCPU: Int64 = 0
     /// Processor time that is already divided among its runs, if it has several slots.
@@ -232,12 +232,12 @@ final class Worker: RunExecutor {
     var isStuck: Bool { controlQueue.frameBytes > HostLimits.queueBytesMax }
 
     // The process ID stays valid while the state is not `gone`: the process is reaped only after that.
-    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool {
+    func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool {
         guard state == .live, let pid else { return false }
         return everywhere.give(threadsOf: pid, to: core, limit: Placement.threadsMax)
     }
 
-    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {
+    func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {
         guard state != .gone, let pid else { return }
         core.give(threadsOf: pid, to: everywhere)
     }

@@ -6,11 +6,11 @@ internal import BghostTransfer
 
 /// Plugins that exceed the limits of their data directories.
 extension WorkerPool {
-    func lookAtData(ofPlugin name: String) {
-        if let plugin = plugins[name] { lookAtData(of: plugin) }
+    func measureData(ofPlugin name: String) {
+        if let plugin = plugins[name] { measureData(of: plugin) }
     }
 
-    func lookAtData(of plugin: PluginSlot) {
+    func measureData(of plugin: PluginSlot) {
         guard plugin.isolation == .worker, !plugin.isRetired else { return }
         let name = plugin.name
         dataDirectories.measure(
@@ -20,11 +20,11 @@ extension WorkerPool {
             of: plugin.executors.values.compactMap(\.pid),
             now: now
         ) { [reference] measurement in
-            reference.perform { $0.lookedAtData(of: name, measurement) }
+            reference.perform { $0.dataMeasured(of: name, measurement) }
         }
     }
 
-    private func lookedAtData(of name: String, _ measurement: DataDirectories.Measurement) {
+    private func dataMeasured(of name: String, _ measurement: DataDirectories.Measurement) {
         dataDirectories.measured(name, took: measurement.took, now: now)
         guard let plugin = plugins[name] else { return }
         let usage = measurement.usage

@@ -114,7 +114,7 @@ extension WorkerPool {
         worker.plugin.executors[worker.serial] = nil
         worker.plugin.available.removeAll { $0 === worker }
         worker.plugin.letGoIfRetired()
-        lookAtData(of: worker.plugin)
+        measureData(of: worker.plugin)
         for number in worker.runs {
             guard let how else {
                 runs.index(of: number).map {

@@ -10,7 +10,7 @@ internal import BghostWire
 /// exceeds the budget, the daemon kills it and counts a crash of the plugin.
 extension WorkerPool {
     /// Starts the idle accounting of a worker that has no run (or none yet).
-    func watchIdle(_ worker: Worker) {
+    func beginIdle(_ worker: Worker) {
         worker.idleUse.becameIdle(used: worker.cpuAtEnd)
         worker.cpuAtEnd = nil
         if worker.idleUse.isSpent {
@@ -23,10 +23,10 @@ extension WorkerPool {
     }
 
     /// Checks the use of processor time of a worker without a run.
-    func lookAtIdleUse(of worker: Worker, _ process: ChildProcess) {
+    func checkIdleUse(of worker: Worker, _ process: ChildProcess) {
         // Loading and finishing are limited by deadlines instead.
         guard worker.state == .live, let used = process.cpuNanoseconds else { return }
-        lookAtData(of: worker.plugin)
+        measureData(of: worker.plugin)
         worker.idleUse.look(used: used, now: now)
         if worker.idleUse.isSpent { endIdle(worker, Self.spentText) }
     }
@@ -85,29 +85,31 @@ extension WorkerPool {
     ///
     /// The time that it takes grows with the number of threads. All workers together may use at
     /// most a twentieth of one processor for this.
-    func lookAtTree(of worker: Worker, _ process: ChildProcess) {
-        guard worker.canHaveProcesses, !worker.isTreeLookedAt, now >= worker.treeLookAt else {
+    func measureTree(of worker: Worker, _ process: ChildProcess) {
+        guard worker.canHaveProcesses, !worker.isTreeBeingMeasured,
+            now >= worker.nextTreeMeasurement
+        else {
             return
         }
         // If no thread can be started, the next audit tries again.
         guard let thread = threads.thread(for: .processes) else { return }
-        worker.isTreeLookedAt = true
+        worker.isTreeBeingMeasured = true
         let (pid, group, serial) = (process.pid, worker.group, worker.serial)
         let limit = worker.plugin.limits.processes
         thread.perform { [reference] in
             let begin = Monotonic.now
             let tree = ProcessTree(of: pid, group: group, processesMax: limit)
             let took = Monotonic.now &- begin
-            reference.perform { $0.lookedAtTree(serial, tree, took) }
+            reference.perform { $0.treeMeasured(serial, tree, took) }
         }
     }
 
-    private func lookedAtTree(_ serial: UInt32, _ tree: ProcessTree, _ took: UInt64) {
+    private func treeMeasured(_ serial: UInt32, _ tree: ProcessTree, _ took: UInt64) {
         guard let worker = executors.worker(serial), let process = worker.process,
             worker.state != .ending, worker.state != .gone
         else { return }
-        worker.isTreeLookedAt = false
-        worker.treeLookAt =
+        worker.isTreeBeingMeasured = false
+        worker.nextTreeMeasurement =
             now
             &+ max(
                 HostLimits.auditPeriod / 2,

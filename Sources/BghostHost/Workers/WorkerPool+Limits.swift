@@ -16,17 +16,17 @@ extension WorkerPool {
         guard let worker = executors.worker(serial), let process = worker.process else {
             return
         }
-        lookAtUse(of: worker, process)
+        checkUse(of: worker, process)
     }
 
-    private func lookAtUse(of worker: Worker, _ process: ChildProcess) {
+    private func checkUse(of worker: Worker, _ process: ChildProcess) {
         guard worker.state == .live || worker.state == .loading || worker.state == .retiring
         else { return }
         let limits = worker.plugin.limits
-        if let limit = limits.memoryBytes, let resident = process.lookAtMemory(), resident > limit {
+        if let limit = limits.memoryBytes, let resident = process.sampleMemory(), resident > limit {
             return over(worker, .memory, isFar: resident > limits.memoryBytesMax ?? limit)
         }
-        guard !worker.isIdle else { return lookAtIdleUse(of: worker, process) }
+        guard !worker.isIdle else { return checkIdleUse(of: worker, process) }
         guard let limit = limits.cpu?.clampedNanoseconds, let used = process.cpuNanoseconds else {
             return
         }
@@ -88,14 +88,14 @@ extension WorkerPool {
             return
         }
         worker.audit = .max
-        lookAtData(of: worker.plugin)
+        measureData(of: worker.plugin)
         if !worker.isIdle {
-            if configuration.isLax { pauseIfTraced(worker, process.pid) }
+            if configuration.allowsUntrustedFiles { pauseIfTraced(worker, process.pid) }
             // This call may kill the worker.
-            lookAtUse(of: worker, process)
+            checkUse(of: worker, process)
         }
         guard worker.state != .ending, worker.state != .gone else { return }
-        lookAtTree(of: worker, process)
+        measureTree(of: worker, process)
         guard let next = nextAudit(of: worker) else { return }
         worker.audit = next
         deadlines.arm(.audit(serial), at: next)

@@ -14,7 +14,7 @@ struct Placement {
     /// The processor to which the reactor is pinned; `nil` if it is not pinned.
     var core: ProcessorSet?
     /// The executors that are pinned to the same processor.
-    var kept: [any RunExecutor] = []
+    var pinned: [any RunExecutor] = []
     /// When the reactor was pinned.
     var begunAt: UInt64 = 0
     /// When a run last started on a pinned executor.
@@ -39,14 +39,14 @@ extension WorkerPool {
     ///
     /// It does so only if the run is the only one and is likely to be short. Several runs use
     /// several processors.
-    func keepNear(_ executor: any RunExecutor) {
+    func pin(_ executor: any RunExecutor) {
         guard let everywhere = placement.everywhere else { return }
         executor.begunAt = now
-        guard runs.count == 1, executor.isQuick, !reactor.isUrgent, now >= placement.notBefore
+        guard runs.count == 1, executor.isLikelyShort, !reactor.isUrgent, now >= placement.notBefore
         else {
             // Where single and concurrent runs alternate, repeated pinning would take longer than the runs.
             if runs.count > 1 { placement.notBefore = now &+ timeouts.shortRun * 100 }
-            letGo()
+            unpinAll()
             return
         }
         if placement.core == nil {
@@ -55,13 +55,13 @@ extension WorkerPool {
             placement.begunAt = now
         }
         guard let core = placement.core else { return }
-        if !executor.isKept {
-            // Record the executor first, so that `letGo` also unpins a partly pinned executor.
-            executor.isKept = true
-            placement.kept.append(executor)
-            guard executor.keep(on: core, insteadOf: everywhere) else {
-                executor.isQuick = false
-                letGo()
+        if !executor.isPinned {
+            // Record the executor first, so that `unpinAll` also unpins a partly pinned executor.
+            executor.isPinned = true
+            placement.pinned.append(executor)
+            guard executor.pin(to: core, from: everywhere) else {
+                executor.isLikelyShort = false
+                unpinAll()
                 return
             }
         }
@@ -73,8 +73,8 @@ extension WorkerPool {
     func noteDuration(_ executor: any RunExecutor) {
         guard placement.everywhere != nil else { return }
         // Across two processors, the two wake-ups take as long as the longest short run.
-        let limit = executor.isKept ? timeouts.shortRun : timeouts.shortRun * 2
-        executor.isQuick = now &- executor.begunAt < limit
+        let limit = executor.isPinned ? timeouts.shortRun : timeouts.shortRun * 2
+        executor.isLikelyShort = now &- executor.begunAt < limit
     }
 
     /// Unpins everything if the current run is not short or no more runs follow.
@@ -82,17 +82,17 @@ extension WorkerPool {
         placement.due = .max
         guard placement.core != nil else { return }
         // Threads that are created meanwhile inherit the affinity, so limit its duration.
-        guard now &- placement.begunAt < timeouts.shortRun * 1000 else { return letGo() }
-        if let busy = placement.kept.first(where: { !$0.isIdle }) {
+        guard now &- placement.begunAt < timeouts.shortRun * 1000 else { return unpinAll() }
+        if let busy = placement.pinned.first(where: { !$0.isIdle }) {
             let limit = busy.begunAt &+ timeouts.shortRun
             guard now < limit else {
-                busy.isQuick = false
-                return letGo()
+                busy.isLikelyShort = false
+                return unpinAll()
             }
             armPlacement(limit)
         } else {
             let limit = placement.lastBegin &+ timeouts.shortRun * 10
-            guard now < limit else { return letGo() }
+            guard now < limit else { return unpinAll() }
             armPlacement(limit)
         }
     }
@@ -106,14 +106,14 @@ extension WorkerPool {
     }
 
     /// Unpins the reactor and all executors, including threads that were created meanwhile.
-    func letGo() {
+    func unpinAll() {
         guard let core = placement.core, let everywhere = placement.everywhere else { return }
         placement.core = nil
-        for executor in placement.kept {
-            executor.isKept = false
-            executor.letGo(from: core, to: everywhere)
+        for executor in placement.pinned {
+            executor.isPinned = false
+            executor.unpin(from: core, to: everywhere)
         }
-        placement.kept.removeAll(keepingCapacity: true)
+        placement.pinned.removeAll(keepingCapacity: true)
         // Include threads of the daemon itself: a new thread inherits the affinity of its creator.
         core.give(threadsOf: getpid(), to: everywhere)
     }

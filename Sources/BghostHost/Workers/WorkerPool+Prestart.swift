@@ -34,7 +34,7 @@ extension WorkerPool {
     ///
     /// The replacement is delayed, because the worker may be idle again soon and a start now would
     /// delay the run.
-    func noteTaken(_ plugin: PluginSlot) {
+    func workerTaken(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, plugin.prestartAt <= now else { return }
         plugin.prestartAt = now &+ timeouts.prestart
         deadlines.arm(.plugin(plugin.index), at: plugin.prestartAt)

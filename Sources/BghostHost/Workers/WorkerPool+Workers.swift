@@ -265,7 +265,7 @@ extension WorkerPool {
     /// Removes a finished run from its executor.
     ///
     /// Its slot becomes free when the handler has released it, too.
-    func runLeft(
+    func runEnded(
         _ executor: any RunExecutor,
         _ number: UInt64,
         _ outcome: Outcome,
@@ -276,7 +276,7 @@ extension WorkerPool {
         if outcome == .succeeded {
             executor.plugin.prestartFailures = 0
             let plugin = executor.plugin
-            if !plugin.isRetired, crashes.isOnTrial(plugin.name) { registry.acquit(plugin) }
+            if !plugin.isRetired, crashes.isOnTrial(plugin.name) { registry.liftQuarantine(plugin) }
         }
         switch executor.state {
         case .gone: return
@@ -289,7 +289,7 @@ extension WorkerPool {
         let lane = Int(number & (1 << LaneBits.count - 1))
         guard executor.lanes[lane] == number else { return }
         if executor.hasReleased[lane] {
-            laneFreed(executor, lane)
+            slotFreed(executor, lane)
         } else if executor.state != .ending {
             executor.unreleased += 1
             setDeadline(executor, now &+ timeouts.release)
@@ -301,11 +301,11 @@ extension WorkerPool {
         executor.unreleased -= executor.unreleased > 0 ? 1 : 0
         if executor.unreleased == 0 { executor.deadline = .max }
         executor.wasReleased()
-        laneFreed(executor, lane)
+        slotFreed(executor, lane)
         dispatcher.dispatch()
     }
 
-    private func laneFreed(_ executor: any RunExecutor, _ lane: Int) {
+    private func slotFreed(_ executor: any RunExecutor, _ lane: Int) {
         executor.freeLane(lane)
         switch executor.state {
         case .live:
@@ -326,8 +326,8 @@ extension WorkerPool {
 
     /// Limits a worker without a run, and retires it after a while.
     func workerBecameIdle(_ worker: Worker) {
-        watchIdle(worker)
-        lookAtData(of: worker.plugin)
+        beginIdle(worker)
+        measureData(of: worker.plugin)
         guard worker.state == .live else { return }
         list(worker)
         // The timer is re-armed lazily: an earlier timer that fires moves the deadline.

@@ -111,7 +111,7 @@ package final class ChildProcess {
     }
 
     /// Measures the resident memory, bytes.
-    package func lookAtMemory() -> UInt64? {
+    package func sampleMemory() -> UInt64? {
         guard var resident = residentBytes else { return nil }
         // If the first thread has ended, the process's own file shows no memory; the files of other
         // threads do.

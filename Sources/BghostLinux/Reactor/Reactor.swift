@@ -71,7 +71,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Updates `now` after long work, since deadlines count from it.
     ///
     /// Call it on the reactor's thread.
-    package func lookAtClock() { now = Monotonic.now }
+    package func updateNow() { now = Monotonic.now }
 
     /// Jobs from other threads.
     private struct Inbox {

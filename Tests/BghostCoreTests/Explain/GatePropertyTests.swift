@@ -115,7 +115,7 @@ private struct GateFate {
         case 12: withdraw()
         case 13: setClock()
         case 14: clearThrottle()
-        case 15: lookAtClock()
+        case 15: updateNow()
         case 16: use()
         case 17: holdForStore()
         default: pass()
@@ -305,7 +305,7 @@ private struct GateFate {
     }
 
     /// Calendars wait while it is doubted; when it is believed again, all dates are looked at.
-    private mutating func lookAtClock() {
+    private mutating func updateNow() {
         let doubt: ClockDoubt? = below(2) == 0 ? .unsynchronised : nil
         happen(
             opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .usualUse, .budget]

@@ -44,6 +44,6 @@ final class TestExecutor: RunExecutor {
     func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool { false }
     func exceededOutput(_ pool: WorkerPool) {}
     func didReply(_ pool: WorkerPool) {}
-    func keep(on core: ProcessorSet, insteadOf everywhere: ProcessorSet) -> Bool { false }
-    func letGo(from core: ProcessorSet, to everywhere: ProcessorSet) {}
+    func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool { false }
+    func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {}
 }

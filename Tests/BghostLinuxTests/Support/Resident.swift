@@ -73,7 +73,7 @@ actor Resident: ReactorClient {
         let began = Monotonic.now
         while Monotonic.now < began + duration {}
         let before = reactor.now
-        reactor.lookAtClock()
+        reactor.updateNow()
         return (began, before, reactor.now)
     }
 

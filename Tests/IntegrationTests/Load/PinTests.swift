@@ -71,15 +71,20 @@ extension Integration {
             async throws
         {
             chmod(path, 0o666)
-            for isLax in [false, true] {
+            for allowsUntrustedFiles in [false, true] {
                 let manifest = try manifest(sha256: nil)
-                try await withDaemon(manifest, adjust: { $0.isLax = isLax }) { daemon in
+                try await withDaemon(
+                    manifest,
+                    adjust: { $0.allowsUntrustedFiles = allowsUntrustedFiles }
+                ) { daemon in
                     let status = await daemon.host.status()
-                    #expect(status.isLax == isLax)
+                    #expect(status.allowsUntrustedFiles == allowsUntrustedFiles)
                     let problem = status.plugins.first { $0.name == "pinned" }?.problem
                     let refusal = problem ?? ""
-                    #expect(refusal.contains("can be written by everybody") == !isLax)
-                    guard isLax else { return }
+                    #expect(
+                        refusal.contains("can be written by everybody") == !allowsUntrustedFiles
+                    )
+                    guard allowsUntrustedFiles else { return }
                     let record = try await daemon.run("task")
                     #expect(record.outcome == .succeeded)
                 }
