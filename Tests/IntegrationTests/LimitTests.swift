@@ -13,7 +13,10 @@ extension Integration {
         func `A run that allocates without end is killed near its limit`() async throws {
             let limit: UInt64 = 64 << 20
             let limits = WorkerLimits(memoryBytes: limit)
-            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+            // The grace is long: a run on a busy machine must reach its limit before the end of it.
+            try await withDaemon(
+                try TestManifest.misbehave(grace: .seconds(60), limits: limits)
+            ) { daemon in
                 let record = try await daemon.runBesideOthers("allocate")
                 #expect(record.outcome == .killed(.memory))
                 let peak = try #require(record.usage.peakMemoryBytes)
@@ -34,7 +37,9 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `A run that burns processor time is killed at its limit`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(200))
-            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+            try await withDaemon(
+                try TestManifest.misbehave(grace: .seconds(60), limits: limits)
+            ) { daemon in
                 let record = try await daemon.runBesideOthers("cpu-burn")
                 #expect(record.outcome == .killed(.cpu))
                 let used = try #require(record.usage.cpu)
