@@ -272,7 +272,7 @@ final class PluginCalls {
         let (page, next) = dispatcher.scheduler.pending(ofPlugin: plugin, from: start)
         for (request, _) in page { withdraw(request.task) }
         guard let next else { return withdrewAll(call, serial) }
-        reference.performLater { $0.withdrawAll(ofPlugin: plugin, from: next, call, serial) }
+        reference.perform { $0.withdrawAll(ofPlugin: plugin, from: next, call, serial) }
     }
 
     private func withdrewAll(_ call: Call, _ serial: UInt32) {

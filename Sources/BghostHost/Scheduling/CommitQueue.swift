@@ -82,7 +82,7 @@ final class CommitQueue {
         store.commit(changes, isAwaited: mayWait, onFailure: onFailure) { [log, reference] result in
             if case .failure(let error) = result { Self.logFailure(error, onFailure, log) }
             guard let number else { return }
-            reference.perform { $0.completions.take(number)?(result) }
+            reference.performInline { $0.completions.take(number)?(result) }
         }
     }
 

@@ -17,22 +17,20 @@ struct ReactorReference<Owner: AnyObject>: @unchecked Sendable {
         self.reactor = reactor
     }
 
-    /// Calls a function with the owner on the reactor's thread, now or in its next turn.
+    /// Calls a function with the owner on the reactor's thread, after what that thread does now.
     ///
-    /// Nothing happens if the owner is gone. Calls from one thread keep their order, except that a call
-    /// from the reactor's thread does not wait for those of other threads.
+    /// Nothing happens if the owner is gone. Calls from one thread keep their order.
     func perform(_ body: @escaping @Sendable (Owner) -> Void) {
-        if reactor.isCurrent {
-            if let owner { body(owner) }
-            return
-        }
-        performLater(body)
-    }
-
-    /// Calls a function with the owner in a later turn of the reactor, which handles other events before.
-    func performLater(_ body: @escaping @Sendable (Owner) -> Void) {
         // The task is not awaited; `body` reports what there is to report.
         Task(executorPreference: reactor) { if let owner { body(owner) } }
+    }
+
+    /// Calls a function with the owner at once, if this is the reactor's thread; otherwise as ``perform(_:)``.
+    ///
+    /// Use it only where the caller holds no lock and expects that the owner changes.
+    func performInline(_ body: @escaping @Sendable (Owner) -> Void) {
+        guard reactor.isCurrent else { return perform(body) }
+        if let owner { body(owner) }
     }
 
     /// Calls an asynchronous function with the owner on the reactor's thread, in a later turn.
