@@ -53,7 +53,10 @@ package actor Host {
         self.owners = owners
         family = owners.family
         commands = HostCommands(owners)
-        shutdown = Shutdown(owners.runs, owners.executors)
+        let shutdown = Shutdown(owners.runs, owners.executors)
+        self.shutdown = shutdown
+        // The reactor ends its first turn before anything else happens.
+        owners.connect { shutdown.check() }
     }
 
     // MARK: Start
@@ -100,7 +103,6 @@ package actor Host {
     /// `status` report the reason.
     private func start() async throws {
         let configuration = services.configuration
-        owners.connect { [shutdown] in shutdown.check() }
         try await owners.transfers.open(configuration.openTransfers) {
             [pool = owners.pool] in
             pool.measureData(ofPlugin: $0)
