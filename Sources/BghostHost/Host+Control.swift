@@ -25,7 +25,17 @@ extension Host: HostControl {
     }
 
     package func waitForRun(ofRequest id: RunID) async -> RunRecord? {
-        await commands.runs.waitForRun(ofRequest: id)
+        let waiter = commands.runs.makeWaiter()
+        return await withTaskCancellationHandler {
+            await commands.runs.waitForRun(ofRequest: id, waiter)
+        } onCancel: {
+            // The task is not awaited; it ends the wait.
+            Task { await self.stopWaiting(waiter, ofRequest: id) }
+        }
+    }
+
+    private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
+        commands.runs.stopWaiting(waiter, ofRequest: id)
     }
 
     /// Triggers a task and waits for the end of its run, in one step.

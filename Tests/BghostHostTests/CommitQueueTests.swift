@@ -50,7 +50,8 @@ import Testing
         changes.compactMap { if case .discarded(let id) = $0 { id.low } else { nil } }
     }
 
-    @Test func `Results of another thread arrive on the reactor's, in the order of commits`()
+    @Test(.timeLimit(.minutes(1)))
+    func `Results of another thread arrive on the reactor's, in the order of commits`()
         async throws
     {
         let store = ScriptedStore()
@@ -62,8 +63,8 @@ import Testing
                     results.all.append(actor.reactor.isCurrent ? "\(number)" : "another thread")
                 }
             }
-            // The results are queued before this returns, so they are handled before what follows.
             await store.answerAll(.success(()))
+            await ReactorActor.wait { results.all.count == 50 }
             return results.all
         }
         #expect(all == (1...50).map { "\($0)" })
@@ -91,8 +92,8 @@ import Testing
         #expect(mayWait == [false, true, true, false, true] + [false, false, false, false, false])
     }
 
-    @Test func `A caller that waits for a failing store learns of it once, in order`() async throws
-    {
+    @Test(.timeLimit(.minutes(1)))
+    func `A caller that waits for a failing store learns of it once, in order`() async throws {
         let store = ScriptedStore()
         let full = StoreError("the disk is full", kind: .full)
         let log = HostLog()
@@ -105,11 +106,13 @@ import Testing
             queue.commit([]) { results.all.append("patient " + Self.text($0)) }
             let failure = StoreHealth.Failure(since: 1, error: full, isFinal: false)
             await store.setHealth(StoreHealth(failure: failure, waiting: 3, isPressed: true))
+            await ReactorActor.wait { results.pressures.count == 1 }
             // While it fails, a later caller learns of it at once.
             queue.commitOrReport([]) { results.all.append("3 " + Self.text($0)) }
-            // The results are queued before this returns, so they are handled before what follows.
             await store.answerAll(.success(()))
+            await ReactorActor.wait { results.all.count == 4 }
             await store.setHealth(StoreHealth())
+            await ReactorActor.wait { results.pressures.count == 2 }
             return (results.all, results.pressures.map { $0 != nil })
         }
         #expect(

@@ -47,13 +47,15 @@ import Testing
         earliestBegin: 1_900_000_001_000_000_000
     )
 
-    @Test func `A request counts once it is stored`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A request counts once it is stored`() async throws {
         try await ReactorActor.run { actor in
             let parts = try Parts(actor.reactor)
             let arrival = try #require(try parts.intake.check(Self.later))
             parts.intake.store(arrival)
             #expect(parts.dispatcher.scheduler.pending("backup") == nil)
             await parts.store.answerAll(.success(()))
+            await ReactorActor.wait { parts.dispatcher.scheduler.pending("backup") != nil }
             #expect(parts.dispatcher.scheduler.pending("backup")?.id == arrival.request.id)
         }
     }

@@ -148,10 +148,14 @@ import Testing
         try await ReactorActor.run { actor in
             let daemon = try Daemon(actor.reactor)
             let commands = HostCommands(daemon.owners)
-            #expect(await commands.runs.waitForRun(ofRequest: RunID(high: 1, low: 1)) == nil)
+            let unknown = RunID(high: 1, low: 1)
+            let first = commands.runs.makeWaiter()
+            #expect(await commands.runs.waitForRun(ofRequest: unknown, first) == nil)
             let run = try await daemon.run()
             daemon.owners.supervisor.handle(.completed(status: -1), of: run.number)
-            let record = await commands.runs.waitForRun(ofRequest: run.record.request)
+            let request = run.record.request
+            let second = commands.runs.makeWaiter()
+            let record = await commands.runs.waitForRun(ofRequest: request, second)
             #expect(record?.id == run.record.id && record?.outcome == .failed)
         }
     }

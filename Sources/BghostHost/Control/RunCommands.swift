@@ -76,19 +76,26 @@ final class RunCommands {
         return describer.describe(try await intake.take(submission, isSimulated: true))
     }
 
-    nonisolated(nonsending) func waitForRun(ofRequest id: RunID) async -> RunRecord? {
-        let waiter = waiters.makeNumber()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
-                // Wait before the question is asked; otherwise the run could end unnoticed.
-                waiters.add(continuation, number: waiter, for: id)
-                reference.performAsync { await $0.lookForEnd(ofRequest: id, waiter) }
-            }
-        } onCancel: { [reference] in
-            reference.perform { $0.stopWaiting(waiter, ofRequest: id) }
+    /// Waits for the end of a request's run; cancel it with ``stopWaiting(_:ofRequest:)``.
+    ///
+    /// The caller handles cancellation itself: a closure here would not run on the caller's executor.
+    ///
+    /// - Parameter waiter: from ``makeWaiter()``.
+    /// - Returns: `nil` if there is no such run, or the wait was cancelled.
+    nonisolated(nonsending) func waitForRun(
+        ofRequest id: RunID,
+        _ waiter: UInt64
+    ) async -> RunRecord? {
+        await withCheckedContinuation { continuation in
+            guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+            // Wait before the question is asked; otherwise the run could end unnoticed.
+            waiters.add(continuation, number: waiter, for: id)
+            reference.performAsync { await $0.lookForEnd(ofRequest: id, waiter) }
         }
     }
+
+    /// A number for a call of ``waitForRun(ofRequest:_:)``.
+    func makeWaiter() -> UInt64 { waiters.makeNumber() }
 
     /// Answers a waiter if a run of the request has ended, or if the request is unknown.
     private nonisolated(nonsending) func lookForEnd(ofRequest id: RunID, _ waiter: UInt64) async {
@@ -111,7 +118,8 @@ final class RunCommands {
         waiters.remove(waiter, for: id)?.resume(returning: stored)
     }
 
-    private func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
+    /// Ends a wait without a run.
+    func stopWaiting(_ waiter: UInt64, ofRequest id: RunID) {
         waiters.remove(waiter, for: id)?.resume(returning: nil)
     }
 

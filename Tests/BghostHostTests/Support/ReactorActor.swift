@@ -29,3 +29,10 @@ actor ReactorActor: ReactorClient {
     nonisolated func usedCPU(_ value: Int32) {}
     nonisolated func turnEnded() {}
 }
+
+extension ReactorActor {
+    /// Lets the reactor handle other events until a condition holds; the test's time limit bounds it.
+    static nonisolated(nonsending) func wait(until condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+}
