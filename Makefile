@@ -12,7 +12,7 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run build test check lint format bench fuzz storm kernels prerequisites
+.PHONY: run build test check lint format sanitize bench fuzz storm kernels prerequisites
 
 ## Builds bghost and plays the sample app against its counterpart, offline, to an end.
 run: build
@@ -35,6 +35,10 @@ lint:
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+## Runs the tests of the modules that handle memory themselves, with AddressSanitizer.
+sanitize: prerequisites
+	SWIFT='$(SWIFT)' Scripts/sanitize
 
 ## Measures bghost against its floors, in one run; SHORT=1 only sees that each step works.
 bench: prerequisites

@@ -517,3 +517,17 @@ if Context.environment["BGHOST_FUZZ"] != nil {
         )
     )
 }
+
+// A sanitizer builds everything again. These modules handle memory and threads themselves, and have no
+// dependency that would have to be built with it (Scripts/sanitize).
+if Context.environment["BGHOST_SANITIZE"] != nil {
+    let checked: Set = [
+        "BghostCore", "BghostFuzz", "BghostLinux", "BghostLinuxTests", "BghostPlugin",
+        "BghostPluginTests", "BghostRecords", "BghostStore", "BghostStoreTests",
+        "BghostTestSupport", "BghostWire", "BghostWireTests", "CBghost", "CBghostSystem", "CFFI",
+        "CSQLite",
+    ]
+    package.products = []
+    package.dependencies = []
+    package.targets.removeAll { !checked.contains($0.name) }
+}
