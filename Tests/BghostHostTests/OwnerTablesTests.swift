@@ -7,7 +7,7 @@ import Testing
 
 /// The tables that owners share, without a daemon and without a process.
 @Suite struct OwnerTablesTests {
-    private static func plugin(_ name: String) -> PluginSlot.Code {
+    private static func plugin(_ name: String) -> PluginCode {
         .plugin(PluginDefinition(name: name, library: "\(name).so"))
     }
 

@@ -10,7 +10,7 @@ internal import BghostWire
 ///
 /// It reads and hashes files, so call it on a thread that may block on the disk.
 struct PluginInspection: Sendable {
-    let code: PluginSlot.Code
+    let code: PluginCode
     let manifest: Manifest
     let search: LibrarySearch
     let allowsUntrustedFiles: Bool

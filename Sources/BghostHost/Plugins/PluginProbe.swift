@@ -134,7 +134,7 @@ package struct PluginProbe: Sendable {
         ).map { _ in "\(function.symbol) of \(function.library)" }
     }
 
-    private func inspection(_ code: PluginSlot.Code) -> PluginInspection {
+    private func inspection(_ code: PluginCode) -> PluginInspection {
         PluginInspection(
             code: code,
             manifest: manifest,
@@ -167,7 +167,7 @@ package struct PluginProbe: Sendable {
                     limits: WorkerRlimits(limits, lanes: lanes),
                     confinement: SandboxSpec.none,
                     isProbe: true,
-                    hostVersion: HostVersion.text
+                    hostVersion: BghostVersion.text
                 ),
                 held
             )
@@ -205,7 +205,7 @@ package struct PluginProbe: Sendable {
             var packets = PacketWriter()
             guard configure.write(to: &packets) else {
                 return .failure(
-                    ProbeFailure(message: PluginSlot.configurationTooLong(configure.name))
+                    ProbeFailure(message: PluginCode.configurationTooLong(configure.name))
                 )
             }
             try worker.send(packets.bytes)

@@ -8,7 +8,7 @@ internal import BghostLinux
 /// The duration depends on the files, and the host's own thread must meet the deadlines of runs.
 extension PluginRegistry {
     func inspection(
-        of code: PluginSlot.Code,
+        of code: PluginCode,
         by manifest: Manifest,
         wantsDigest: Bool = false
     ) -> PluginInspection {

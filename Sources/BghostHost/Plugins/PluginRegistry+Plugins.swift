@@ -16,7 +16,7 @@ extension PluginRegistry {
     }
 
     /// Adds a plugin without inspecting its files.
-    func add(_ code: PluginSlot.Code) {
+    func add(_ code: PluginCode) {
         let slot = plugins.add(code)
         crashes.versionReplaced(slot.name)
         warnAboutDescriptorLimit(of: slot)

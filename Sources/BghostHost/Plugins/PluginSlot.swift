@@ -8,26 +8,8 @@ internal import BghostTrust
 ///
 /// Use it only on the host's actor.
 final class PluginSlot {
-    enum Code: Sendable {
-        case plugin(PluginDefinition)
-        case function(FunctionDefinition)
-
-        /// Identifies a version of the code, for a quarantine.
-        ///
-        /// - Parameter sha256: the hash of the library; "" if it is unknown.
-        func identity(sha256: String) -> String {
-            switch self {
-            case .plugin: sha256
-            // The loader finds the library by name, so there is no hash. A wrong signature is the
-            // most frequent cause of crashes.
-            case .function(let function):
-                "\(function.library)#\(function.symbol)\(function.signature)"
-            }
-        }
-    }
-
     let index: Int
-    let code: Code
+    let code: PluginCode
     /// The path of the library; `nil` for a function, or if the library was not found.
     var path: String?
     /// The held copy of its library, if the manifest requires one.
@@ -78,7 +60,7 @@ final class PluginSlot {
     /// Granted paths that did not exist, each logged once.
     var absentGrants: Set<String> = []
 
-    init(index: Int, code: Code) {
+    init(index: Int, code: PluginCode) {
         self.index = index
         self.code = code
     }
@@ -170,13 +152,6 @@ final class PluginSlot {
         case .plugin(let definition): definition.require
         case .function: []
         }
-    }
-
-    /// The message for a plugin whose configuration does not fit into a frame.
-    static func configurationTooLong(_ name: String) -> String {
-        "`\(name)` cannot be loaded: its `config` and the paths of its `permissions` are longer together"
-            + " than the 128 KiB that a worker is told; grant folders instead of many files, or put"
-            + " settings into a file"
     }
 
     /// The message for a crash or hang during load.

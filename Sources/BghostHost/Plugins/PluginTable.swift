@@ -18,7 +18,7 @@ final class PluginTable {
     var names: Set<String> { Set(current.keys) }
 
     /// Adds a plugin, which becomes the current version of its name.
-    func add(_ code: PluginSlot.Code) -> PluginSlot {
+    func add(_ code: PluginCode) -> PluginSlot {
         let plugin = PluginSlot(index: all.count, code: code)
         all.append(plugin)
         current[plugin.name] = plugin

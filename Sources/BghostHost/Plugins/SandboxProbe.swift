@@ -71,7 +71,7 @@ package struct SandboxProbe: Sendable {
             limits: WorkerRlimits(limits, lanes: 1),
             confinement: sandboxSpec.message,
             isProbe: true,
-            hostVersion: HostVersion.text
+            hostVersion: BghostVersion.text
         )
         do {
             let worker = try ProbeWorker(path: workerPath, sandboxSpec, libraries: [])
@@ -79,7 +79,7 @@ package struct SandboxProbe: Sendable {
             var packets = PacketWriter()
             guard configure.write(to: &packets) else {
                 return .failure(
-                    ProbeFailure(message: PluginSlot.configurationTooLong(configure.name))
+                    ProbeFailure(message: PluginCode.configurationTooLong(configure.name))
                 )
             }
             try worker.send(packets.bytes)

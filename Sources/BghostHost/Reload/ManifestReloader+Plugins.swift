@@ -93,7 +93,7 @@ extension ManifestReloader {
     }
 
     /// An inspection without side effects, because the manifest may be refused.
-    private func quietInspection(_ code: PluginSlot.Code, by wanted: Manifest) -> PluginInspection {
+    private func quietInspection(_ code: PluginCode, by wanted: Manifest) -> PluginInspection {
         var inspection = registry.inspection(
             of: code,
             by: wanted,

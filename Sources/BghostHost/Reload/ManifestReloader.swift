@@ -205,7 +205,7 @@ final class ManifestReloader {
 
     /// Adds new plugins and retires the executors of removed or replaced ones.
     private func takePlugins(_ change: CatalogChange) -> [PluginSlot] {
-        var codes: [String: PluginSlot.Code] = [:]
+        var codes: [String: PluginCode] = [:]
         for definition in manifest.value.plugins { codes[definition.name] = .plugin(definition) }
         for definition in manifest.value.functions {
             codes[definition.name] = .function(definition)

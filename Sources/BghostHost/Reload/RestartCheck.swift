@@ -46,7 +46,7 @@ enum RestartCheck {
                 return "`plugins.\(name)` is loaded into the daemon and would be removed"
             }
             let isSame =
-                PluginSlot.Code.plugin(before).isSame(as: .plugin(after))
+                PluginCode.plugin(before).isSame(as: .plugin(after))
                 && old.key(of: before) == new.key(of: after)
             return isSame
                 ? nil : "`plugins.\(name)` is loaded into the daemon and would be changed"
@@ -66,28 +66,6 @@ enum RestartCheck {
         return [
             "a section other than `host`, `plugins`, `functions`, `signers` and `tasks` has changed"
         ]
-    }
-}
-
-extension PluginSlot.Code {
-    /// Whether both definitions are equal, regardless of their location in the manifest.
-    func isSame(as other: PluginSlot.Code) -> Bool {
-        switch (self, other) {
-        case (.plugin(var own), .plugin(let other)):
-            own.origin = other.origin
-            return own == other
-        case (.function(var own), .function(let other)):
-            own.origin = other.origin
-            return own == other
-        default: return false
-        }
-    }
-
-    var name: String {
-        switch self {
-        case .plugin(let definition): definition.name
-        case .function(let definition): definition.name
-        }
     }
 }
 

@@ -16,16 +16,6 @@ extension ControlGroup.Limits {
     }
 }
 
-extension PluginRegistry {
-    /// Logs a warning if the system's descriptor limit is below the plugin's.
-    func warnAboutDescriptorLimit(of plugin: PluginSlot) {
-        guard plugin.isolation == .worker,
-            let message = DescriptorLimit.warning(plugin.limits, lanes: plugin.lanes)
-        else { return }
-        log.write(.warning, "plugin.descriptors", message, plugin: plugin.name)
-    }
-}
-
 /// Checks whether the system allows the descriptors that a manifest requests.
 package enum DescriptorLimit {
     /// A warning if RLIMIT_NOFILE of this process is too low; `nil` if it suffices.

@@ -107,7 +107,7 @@ extension WorkerPool {
             )
         }
         guard configured else {
-            throw RunExecutorError(description: PluginSlot.configurationTooLong(plugin.name))
+            throw RunExecutorError(description: PluginCode.configurationTooLong(plugin.name))
         }
         worker.audit = .max
         markDirty(worker)

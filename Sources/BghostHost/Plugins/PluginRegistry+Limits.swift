@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+
+extension PluginRegistry {
+    /// Logs a warning if the system's descriptor limit is below the plugin's.
+    func warnAboutDescriptorLimit(of plugin: PluginSlot) {
+        guard plugin.isolation == .worker,
+            let message = DescriptorLimit.warning(plugin.limits, lanes: plugin.lanes)
+        else { return }
+        log.write(.warning, "plugin.descriptors", message, plugin: plugin.name)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostCore
+internal import BghostLinux
+internal import BghostWire
+
+extension WorkerPool {
+    /// The sandbox of a plugin's workers, computed at the first use.
+    func sandboxSpec(of plugin: PluginSlot) -> SandboxSpec {
+        if let sandboxSpec = plugin.sandboxSpec { return sandboxSpec }
+        let path = plugin.path ?? plugin.library
+        var profile = SandboxProfile(
+            plugin.permissions,
+            limits: plugin.limits,
+            library: path,
+            needed: plugin.libraries.map(\.path),
+            dataDirectory: plugin.dataDirectory,
+            isFunction: plugin.isFunction,
+            required: plugin.require.union(manifest.value.host.require),
+            kernelCountsMemory: controlGroup?.controllers.contains("memory") ?? false
+        )
+        profile.wanted.formIntersection(configuration.sandbox)
+        let sandboxSpec = SandboxSpec(
+            profile,
+            user: PluginUsers.number(plugin: plugin.index, stateDirectory: state.path)
+        )
+        plugin.sandboxSpec = sandboxSpec
+        return sandboxSpec
+    }
+
+    /// Handles the sandbox report of a worker, which it sends before it runs any code of its plugin.
+    func confined(_ worker: Worker, _ confined: Confined) {
+        worker.isConfined = true
+        let plugin = worker.plugin
+        let standings = confined.layers.compactMap(LayerStanding.init)
+        // With a limit of one process, the seccomp filter forbids the worker to start others.
+        worker.canHaveProcesses =
+            plugin.limits.processes > 1
+            || !standings.contains { $0.layer == .seccomp && $0.state == .holds }
+        if worker.canHaveProcesses { workersWithTrees += 1 }
+        for path in confined.absent where plugin.absentGrants.insert(path).inserted {
+            log.write(
+                .warning,
+                "sandbox.absent",
+                "\(PrintableText.escaped(path)) is granted and cannot be had; its workers do without",
+                plugin: plugin.name
+            )
+        }
+        guard standings != plugin.standings else { return }
+        plugin.standings = standings
+        let missing = standings.filter { $0.state == .missing }
+        guard !missing.isEmpty else { return }
+        log.write(
+            .warning,
+            "sandbox.missing",
+            "its workers run without "
+                + missing.map { "\($0.layer.rawValue) (\($0.detail))" }.joined(separator: ", "),
+            plugin: plugin.name
+        )
+    }
+}
