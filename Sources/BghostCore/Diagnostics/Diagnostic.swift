@@ -85,12 +85,3 @@ package struct Diagnostic: Equatable, Sendable {
         )
     }
 }
-
-extension String {
-    /// The text for messages: in backticks, on one line, shortened if it is long, without control characters.
-    var quoted: String {
-        let scalars = unicodeScalars.prefix(80)
-        let isCut = scalars.endIndex < unicodeScalars.endIndex
-        return "`" + String(scalars).escapedForMessage + (isCut ? "…" : "") + "`"
-    }
-}

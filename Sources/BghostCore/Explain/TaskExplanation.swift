@@ -51,38 +51,3 @@ package struct TaskExplanation: Equatable, Sendable {
         return requests.isEmpty ? "idle" : "waiting"
     }
 }
-
-/// The next start of a schedule.
-package struct ScheduleOutlook: Equatable, Sendable {
-    /// The schedule in words.
-    package var text: String
-    /// The next start, Unix nanoseconds; `nil` if there is none.
-    package var next: Int64?
-
-    package init(text: String, next: Int64?) {
-        self.text = text
-        self.next = next
-    }
-}
-
-extension TaskSchedule {
-    /// The times of the schedule, for people.
-    package var summary: String {
-        switch times {
-        case .calendar(let expression, let zone, _, _): "\(expression.text) (\(zone.name))"
-        case .every(let interval): "every \(Self.short(interval.clampedNanoseconds))"
-        }
-    }
-
-    private static func short(_ nanoseconds: UInt64) -> String {
-        let units: [(UInt64, String)] = [
-            (86_400_000_000_000, "d"), (3_600_000_000_000, "h"), (60_000_000_000, "m"),
-            (1_000_000_000, "s"),
-        ]
-        // Use the largest unit that gives a whole number.
-        for (length, unit) in units where nanoseconds >= length && nanoseconds % length == 0 {
-            return "\(nanoseconds / length)\(unit)"
-        }
-        return DurationText.of(nanoseconds: nanoseconds)
-    }
-}

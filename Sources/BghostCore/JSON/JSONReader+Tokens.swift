@@ -215,18 +215,3 @@ extension JSONReader {
         return value
     }
 }
-
-extension String {
-    /// The text with control characters and line breaks escaped.
-    var escapedForMessage: String {
-        var result = ""
-        for scalar in unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-}

@@ -20,11 +20,7 @@ extension Scheduler {
     }
 
     /// The learned uses of a task.
-    package func uses(of identifier: String, now: Moment) -> UseStatus {
-        UseStatus(task: identifier, habit(of: identifier, now: now))
-    }
-
-    private func habit(of identifier: String, now: Moment) -> UsePattern.Habit {
+    package func habit(of identifier: String, now: Moment) -> UsePattern.Habit {
         let memory = pendingIndex.entry(of: identifier).flatMap { memories[$0] }
         return (memory?.uses ?? UsePattern()).habit(now: now.unix)
     }

@@ -12,12 +12,12 @@ package enum HTTPDate {
             word(bytes[3..<5]) == ", ", bytes[7] == space, bytes[11] == space,
             word(bytes[16..<17]) == " ", word(bytes[19..<20]) == ":", word(bytes[22..<23]) == ":",
             word(bytes[25..<29]) == " GMT",
-            let day = AnswerHead.number(word(bytes[5..<7])),
-            let year = AnswerHead.number(word(bytes[12..<16])),
-            let hour = AnswerHead.number(word(bytes[17..<19])), hour < 24,
-            let minute = AnswerHead.number(word(bytes[20..<22])), minute < 60,
+            let day = Int64(digits: word(bytes[5..<7])),
+            let year = Int64(digits: word(bytes[12..<16])),
+            let hour = Int64(digits: word(bytes[17..<19])), hour < 24,
+            let minute = Int64(digits: word(bytes[20..<22])), minute < 60,
             // 60 is a leap second.
-            let second = AnswerHead.number(word(bytes[23..<25])), second <= 60,
+            let second = Int64(digits: word(bytes[23..<25])), second <= 60,
             (1...Timestamp.daysOf(month: Int64(month + 1), year: year)).contains(day)
         else { return nil }
         let date = Timestamp.day(year: year, month: Int64(month + 1), day: day)

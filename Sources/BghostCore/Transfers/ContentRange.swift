@@ -14,7 +14,7 @@ package struct ContentRange: Equatable, Sendable {
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         if parts[1] != "*" {
-            guard let total = AnswerHead.number(parts[1]) else { return nil }
+            guard let total = Int64(digits: parts[1]) else { return nil }
             self.total = total
         }
         guard parts[0] != "*" else {
@@ -22,8 +22,8 @@ package struct ContentRange: Equatable, Sendable {
             return
         }
         let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = AnswerHead.number(ends[0]),
-            let last = AnswerHead.number(ends[1]), first <= last, last < total ?? .max
+        guard ends.count == 2, let first = Int64(digits: ends[0]),
+            let last = Int64(digits: ends[1]), first <= last, last < total ?? .max
         else { return nil }
         bytes = first...last
     }

@@ -7,7 +7,7 @@ package enum RetryAfter {
     /// - Parameter unixNow: the current time, Unix nanoseconds; used only if the response has no `Date`.
     package static func delay(_ head: AnswerHead, unixNow: Int64) -> UInt64? {
         guard let text = head["retry-after"] else { return nil }
-        if let seconds = AnswerHead.number(text) { return nanoseconds(seconds) }
+        if let seconds = Int64(digits: text) { return nanoseconds(seconds) }
         guard let then = HTTPDate.unixSeconds(text) else { return nil }
         let now = head["date"].flatMap(HTTPDate.unixSeconds) ?? unixNow / 1_000_000_000
         return nanoseconds(max(0, then - now))

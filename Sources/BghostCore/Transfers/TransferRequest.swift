@@ -142,13 +142,6 @@ package struct AnswerHead: Equatable, Sendable {
 
     /// The value of a field that is a whole number.
     package func number(_ name: String) -> Int64? {
-        self[name].flatMap(Self.number)
-    }
-
-    /// Parses digits only: other programs may interpret a sign or a space differently.
-    package static func number(_ text: some StringProtocol) -> Int64? {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard !text.isEmpty, text.utf8.allSatisfy({ digits.contains($0) }) else { return nil }
-        return Int64(text)
+        self[name].flatMap { Int64(digits: $0) }
     }
 }

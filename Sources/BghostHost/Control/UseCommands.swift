@@ -30,7 +30,7 @@ final class UseCommands {
         let tasks =
             task.map { dispatcher.scheduler.learnsUse($0) ? [$0] : [] }
             ?? dispatcher.scheduler.learners()
-        return tasks.map { dispatcher.scheduler.uses(of: $0, now: now) }
+        return tasks.map { UseStatus(task: $0, dispatcher.scheduler.habit(of: $0, now: now)) }
     }
 
     /// Records a use, and returns when it is stored.
@@ -43,7 +43,7 @@ final class UseCommands {
                 "the use of \(PrintableText.escaped(task)) is taken in"
             )
         }
-        return dispatcher.scheduler.uses(of: task, now: clock.moment)
+        return UseStatus(task: task, dispatcher.scheduler.habit(of: task, now: clock.moment))
     }
 
     /// Forgets the uses of a task, and returns when that is stored.
@@ -60,7 +60,7 @@ final class UseCommands {
                 "the uses of \(PrintableText.escaped(task)) are forgotten"
             )
         }
-        return dispatcher.scheduler.uses(of: task, now: clock.moment)
+        return UseStatus(task: task, dispatcher.scheduler.habit(of: task, now: clock.moment))
     }
 
     /// Records a use of a plugin's results, because a notification of the plugin was answered.

@@ -102,7 +102,7 @@ struct LearnedUseTests {
         #expect(hand.scheduler.learners() == ["a"])
         #expect(hand.scheduler.learners(ofPlugin: "plugin") == ["a"])
         #expect(hand.scheduler.learners(ofPlugin: "another") == [])
-        #expect(hand.scheduler.uses(of: "a", now: hand.now).days == 5)
+        #expect(hand.scheduler.habit(of: "a", now: hand.now).days == 5)
         let forgotten = [hand.forgetUses("a"), hand.forgetUses("a")]
         #expect(forgotten == [true, false])
         #expect(hand.memories["a"]?.uses.isEmpty == true)
