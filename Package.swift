@@ -130,10 +130,57 @@ let package = Package(
         ),
 
         // Pure: no I/O, no clock, no Foundation.
-        .target(name: "BghostCore", swiftSettings: swift + optimized),
+        .target(name: "BghostBase", dependencies: [], swiftSettings: swift + optimized),
         .target(
-            name: "BghostRecords",
-            dependencies: ["BghostCore"],
+            name: "BghostCalendar",
+            dependencies: ["BghostBase"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostFacts",
+            dependencies: ["BghostBase"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostModel",
+            dependencies: ["BghostBase", "BghostCalendar", "BghostFacts"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostFunctions",
+            dependencies: ["BghostBase"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostManifest",
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel",
+            ],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostNotify",
+            dependencies: ["BghostBase", "BghostCalendar", "BghostModel"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostTransferRules",
+            dependencies: ["BghostBase"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostPolicy",
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+            ],
+            swiftSettings: swift + optimized
+        ),
+        .target(
+            name: "BghostAPI",
+            dependencies: [
+                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostTransferRules",
+            ],
             swiftSettings: swift
         ),
         .target(
@@ -151,30 +198,43 @@ let package = Package(
         ),
         .target(
             name: "BghostLinux",
-            dependencies: ["BghostCore", "CBghostSystem"],
+            dependencies: ["BghostBase", "BghostFacts", "BghostModel", "CBghostSystem"],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BghostSandbox",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostWire", "CBghostSystem",
+            ],
             swiftSettings: swift
         ),
         .target(
             name: "BghostPlugin",
-            dependencies: ["CBghost", "CFFI", "CBghostSystem", "BghostCore", "BghostWire"],
+            dependencies: [
+                "BghostBase", "BghostFunctions", "BghostModel", "BghostWire", "CBghost",
+                "CBghostSystem", "CFFI",
+            ],
             swiftSettings: swift
         ),
         .target(
             name: "BghostTrust",
             dependencies: [
-                "BghostCore", "BghostLinux", .product(name: "Crypto", package: "swift-crypto"),
+                "BghostBase", "BghostLinux", .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: swift
         ),
         .target(
             name: "BghostStore",
-            dependencies: ["BghostCore", "CSQLite"],
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostTransferRules", "CSQLite",
+            ],
             swiftSettings: swift
         ),
         .target(
             name: "BghostTransfer",
             dependencies: [
-                "BghostCore", "BghostLinux",
+                "BghostBase", "BghostLinux", "BghostTransferRules",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -185,19 +245,45 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
+        // The daemon's parts: what its owners stand on, what decides and stores, what inspects plugins.
+        .target(
+            name: "BghostServices",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BghostDispatch",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices", "BghostStore",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BghostInspection",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
+                "BghostServices", "BghostTrust", "BghostWire",
+            ],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostHost",
             dependencies: [
-                "BghostCore", "BghostWire", "BghostLinux", "BghostPlugin", "BghostStore",
-                "BghostTransfer", "BghostTrust",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
             ],
             swiftSettings: swift
         ),
         .target(
             name: "BghostControl",
             dependencies: [
-                "BghostCore", "BghostLinux", "BghostRecords",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostPolicy", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -213,7 +299,7 @@ let package = Package(
         .target(
             name: "BghostCheck",
             dependencies: [
-                "BghostCore", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
+                "BghostBase", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
                 "CBghostSystem",
             ],
             swiftSettings: swift
@@ -221,8 +307,11 @@ let package = Package(
         .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostCheck", "BghostControl", "BghostCore", "BghostHost", "BghostLinux",
-                "BghostPlugin", "BghostRecords", "BghostStore", "BghostTransfer", "BghostTrust",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
+                "BghostDispatch", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin", "BghostPolicy",
+                "BghostSandbox", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -234,7 +323,10 @@ let package = Package(
         // The host for tests of handlers: public, as the SDK is.
         .target(
             name: "BackgroundTasksTesting",
-            dependencies: ["BackgroundTasks", "BghostCore", "BghostLinux", "CBghost"],
+            dependencies: [
+                "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostPolicy", "CBghost",
+            ],
             swiftSettings: swift
         ),
 
@@ -248,7 +340,8 @@ let package = Package(
         .executableTarget(
             name: "bghost-worker",
             dependencies: [
-                "BghostCore", "BghostPlugin", "BghostWire", "BghostLinux", "CBghostSystem",
+                "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox", "BghostWire",
+                "CBghostSystem",
             ],
             swiftSettings: swift,
             linkerSettings: program
@@ -271,8 +364,7 @@ let package = Package(
         .executableTarget(
             name: "stormy-station",
             dependencies: [
-                "StormyStation",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "StormyStation", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swift
         ),
@@ -301,7 +393,8 @@ let package = Package(
         .executableTarget(
             name: "bghost-bench",
             dependencies: [
-                "BghostCore", "BghostHost", "BghostLinux", "BghostStore", "BghostTransfer",
+                "BghostBase", "BghostHost", "BghostLinux", "BghostModel", "BghostPolicy",
+                "BghostServices", "BghostStore", "BghostTransfer", "BghostTransferRules",
                 "CBghostSystem",
             ],
             path: "Benchmarks/bghost-bench",
@@ -312,14 +405,19 @@ let package = Package(
         .target(
             name: "BghostFuzz",
             dependencies: [
-                "BghostCore", "BghostLinux", "BghostPlugin", "BghostRecords", "BghostWire",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions",
+                "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin",
+                "BghostPolicy", "BghostSandbox", "BghostTransferRules", "BghostWire",
             ],
             path: "Fuzz/Targets",
             swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
         ),
         .target(
             name: "BghostFuzzServices",
-            dependencies: ["BghostCore", "BghostFuzz", "BghostStore", "BghostTrust"],
+            dependencies: [
+                "BghostBase", "BghostFuzz", "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostTrust",
+            ],
             path: "Fuzz/Services",
             swiftSettings: swift
         ),
@@ -332,77 +430,97 @@ let package = Package(
         ),
         .target(
             name: "BghostTestSupport",
-            dependencies: ["BghostCore"],
+            dependencies: ["BghostBase"],
             path: "Tests/Support",
             swiftSettings: swift
         ),
         // A program that commits until it is killed, and what its test knows of its steps.
         .target(
             name: "StoreScript",
-            dependencies: ["BghostCore", "BghostStore"],
+            dependencies: ["BghostBase", "BghostModel", "BghostPolicy", "BghostStore"],
             path: "Tests/StoreScript",
             swiftSettings: swift
         ),
         .executableTarget(
             name: "store-writer",
-            dependencies: ["BghostCore", "BghostStore", "StoreScript"],
+            dependencies: [
+                "BghostBase", "BghostPolicy", "BghostStore", "BghostTransferRules", "StoreScript",
+            ],
             path: "Tests/StoreWriter",
             swiftSettings: swift
         ),
         // A program that carries a transfer until it is killed.
         .executableTarget(
             name: "transfer-carrier",
-            dependencies: ["BghostCore", "BghostLinux", "BghostStore", "BghostTransfer"],
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostStore", "BghostTransfer", "BghostTransferRules",
+            ],
             path: "Tests/TransferCarrier",
             swiftSettings: swift
         ),
         .testTarget(
             name: "TidyTests",
-            dependencies: ["BghostCore", "BghostRecords", "BghostTestSupport", "bghost"],
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostManifest", "BghostPolicy", "BghostTestSupport",
+                "bghost",
+            ],
             exclude: ["allowed.txt"],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostCoreTests",
-            dependencies: ["BghostCore", "BghostTestSupport"],
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions",
+                "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSandbox",
+                "BghostTestSupport", "BghostTransferRules",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostWireTests",
-            dependencies: ["BghostFuzz", "BghostWire", "BghostTestSupport"],
+            dependencies: ["BghostFuzz", "BghostTestSupport", "BghostWire"],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostStoreTests",
-            dependencies: ["BghostCore", "BghostStore", "BghostTestSupport"],
+            dependencies: [
+                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostStore", "BghostTestSupport", "BghostTransferRules",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "StoreCrashTests",
             dependencies: [
-                "BghostCore", "BghostStore", "BghostTestSupport", "StoreScript", "store-writer",
+                "BghostBase", "BghostModel", "BghostPolicy", "BghostStore", "BghostTestSupport",
+                "StoreScript", "store-writer",
             ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostTrustTests",
-            dependencies: ["BghostCore", "BghostTrust", "BghostTestSupport"],
+            dependencies: ["BghostBase", "BghostTestSupport", "BghostTrust"],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostLinuxTests",
-            dependencies: ["BghostCore", "BghostLinux", "BghostTestSupport"],
+            dependencies: [
+                "BghostBase", "BghostFacts", "BghostLinux", "BghostModel", "BghostSandbox",
+                "BghostTestSupport",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostPluginTests",
-            dependencies: ["BghostCore", "BghostPlugin", "CBghost", "BghostTestSupport"],
+            dependencies: [
+                "BghostBase", "BghostFunctions", "BghostPlugin", "BghostTestSupport", "CBghost",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: [
-                "BackgroundTasks", "BackgroundTasksTesting", "CBghost", "BghostTestSupport",
+                "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "CBghost",
             ],
             swiftSettings: swift
         ),
@@ -438,8 +556,8 @@ let package = Package(
         .testTarget(
             name: "BghostTransferTests",
             dependencies: [
-                "BghostCore", "BghostStore", "BghostTransfer", "BghostTestSupport",
-                "transfer-carrier",
+                "BghostBase", "BghostLinux", "BghostStore", "BghostTestSupport", "BghostTransfer",
+                "BghostTransferRules", "transfer-carrier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -459,17 +577,19 @@ let package = Package(
         .testTarget(
             name: "BghostHostTests",
             dependencies: [
-                "BghostCore", "BghostHost", "BghostLinux", "BghostStore", "BghostTestSupport",
-                "BghostTransfer", "BghostWire",
+                "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts", "BghostHost",
+                "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
+                "BghostWire",
             ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "BghostControlTests",
             dependencies: [
-                "BghostCommand", "BghostControl", "BghostCore", "BghostLinux", "BghostRecords",
-                "BghostTestSupport", "bghost",
-                .product(name: "Logging", package: "swift-log"),
+                "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
+                "BghostLinux", "BghostManifest", "BghostModel", "BghostPolicy", "BghostTestSupport",
+                "bghost", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift
@@ -477,7 +597,7 @@ let package = Package(
         .testTarget(
             name: "StationTests",
             dependencies: [
-                "StormyStation", "stormy-station", "BghostTestSupport",
+                "BghostTestSupport", "StormyStation", "stormy-station",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -490,16 +610,20 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostControl", "BghostCore", "BghostRecords", "BghostTestSupport",
-                "CBghostSystem", "bghost", "bghost-worker", "stormy-station",
+                "BghostAPI", "BghostBase", "BghostControl", "BghostLinux", "BghostModel",
+                "BghostPolicy", "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker",
+                "stormy-station",
             ],
             swiftSettings: swift
         ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BghostFuzz", "BghostHost", "BghostControl", "BghostRecords", "BghostTrust",
-                "BghostTestSupport", "bghost", "bghost-worker", "stormy-station",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostControl", "BghostDispatch",
+                "BghostFacts", "BghostFuzz", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire", "bghost",
+                "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
         ),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostTransferRules
 
 extension FuzzTarget {
     /// Where a transfer stands, and lines of the head that a server answers with.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostCalendar
 
 extension FuzzTarget {
     /// An instant of eight bytes, and a calendar in cron's words.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostRecords
+import BghostAPI
+import BghostBase
+import BghostFacts
+import BghostPolicy
 
 extension FuzzTarget {
     /// The body of a request to the control socket, or a text of its query.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostSandbox
 
 extension FuzzTarget {
     /// A policy on a machine with any numbers of system calls, and calls: the filter answers each

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 
 extension FuzzTarget {
     /// A text of JSON: parameters, bodies of requests, and the ground under the manifest.

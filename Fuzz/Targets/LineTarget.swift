@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 
 extension FuzzTarget {
     /// What a plugin prints, in reads of a length that the first byte says.

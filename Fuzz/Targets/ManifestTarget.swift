@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
+import BghostManifest
+import BghostModel
 
 extension FuzzTarget {
     /// A manifest and, behind zero bytes, drop-ins.

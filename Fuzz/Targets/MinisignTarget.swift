@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 
 extension FuzzTarget {
     /// A public key, a secret key or a signature of minisign; `trust` has the mathematics to it.

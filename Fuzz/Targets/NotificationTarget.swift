@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostNotify
 
 extension FuzzTarget {
     /// A notification as a plugin posts it: lines of texts, then its actions as JSON.

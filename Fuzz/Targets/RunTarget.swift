@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
+import BghostPolicy
 
 extension FuzzTarget {
     /// What may happen to a run, in any order: it ends once, and without anybody's help.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 
 extension FuzzTarget {
     /// A line that a handler or a plugin wrote, on its way to a log.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+internal import BghostAPI
 internal import BghostLinux
-internal import BghostRecords
+internal import ArgumentParser
 internal import Glibc
 
 /// The program `bghost`: runs a command line, and returns its exit status.
@@ -136,7 +136,7 @@ package enum Program {
 
 extension Console {
     /// Prints the error of a command: to stderr as text, and with `--json` to stdout as an object.
-    package func complain(_ failure: CommandFailure, asJSON: Bool = false) {
+    func complain(_ failure: CommandFailure, asJSON: Bool = false) {
         remark(String(failure.text(error).dropLast()))
         if asJSON { answer(json: failure.json) }
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostAPI
+package import BghostBase
+internal import BghostDispatch
+package import BghostModel
+package import BghostPolicy
+internal import BghostServices
 
 // Each command is carried out by an owner in `Control`, on the host's executor.
 extension Host: HostControl {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostDispatch
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostStore
 
 /// Recovery of what the previous daemon stored.

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostFacts
+internal import BghostInspection
 package import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostStore
 internal import Glibc
 
@@ -175,15 +181,15 @@ package actor Host {
     }
 
     /// The number of executors with a completed run that the handler has not released.
-    package var executorsWithUnreleasedRuns: Int { owners.pool.executorsWithUnreleasedRuns }
+    var executorsWithUnreleasedRuns: Int { owners.pool.executorsWithUnreleasedRuns }
 
     /// The budget that records the inspections of a plugin since the start of the daemon.
-    package func inspectionBudget(ofPlugin name: String) -> InspectionBudget {
+    func inspectionBudget(ofPlugin name: String) -> InspectionBudget {
         owners.registry.inspectionBudget(ofPlugin: name)
     }
 
     /// The thread ID of the reactor.
-    package var reactorThread: Int32 { reactor.threadID }
+    var reactorThread: Int32 { reactor.threadID }
 }
 
 // The reactor calls these methods on its own thread, which is this actor's executor.

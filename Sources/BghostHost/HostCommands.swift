@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostServices
 
 /// What an operator may ask of a daemon, one object for each subject.
 struct HostCommands {

@@ -1,59 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-package import BghostLinux
+internal import BghostBase
+package import BghostDispatch
+internal import BghostFacts
+internal import BghostLinux
+package import BghostModel
+internal import BghostPolicy
+package import BghostServices
+package import BghostTransferRules
 package import BghostStore
 package import BghostTransfer
 
 /// The configuration of a host.
 package struct HostConfiguration: Sendable {
-    package var manifest: Manifest
+    var manifest: Manifest
     /// Reads the manifest again in the same way as the first one; `nil` if that is impossible.
     ///
     /// The host calls it on a dedicated thread, so it may block.
     package var rereadManifest: (@Sendable () -> RereadManifest)?
     /// The path of the manifest, for messages only.
-    package var manifestPath: String
+    var manifestPath: String
     /// The absolute path of the state directory, which is created if it does not exist.
-    package var stateDirectory: String
+    var stateDirectory: String
     /// The absolute path of the program `bghost-worker`.
-    package var workerPath: String
+    var workerPath: String
     /// The absolute paths of the folders that are searched for a library whose name contains no `/`.
-    package var pluginPath: [String]
+    var pluginPath: [String]
     /// The absolute path of the manifest's folder; a library name with a `/` is relative to it.
-    package var manifestDirectory: String
+    var manifestDirectory: String
     /// Called after the state directory is locked and before anything in it is read.
     ///
     /// If it throws, the state directory is unchanged.
     package var beforeStart: (@Sendable () throws -> Void)?
     /// Opens the store in the state directory, which this daemon has locked.
-    package var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
+    var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
     /// Opens the journal of transfers in the same folder.
     package var openTransfers:
         @Sendable (_ stateDirectory: String) throws(TransferJournalError) -> any TransferJournal
-    package var fetcher: any Fetching
-    package var log: HostLog
-    package var version: String
+    var fetcher: any Fetching
+    var log: HostLog
+    var version: String
     /// Whether unknown child processes are orphans of workers, which the host kills.
     ///
     /// Set it only in a process that starts no other children, such as the daemon.
-    package var isSubreaper: Bool
+    var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
     /// Replaces the sources of facts; `nil` uses the machine.
-    package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
+    var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Records the inputs and decisions of the scheduler; `nil` records nothing.
     package var recorder: (any DecisionRecorder)?
     /// Replaces the check of the wall clock; `nil` asks the kernel.
-    package var clockDoubt: (@Sendable () -> ClockDoubt?)?
+    var clockDoubt: (@Sendable () -> ClockDoubt?)?
     /// The sandbox layers of workers, applied where available; only measurements of their cost use fewer.
     package var sandbox = Set(SandboxLayer.allCases)
     /// The maximum number of dead letters per plugin; an excess one replaces the oldest.
-    package var deadLettersMax = 1000
+    var deadLettersMax = 1000
     /// The serial number before the first executor's.
-    package var lastSerial: UInt32 = 0
+    var lastSerial: UInt32 = 0
     /// The timeouts of the host.
-    package var timeouts = HostTimeouts()
+    var timeouts = HostTimeouts()
 
     package init(
         manifest: Manifest,
@@ -84,36 +90,36 @@ package struct HostConfiguration: Sendable {
 }
 
 /// The timeouts of the host, in nanoseconds.
-package struct HostTimeouts: Sendable {
+struct HostTimeouts: Sendable {
     /// The time limit for loading a plugin.
-    package var start: UInt64 = RunMachine.startLimit
+    var start: UInt64 = RunMachine.startLimit
     /// The pause of a plugin after the first failed load; it doubles with each further failure.
-    package var loadBackoff: UInt64 = 1_000_000_000
+    var loadBackoff: UInt64 = 1_000_000_000
     /// How long the files of a plugin must be unchanged to count as complete.
-    package var settle: UInt64 = 250_000_000
+    var settle: UInt64 = 250_000_000
     /// The delay of the next automatic inspection of a plugin; it doubles while its files keep changing.
-    package var inspect: UInt64 = 1_000_000_000
+    var inspect: UInt64 = 1_000_000_000
     /// The delay of the first check of an unusable plugin's files; it doubles with each check.
-    package var look: UInt64 = 1_000_000_000
+    var look: UInt64 = 1_000_000_000
     /// The limits for the pauses and the quarantine of a plugin that crashes.
-    package var crashes = CrashLoop.Limits()
+    var crashes = CrashLoop.Limits()
     /// The time limit for a worker to finish; then it is killed.
     ///
     /// A plugin in the daemon is abandoned instead.
-    package var finish: UInt64 = 2_000_000_000
+    var finish: UInt64 = 2_000_000_000
     /// The time limit for a handler to release a completed run.
-    package var release: UInt64 = 5_000_000_000
+    var release: UInt64 = 5_000_000_000
     /// The time after which an idle worker is retired.
-    package var idle: UInt64 = 30_000_000_000
+    var idle: UInt64 = 30_000_000_000
     /// The delay before a prestarted worker that got a run is replaced.
-    package var prestart: UInt64 = 10_000_000
+    var prestart: UInt64 = 10_000_000
     /// The delay of the next wake of a session whose handler creates new transfers in each wake.
-    package var wake = WakeLimiter.base
+    var wake = WakeLimiter.base
     /// The longest short run; a run that takes longer is unpinned.
     ///
     /// Pinning ends after ten times this without a run, and after a thousand times this in any case.
-    package var shortRun: UInt64 = 100_000
+    var shortRun: UInt64 = 100_000
 
     /// The timeouts of a daemon.
-    package init() {}
+    init() {}
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostStore
 
 /// The owners of a daemon's state, and how they are connected.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostLinux
+internal import BghostServices
 
 /// What the owners of a daemon share: its configuration, clocks and threads.
 ///

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostModel
+internal import BghostNotify
+package import BghostPolicy
 internal import Synchronization
 
 /// A store that lasts as long as its process: for tests, and for a daemon that stores nothing.

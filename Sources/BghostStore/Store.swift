@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostModel
+package import BghostNotify
+package import BghostPolicy
 
 /// The state of an opened store, from earlier processes.
 package struct RecoveredState: Sendable {
@@ -22,7 +25,7 @@ package struct RecoveredState: Sendable {
     /// Notifications that are not delivered yet, or may still be answered.
     package var notifications: [NotificationRow]
 
-    package init(
+    init(
         incarnation: UInt32,
         pending: [Request] = [],
         interrupted: [(request: Request, run: RunRecord)] = [],
@@ -65,7 +68,7 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     package let message: String
 
     /// Escapes terminal control characters, since the message may quote a damaged file.
-    package init(_ message: String, kind: Kind = .other) {
+    init(_ message: String, kind: Kind = .other) {
         self.kind = kind
         self.message = PrintableText.escaped(message)
     }

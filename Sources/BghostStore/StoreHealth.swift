@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostModel
+internal import BghostNotify
+internal import BghostPolicy
 
 /// What happens to a transaction that the store cannot keep now, for lack of room or because
 /// another program holds the file.
@@ -26,7 +28,7 @@ package struct StoreHealth: Equatable, Sendable {
         /// retried.
         package var isFinal: Bool
 
-        package init(since: Int64, error: StoreError, isFinal: Bool) {
+        init(since: Int64, error: StoreError, isFinal: Bool) {
             self.since = since
             self.error = error
             self.isFinal = isFinal

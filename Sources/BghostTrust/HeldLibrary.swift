@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
 internal import BghostLinux
 internal import Crypto
 internal import Glibc

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
 internal import BghostLinux
 
 /// The manifest's conditions on the content of a library.
 package struct LibraryPin: Sendable {
     /// A trusted key, and its name in the manifest.
     package struct Signer: Sendable {
-        package let name: String
-        package let key: MinisignPublicKey
+        let name: String
+        let key: MinisignPublicKey
 
         package init(name: String, key: MinisignPublicKey) {
             self.name = name
@@ -17,8 +17,8 @@ package struct LibraryPin: Sendable {
     }
 
     /// 64 lower-case hex digits.
-    package let sha256: String?
-    package let signer: Signer?
+    let sha256: String?
+    let signer: Signer?
 
     /// - Returns: `nil` if there is no condition.
     package init?(sha256: String?, signer: Signer?) {

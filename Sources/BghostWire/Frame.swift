@@ -100,7 +100,7 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
 /// A frame with a checked header: its length fits, and its version and kind are known.
 package struct Frame: ~Escapable {
     package let kind: FrameKind
-    package let flags: UInt16
+    let flags: UInt16
     package let subject: UInt64
     package let payload: RawSpan
 

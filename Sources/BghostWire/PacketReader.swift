@@ -40,19 +40,19 @@ package struct PacketReader: ~Escapable {
 }
 
 /// Reads the fields of one frame's payload in order.
-package struct FieldReader: ~Escapable {
+struct FieldReader: ~Escapable {
     private var rest: RawSpan
 
     @_lifetime(copy payload)
-    package init(_ payload: RawSpan) {
+    init(_ payload: RawSpan) {
         rest = payload
     }
 
     /// The number of unread bytes.
-    package var remaining: Int { rest.byteCount }
+    var remaining: Int { rest.byteCount }
 
     @_lifetime(self: copy self)
-    package mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+    mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
         _ type: T.Type = T.self
     ) throws(WireError) -> T {
         guard rest.byteCount >= MemoryLayout<T>.size else { throw .truncatedPayload }
@@ -63,7 +63,7 @@ package struct FieldReader: ~Escapable {
 
     /// Reads a text: its length as four bytes, then that many bytes of UTF-8.
     @_lifetime(self: copy self)
-    package mutating func text(bytesMax: Int) throws(WireError) -> String {
+    mutating func text(bytesMax: Int) throws(WireError) -> String {
         let count = Int(try integer(UInt32.self))
         guard count <= rest.byteCount else { throw .truncatedPayload }
         guard count <= bytesMax else { throw .valueOutOfRange }
@@ -77,7 +77,7 @@ package struct FieldReader: ~Escapable {
 
     /// Reads bytes: their number as four bytes, then the bytes.
     @_lifetime(self: copy self)
-    package mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
+    mutating func bytes(max: Int) throws(WireError) -> [UInt8] {
         let count = Int(try integer(UInt32.self))
         guard count <= rest.byteCount else { throw .truncatedPayload }
         guard count <= max else { throw .valueOutOfRange }
@@ -87,7 +87,7 @@ package struct FieldReader: ~Escapable {
     }
 
     /// Throws if fields remain.
-    package func end() throws(WireError) {
+    func end() throws(WireError) {
         guard rest.isEmpty else { throw .trailingBytes }
     }
 }

@@ -12,13 +12,13 @@ package struct PacketWriter {
 
     package init() {}
 
-    package var isEmpty: Bool { bytes.isEmpty }
+    var isEmpty: Bool { bytes.isEmpty }
 
     /// The number of bytes that wait to be sent.
     package var count: Int { bytes.count }
 
     /// Removes all packets and keeps the memory, unless a burst made it large.
-    package mutating func removeAll() {
+    mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * FrameLayout.packetBytesMax)
         boundaries.removeAll(keepingCapacity: true)
         packetStart = 0
@@ -106,7 +106,7 @@ package struct FieldWriter {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    package mutating func text(_ value: String) {
+    mutating func text(_ value: String) {
         var value = value
         value.withUTF8 {
             integer(UInt32(truncatingIfNeeded: $0.count))
@@ -119,7 +119,7 @@ package struct FieldWriter {
         bytes.append(contentsOf: value)
     }
 
-    package mutating func bytes(_ value: [UInt8]) {
+    mutating func bytes(_ value: [UInt8]) {
         integer(UInt32(truncatingIfNeeded: value.count))
         bytes.append(contentsOf: value)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostModel
+internal import BghostSandbox
 internal import BghostWire
 internal import CBghostSystem
 

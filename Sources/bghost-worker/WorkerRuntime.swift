@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
 internal import CBghostSystem

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostCore
-import BghostLinux
+@testable import BghostLinux
+import BghostModel
+import BghostPolicy
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostModel
 import BghostControl
-import BghostCore
 import Testing
 
 /// What a page in a browser can send, where the control socket is forwarded to a port.

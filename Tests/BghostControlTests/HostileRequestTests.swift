@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostCore
-import BghostRecords
+import BghostBase
+import BghostModel
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostRecords
-import BghostControl
-import BghostCore
+import BghostAPI
+import BghostModel
+import BghostPolicy
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Testing

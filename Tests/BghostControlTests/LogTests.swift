@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
+import BghostModel
 import BghostControl
-import BghostCore
 import BghostTestSupport
 import Testing
 

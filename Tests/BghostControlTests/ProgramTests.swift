@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAPI
+import BghostBase
+import BghostModel
 import BghostCommand
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
+import BghostAPI
+import BghostBase
+import BghostModel
+import BghostPolicy
+@testable import BghostCommand
 import BghostControl
-import BghostCore
 import BghostTestSupport
 import Testing
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostRecords
+import BghostAPI
+import BghostBase
+import BghostModel
 import Testing
 
 @Suite struct RecordTests {

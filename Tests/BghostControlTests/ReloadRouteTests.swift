@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import BghostAPI
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Testing
 

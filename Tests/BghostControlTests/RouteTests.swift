@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostCore
-import BghostRecords
+@testable import BghostAPI
+import BghostBase
+import BghostModel
+import BghostPolicy
+@testable import BghostControl
 import BghostTestSupport
 import Testing
 

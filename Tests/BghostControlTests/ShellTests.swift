@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
+import BghostAPI
+import BghostManifest
+@testable import BghostCommand
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostRecords
-import BghostControl
+import BghostAPI
 import BghostLinux
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Testing

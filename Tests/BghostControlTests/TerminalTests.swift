@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
-import BghostRecords
+import BghostAPI
+@testable import BghostCommand
 import Testing
 
 @Suite struct TerminalTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
-import BghostCore
-import BghostRecords
+@testable import BghostAPI
+import BghostBase
+@testable import BghostCommand
 import Testing
 
 /// What operators see of transfers.

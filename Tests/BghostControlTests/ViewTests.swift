@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
-import BghostCore
+@testable import BghostAPI
+import BghostBase
+import BghostModel
+import BghostPolicy
+@testable import BghostCommand
 import Testing
 
 @Suite struct ViewTests {

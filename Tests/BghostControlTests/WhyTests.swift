@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCommand
+import BghostAPI
+import BghostBase
+import BghostFacts
+import BghostModel
+import BghostPolicy
+@testable import BghostCommand
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Testing
 

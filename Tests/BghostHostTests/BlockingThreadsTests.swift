@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import BghostHost
 import BghostLinux
+@testable import BghostServices
 import Synchronization
 import Testing
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+import BghostBase
+@testable import BghostDispatch
 import BghostLinux
-import BghostStore
+import BghostModel
+import BghostPolicy
+@testable import BghostServices
+@testable import BghostStore
 import Testing
 
 /// The owner of the transactions, with a store that the test answers, and without a process.

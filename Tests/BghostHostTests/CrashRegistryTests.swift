@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostDispatch
+import BghostModel
+import BghostPolicy
 import Testing
-
-@testable import BghostHost
 
 @Suite struct CrashRegistryTests {
     private static let second: UInt64 = 1_000_000_000

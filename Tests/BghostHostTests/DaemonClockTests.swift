@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+@testable import BghostBase
 import BghostLinux
+@testable import BghostServices
 import Testing
 
 @Suite struct DaemonClockTests {

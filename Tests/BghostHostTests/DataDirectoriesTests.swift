@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 @testable import BghostHost
 import BghostLinux
+import BghostModel
+@testable import BghostServices
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Glibc
 import Testing
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+import BghostBase
+@testable import BghostDispatch
 import BghostLinux
+import BghostModel
+import BghostPolicy
+@testable import BghostServices
 import Testing
 
 /// The owner of the dates, without a daemon and without a process.

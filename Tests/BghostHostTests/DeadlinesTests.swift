@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import BghostHost
 import BghostLinux
+@testable import BghostServices
 import Testing
 
 /// The owner of the deadlines, without a daemon and without a process.

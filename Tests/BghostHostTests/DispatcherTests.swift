@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+import BghostBase
+@testable import BghostDispatch
+import BghostModel
+import BghostPolicy
 import Synchronization
 import Testing
 

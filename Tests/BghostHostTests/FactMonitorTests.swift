@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
-import BghostLinux
+import BghostBase
+@testable import BghostDispatch
+import BghostFacts
+@testable import BghostLinux
+import BghostModel
 import Testing
 
 /// The owner of the facts, without a daemon and without a process.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+@testable import BghostDispatch
 import BghostLinux
+@testable import BghostServices
 import BghostStore
 import Dispatch
 import Synchronization

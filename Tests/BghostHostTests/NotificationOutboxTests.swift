@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-@testable import BghostHost
+import BghostBase
+import BghostCalendar
+@testable import BghostDispatch
+import BghostModel
+@testable import BghostNotify
+import BghostPolicy
 import Testing
 
 /// The owner of the notifications, without a daemon and without a process.

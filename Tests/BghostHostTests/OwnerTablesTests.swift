@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import BghostCore
+@testable import BghostBase
 @testable import BghostHost
+@testable import BghostInspection
+@testable import BghostModel
+@testable import BghostPolicy
 import BghostWire
 import Testing
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+@testable import BghostDispatch
 @testable import BghostHost
+@testable import BghostInspection
 import BghostLinux
-import BghostStore
+@testable import BghostModel
+import BghostPolicy
+@testable import BghostServices
+@testable import BghostStore
 import BghostTestSupport
 import BghostTransfer
 import BghostWire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 @testable import BghostHost
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostLinux
+@testable import BghostLinux
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostLinux
+import BghostBase
+@testable import BghostLinux
 import Testing
 
 @Suite struct KernelClockTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostLinux
+import BghostModel
+@testable import BghostSandbox
 import Glibc
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostStore
+@testable import BghostStore
 import BghostTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostStore
+@testable import BghostStore
 import Testing
 
 /// When a commit that failed is tried again.

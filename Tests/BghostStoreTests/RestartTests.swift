@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostPolicy
+@testable import BghostStore
 import BghostTestSupport
 import Testing
 

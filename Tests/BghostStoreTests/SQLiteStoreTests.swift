@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostBase
+import BghostModel
+import BghostNotify
+import BghostPolicy
+@testable import BghostStore
 import BghostTestSupport
 import Synchronization
 import Testing

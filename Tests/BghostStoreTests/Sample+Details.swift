@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
 
 extension Sample {
     /// The end of a run that has all that few runs have.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostNotify
 
 extension Sample {
     /// With every field another than its default.

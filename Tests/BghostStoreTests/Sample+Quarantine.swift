@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
 
 extension Sample {
     static func quarantine(_ plugin: String, reason: String) -> Quarantine {

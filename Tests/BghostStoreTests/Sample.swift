@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostFacts
+import BghostModel
+import BghostPolicy
 import BghostStore
 
 /// Requests and runs whose ids are small numbers.

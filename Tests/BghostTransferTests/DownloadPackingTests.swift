@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostTransferRules
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Testing
 
 /// Bodies that come packed, although nobody asked for it.

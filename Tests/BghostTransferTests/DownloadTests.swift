@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostTransferRules
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Crypto
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostTransfer
+@testable import BghostTransfer
 import Testing
 
 /// What a fetch of a run says besides what its plugin asks for.

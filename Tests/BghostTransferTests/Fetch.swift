@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostTransfer
+@testable import BghostTransfer
 
 /// Fetches with a fetcher of its own, which is shut down after.
 @discardableResult

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostTransferRules
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Testing
 
 /// Servers that mean harm, or are broken in ways that look like it: they cost a while, and no file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostTransfer
+@testable import BghostTransfer
 import Dispatch
 import Hummingbird
 import NIOCore

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostBase
+import BghostTransferRules
+@testable import BghostStore
 import BghostTestSupport
 import BghostTransfer
 import Glibc

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostTransferRules
+@testable import BghostStore
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Testing
 
 /// Ends on their way to those who wait, and those that nobody comes for.

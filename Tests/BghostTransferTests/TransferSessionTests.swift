@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostBase
+import BghostTransferRules
+@testable import BghostStore
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Synchronization
 import Testing
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostLinux
+import BghostBase
+@testable import BghostLinux
+import BghostTransferRules
 import BghostStore
 import BghostTestSupport
 import BghostTransfer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Crypto
 import Glibc
 import HTTPTypes

@@ -2,7 +2,7 @@
 
 import BghostFuzz
 import BghostTestSupport
-import BghostWire
+@testable import BghostWire
 import Testing
 
 /// What a worker that has gone bad may send, which must never trap.

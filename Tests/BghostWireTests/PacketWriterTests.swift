@@ -2,7 +2,7 @@
 
 import BghostFuzz
 import BghostTestSupport
-import BghostWire
+@testable import BghostWire
 import Testing
 
 @Suite struct PacketWriterTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostFuzz
-import BghostWire
+@testable import BghostWire
 import Testing
 
 /// Reports come from a process that has just crashed: nothing of them is believed.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostAPI
+import BghostBase
+@testable import BghostHost
+import BghostModel
+import BghostServices
 import BghostFuzz
-import BghostHost
-import BghostRecords
 import BghostTestSupport
 import Testing
 

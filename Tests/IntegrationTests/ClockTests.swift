@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostBase
+import BghostCalendar
+@testable import BghostHost
 import BghostLinux
+import BghostModel
+@testable import BghostPolicy
+import BghostServices
 import Synchronization
 import Testing
 

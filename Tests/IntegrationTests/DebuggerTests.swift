@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 import BghostHost
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 import BghostHost
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

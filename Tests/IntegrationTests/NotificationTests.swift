@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+@testable import BghostAPI
+import BghostBase
+@testable import BghostHost
 import BghostLinux
+@testable import BghostModel
 import BghostStore
 import BghostTestSupport
 import Glibc

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+@testable import BghostHost
 import BghostLinux
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+@testable import BghostHost
+@testable import BghostLinux
+import BghostModel
 import Glibc
 import Testing
 

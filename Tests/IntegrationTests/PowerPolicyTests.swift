@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+import BghostAPI
+import BghostFacts
+@testable import BghostHost
+@testable import BghostLinux
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostCore
+import BghostAPI
+import BghostBase
+import BghostCalendar
+@testable import BghostDispatch
+import BghostFacts
 @testable import BghostHost
-import BghostLinux
+@testable import BghostLinux
+import BghostModel
+import BghostPolicy
+@testable import BghostServices
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Synchronization

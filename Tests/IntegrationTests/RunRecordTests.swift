@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostBase
+@testable import BghostHost
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import BghostTrust
 import Testing

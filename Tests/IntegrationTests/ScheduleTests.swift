@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostCalendar
+@testable import BghostHost
 import BghostLinux
+import BghostModel
+import BghostPolicy
+import BghostServices
 import BghostStore
 import BghostTestSupport
 import Glibc

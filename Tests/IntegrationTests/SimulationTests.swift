@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostBase
+import BghostCalendar
+import BghostFacts
+@testable import BghostHost
 import BghostLinux
+import BghostModel
+import BghostPolicy
 import BghostStore
 import BghostTestSupport
 import Testing

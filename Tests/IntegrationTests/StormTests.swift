@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostModel
 import BghostTestSupport
 import Testing
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+import BghostAPI
+import BghostBase
+import BghostFacts
+@testable import BghostHost
+@testable import BghostLinux
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+@testable import BghostAPI
+import BghostBase
+@testable import BghostHost
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

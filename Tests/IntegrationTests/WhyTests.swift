@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+@testable import BghostAPI
+import BghostBase
+import BghostFacts
+@testable import BghostHost
+@testable import BghostLinux
+import BghostModel
+import BghostPolicy
 import BghostStore
 import BghostTestSupport
 import Testing

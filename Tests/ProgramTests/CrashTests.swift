@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAPI
+import BghostBase
+import BghostModel
+import BghostPolicy
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Glibc
 import Synchronization

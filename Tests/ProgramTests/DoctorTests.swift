@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAPI
+import BghostBase
+import BghostPolicy
 import BghostControl
-import BghostCore
-import BghostRecords
 import BghostTestSupport
 import Glibc
 import Testing

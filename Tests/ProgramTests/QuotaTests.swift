@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 import BghostLinux
 import BghostTestSupport
 import Glibc

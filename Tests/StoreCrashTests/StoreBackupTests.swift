@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+@testable import BghostStore
 import BghostTestSupport
 import Glibc
 import StoreScript

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 import BghostStore
 import BghostTestSupport
 import StoreScript

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostModel
+import BghostPolicy
+@testable import BghostStore
 import BghostTestSupport
 import StoreScript
 import Testing

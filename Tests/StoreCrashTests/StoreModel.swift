@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostStore
+import BghostBase
+import BghostModel
+import BghostPolicy
+@testable import BghostStore
 import BghostTestSupport
 import StoreScript
 import Testing

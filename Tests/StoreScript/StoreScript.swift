@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+package import BghostModel
+package import BghostPolicy
 internal import BghostStore
 
 /// A sequence of transactions that never ends, of which every prefix is known.

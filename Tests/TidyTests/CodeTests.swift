@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostRecords
+@testable import BghostAPI
+import BghostManifest
+import BghostPolicy
 import BghostTestSupport
 import Testing
 
@@ -16,11 +17,11 @@ import Testing
 
     /// The files that list, explain and sort codes, in which a name is no use of it.
     static let lists: Set<String> = [
-        "Sources/BghostCore/Diagnostics/DiagnosticCode.swift",
-        "Sources/BghostCore/Diagnostics/DiagnosticCode+Explanation.swift",
-        "Sources/BghostCore/Records/OperatorRefusal.swift",
-        "Sources/BghostCore/Requests/Submission.swift",
-        "Sources/BghostRecords/Faults/FaultCode.swift",
+        "Sources/BghostManifest/Diagnostics/DiagnosticCode.swift",
+        "Sources/BghostManifest/Diagnostics/DiagnosticCode+Explanation.swift",
+        "Sources/BghostAPI/Records/OperatorRefusal.swift",
+        "Sources/BghostPolicy/Requests/Submission.swift",
+        "Sources/BghostAPI/Faults/FaultCode.swift",
         "Sources/BghostCommand/Failures/ExitStatus.swift",
     ]
 

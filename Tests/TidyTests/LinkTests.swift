@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: ["CONTRIBUTING.md", "docs/ARCHITECTURE.md"])
     func `Each path of the maintainers' pages exists`(of page: String) throws {
         let text = try #require(try SourceTree.files(in: [page]).first).text
-        // With a slash, and nothing that stands for several: `BghostCore/Facts`, not `/v1/tasks`.
+        // With a slash, and nothing that stands for several: `BghostPolicy/Requests`, not `/v1/tasks`.
         let spans = text.matches(of: /`((?:[A-Z][A-Za-z]+|docs)\/[A-Za-z0-9_+.\/-]*)`/)
         #expect(spans.count > 20)
         for path in spans.map(\.output.1) {

@@ -85,7 +85,7 @@ import Testing
     @Test func `A dropped error has its reason`() throws {
         let roots = [
             "Sources/BghostCommand", "Sources/BghostControl", "Sources/BghostCheck",
-            "Sources/BghostRecords", "Sources/bghost", "Sources/bghost-worker",
+            "Sources/BghostAPI", "Sources/bghost", "Sources/bghost-worker",
         ]
         let files = try SourceTree.files(in: roots, ending: ".swift")
         #expect(files.count > 150)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 import BghostLinux
+import BghostTransferRules
 import BghostStore
 import BghostTransfer
 import Glibc

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostHost
 internal import BghostLinux
+internal import BghostModel
+internal import BghostServices
 internal import BghostStore
 internal import BghostTransfer
 internal import Glibc

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostHost
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
 
 // From a submission to the run's end, in a worker or in the daemon.
 extension Subject {

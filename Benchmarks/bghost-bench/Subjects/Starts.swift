@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostHost
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
 
 // How long it takes to reach a handler, and to reach it again when it is to stop.
 extension Subject {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostLinux
 internal import Glibc
 
 /// A thing that is measured in this process.

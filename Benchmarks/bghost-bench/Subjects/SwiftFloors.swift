@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
 
 // What Swift's own concurrency costs, and the timer heap beside it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
+internal import BghostTransferRules
 internal import BghostStore
 internal import BghostTransfer
 internal import Glibc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostHost
-internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
 internal import BghostStore
 internal import Glibc
 

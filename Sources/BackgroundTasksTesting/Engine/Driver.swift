@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BackgroundTasks
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
+internal import BghostModel
+internal import BackgroundTasks
 internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization
@@ -155,7 +156,7 @@ final class Driver: Sendable {
         plugin.tasks.first { String(copying: $0.pointee.handler) == name }
     }
 
-    private func cancel(_ number: UInt64, _ reason: BghostCore.StopReason) {
+    private func cancel(_ number: UInt64, _ reason: BghostModel.StopReason) {
         let (memory, state) = core.look { ($0.runs[number]?.memory, $0.runs[number]?.state ?? 0) }
         guard let memory else { return }
         core.became(busy: number)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import CBghost
 
 /// Ends that wait for their session, as in the daemon, but for its bounds on how many there may be.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 internal import CBghost
 
 /// The scheduler calls of handlers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostPolicy
 internal import CBghost
 
 /// Time, which advances from one event to the next.

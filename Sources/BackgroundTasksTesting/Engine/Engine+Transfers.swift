@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 internal import CBghost
 
 /// A transfer that is in progress, or has ended and is not acknowledged.

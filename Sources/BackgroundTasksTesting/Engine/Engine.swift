@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 
 /// The daemon's scheduler and run machines on a virtual clock, with real handlers.
 ///

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostModel
+internal import BghostPolicy
 
 /// A run in progress.
 struct LiveRun: Sendable {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostCalendar
 internal import BghostLinux
+internal import BghostManifest
+internal import BghostModel
+internal import BghostPolicy
 internal import CBghost
 
 /// The plugin under test, with its manifest.

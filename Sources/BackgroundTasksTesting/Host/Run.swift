@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 public import BackgroundTasks
-internal import BghostCore
 public import FoundationEssentials
 
 extension TestHost {
@@ -85,7 +85,7 @@ extension TestHost.Run {
 }
 
 extension TestHost.Outcome {
-    fileprivate init(_ outcome: BghostCore.Outcome) {
+    fileprivate init(_ outcome: BghostModel.Outcome) {
         self =
             switch outcome {
             case .succeeded: .succeeded
@@ -98,7 +98,7 @@ extension TestHost.Outcome {
 }
 
 extension BackgroundTasks.StopReason {
-    fileprivate init(_ reason: BghostCore.StopReason) {
+    fileprivate init(_ reason: BghostModel.StopReason) {
         self =
             switch reason {
             case .expired: .expired

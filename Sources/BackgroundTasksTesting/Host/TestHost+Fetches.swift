@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 public import BackgroundTasks
-internal import BghostCore
 
 /// Fetches, which the test answers instead of a network.
 extension TestHost {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 @_spi(Testing) public import BackgroundTasks
-internal import BghostCore
 public import FoundationEssentials
 
 /// Requests, as an operator submits them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostPolicy
 public import BackgroundTasks
-internal import BghostCore
 public import FoundationEssentials
 
 /// The results of the test.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostPolicy
 public import BackgroundTasks
-internal import BghostCore
 public import FoundationEssentials
 
 /// Background transfers, which the test answers like fetches, instead of a network.

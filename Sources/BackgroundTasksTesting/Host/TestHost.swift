@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 @_spi(Testing) public import BackgroundTasks
-internal import BghostCore
 internal import CBghost
 public import FoundationEssentials
 

@@ -3,7 +3,7 @@
 /// One check of a plugin.
 package struct Check: Sendable {
     /// The subject of a check.
-    package enum Scope: Equatable, Sendable {
+    enum Scope: Equatable, Sendable {
         /// The file, without running any of its code.
         case file
         case plugin
@@ -16,10 +16,10 @@ package struct Check: Sendable {
     /// The rule that holds if the check passes.
     package let title: String
     /// The lowest strictness that includes the check, 1 to 10.
-    package let level: Int
-    package let scope: Scope
+    let level: Int
+    let scope: Scope
     /// The checks that must have passed before this one.
-    package let needs: [String]
+    let needs: [String]
     /// The time limit, besides the runtimes and graces of `runs` consecutive runs.
     let seconds: Int
     let runs: Int
@@ -57,9 +57,9 @@ package struct Check: Sendable {
 
 /// All checks, each after those that it needs.
 package enum CheckCatalog {
-    package static let strictnessMax = 10
+    static let strictnessMax = 10
     /// The strictness that a plugin must satisfy to run inside the daemon.
-    package static let strictnessUsual = 5
+    static let strictnessUsual = 5
 
     package static let checks: [Check] =
         FileChecks.all + LoadChecks.all + TableChecks.all + OpeningChecks.all + RunChecks.all

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostLinux
+internal import BghostBase
 internal import BghostPlugin
 internal import CBghost
 internal import Glibc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import Glibc
 
 /// A line that a checking process sends to its parent: a letter and a text.

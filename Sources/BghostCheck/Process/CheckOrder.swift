@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 /// The instructions for a process that performs one check, passed as the text of its only argument.
 struct CheckOrder: Equatable, Sendable {

@@ -8,7 +8,7 @@ package struct CheckRunner: Sendable {
     /// The plugin to check, and the settings.
     package struct Options: Sendable {
         /// Absolute path.
-        package var file: String
+        var file: String
         package var strictness = CheckCatalog.strictnessUsual
         /// Perform only these checks and those that they need; empty means all.
         package var checks: [String] = []
@@ -18,7 +18,7 @@ package struct CheckRunner: Sendable {
         package var parameters = "{}"
         /// A JSON object for open().
         package var config = "{}"
-        package var seed: UInt64
+        var seed: UInt64
         package var runtimeMilliseconds: UInt32 = 2000
         package var graceMilliseconds: UInt32 = 1000
         /// The resident memory limit of a check.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 extension CheckReport {
     /// The report as one object of the schema `bghost.check/1`.

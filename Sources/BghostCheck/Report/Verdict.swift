@@ -15,11 +15,11 @@ package enum Verdict: String, Equatable, Sendable, CaseIterable {
 
 /// The finding of a check that did not pass.
 package struct Finding: Error, Equatable, Sendable {
-    package var verdict: Verdict
+    var verdict: Verdict
     /// What is wrong, and where.
-    package var message: String
+    var message: String
     /// What the author can do; "" if the message contains that.
-    package var fix: String
+    var fix: String
 
     static func failed(_ message: String, fix: String = "") -> Finding {
         Finding(verdict: .failed, message: message, fix: fix)
@@ -39,14 +39,14 @@ package struct CheckResult: Equatable, Sendable {
     package var check: String
     /// `nil` if the check concerns the whole plugin.
     package var handler: String?
-    package var level: Int
+    var level: Int
     package var verdict: Verdict
     package var message = ""
     package var fix = ""
-    package var milliseconds: UInt64 = 0
+    var milliseconds: UInt64 = 0
     /// The beginning of the plugin's output on its streams, with invalid UTF-8 replaced; only if
     /// the check did not pass.
-    package var output = ""
+    var output = ""
     /// Whether it was skipped because a check that it needs did not pass.
     var isForWantOfOthers = false
 
@@ -70,7 +70,7 @@ package struct CheckResult: Equatable, Sendable {
 package struct CheckedPlugin: Equatable, Sendable {
     package struct Handler: Equatable, Sendable {
         package var name: String
-        package var isSerial: Bool
+        var isSerial: Bool
     }
 
     package var id: String
@@ -84,7 +84,7 @@ package struct CheckReport: Equatable, Sendable {
     package var plugin: CheckedPlugin?
     package var strictness: Int
     package var seed: UInt64
-    package var results: [CheckResult]
+    var results: [CheckResult]
 
     package func count(_ verdict: Verdict) -> Int { results.count { $0.verdict == verdict } }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 /// Generates unusual JSON objects from a seed.
 struct OddText {

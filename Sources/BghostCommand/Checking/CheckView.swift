@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostCheck
-internal import BghostCore
-internal import BghostRecords
 
 /// Prints the results of checks, one line each, and how the author can resolve those that did not pass.
 struct CheckView {

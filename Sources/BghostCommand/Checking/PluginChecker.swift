@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCheck
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-internal import BghostRecords
+internal import BghostCheck
 internal import Glibc
 
 /// Checks a plugin for its author, and prints the results.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostRecords
 
 struct Backup: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
-internal import BghostRecords
 
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(

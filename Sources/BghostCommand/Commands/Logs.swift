@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
-internal import BghostRecords
 
 struct Logs: ClientCommand {
     static let configuration = CommandConfiguration(

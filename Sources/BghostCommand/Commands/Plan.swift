@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-internal import BghostRecords
+internal import BghostManifest
+internal import BghostPolicy
+internal import ArgumentParser
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

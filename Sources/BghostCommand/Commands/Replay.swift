@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
-internal import BghostLinux
-internal import BghostRecords
 internal import Glibc
 
 struct Replay: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import ArgumentParser
-internal import BghostCore
 
 /// The command tree.
 ///

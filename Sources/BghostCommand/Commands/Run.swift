@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostManifest
+internal import BghostModel
+internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
 
 /// A log level as an argument.
 enum LevelName: String, ExpressibleByArgument, CaseIterable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
 
 struct Submit: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostModel
+internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
-internal import BghostRecords
 internal import Glibc
 internal import UnixSignals
 

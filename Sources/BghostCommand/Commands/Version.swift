@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
 internal import ArgumentParser
-internal import BghostCore
-internal import BghostRecords
 
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the version of this program.")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostHost
+internal import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-internal import BghostRecords
+internal import BghostModel
+internal import BghostServices
 internal import Glibc
 internal import Synchronization
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostControl
-internal import BghostCore
+internal import BghostBase
 internal import BghostHost
 internal import BghostLinux
+internal import BghostManifest
+internal import BghostModel
+internal import BghostServices
+internal import BghostTransferRules
+internal import BghostControl
 internal import BghostStore
 internal import BghostTransfer
 internal import BghostTrust
@@ -13,9 +17,9 @@ internal import Synchronization
 internal import UnixSignals
 
 /// The daemon in the foreground: creates and connects its parts.
-package enum Daemon {
+enum Daemon {
     /// Runs until the daemon is stopped and has drained.
-    package static func run(_ options: RunOptions, _ console: Console) async throws {
+    static func run(_ options: RunOptions, _ console: Console) async throws {
         let reading = ManifestFiles.read(options.config)
         for diagnostic in reading.diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))

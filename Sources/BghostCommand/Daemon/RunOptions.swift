@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostModel
 
 /// The format of the daemon's log.
-package enum LogFormat: String, Equatable, Sendable, CaseIterable {
+enum LogFormat: String, Equatable, Sendable, CaseIterable {
     /// Text if stderr is a terminal, otherwise JSON.
     case auto
     case json
@@ -11,23 +11,23 @@ package enum LogFormat: String, Equatable, Sendable, CaseIterable {
 }
 
 /// The options of `bghost run`.
-package struct RunOptions: Equatable, Sendable {
+struct RunOptions: Equatable, Sendable {
     /// The path of the manifest.
-    package var config: String
-    package var stateDirectory: String?
+    var config: String
+    var stateDirectory: String?
     /// The path of the control socket.
-    package var control: String?
-    package var logFormat: LogFormat
-    package var logLevel: LogEntry.Level
+    var control: String?
+    var logFormat: LogFormat
+    var logLevel: LogEntry.Level
     /// The folders in which plugins are searched, in this order.
-    package var pluginPaths: [String]
-    package var slots: Int?
+    var pluginPaths: [String]
+    var slots: Int?
     /// The file in which all decisions are recorded for a replay.
-    package var record: String?
+    var record: String?
     /// Whether to accept files that other users could change.
-    package var allowsUntrustedFiles: Bool
+    var allowsUntrustedFiles: Bool
 
-    package init(
+    init(
         config: String,
         stateDirectory: String? = nil,
         control: String? = nil,

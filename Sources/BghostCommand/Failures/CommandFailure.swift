@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-package import BghostRecords
+internal import BghostAPI
+internal import BghostBase
 
 /// The error with which a command ends, for people and for scripts.
-package struct CommandFailure: Error, Equatable, Sendable {
-    package var status: ExitStatus
+struct CommandFailure: Error, Equatable, Sendable {
+    var status: ExitStatus
     /// A stable code such as `BG2101`; "" if there is none.
-    package var code: String
+    var code: String
     /// The problem, one sentence without a full stop; safe for terminals.
-    package var message: String
+    var message: String
     /// How to resolve it; "" if the message says so.
-    package var fix: String
-    package var candidates: [String]
+    var fix: String
+    var candidates: [String]
 
-    package init(
+    init(
         _ status: ExitStatus,
         code: String = "",
         _ message: String,
@@ -28,7 +28,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.candidates = candidates
     }
 
-    package init(_ fault: ControlFault) {
+    init(_ fault: ControlFault) {
         self.init(
             ExitStatus(fault.code),
             code: fault.code.rawValue,
@@ -39,7 +39,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The text for stderr, with a final line break.
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         let title = code.isEmpty ? "error" : "error[\(code)]"
         var text = style.painted(title, .bad) + ": \(message)\n"
         for candidate in candidates { text += "  \(candidate)\n" }
@@ -48,7 +48,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The object for stdout with `--json`, without a line break.
-    package var json: String {
+    var json: String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("schema", Schema.error)

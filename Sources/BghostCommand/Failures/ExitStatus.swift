@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostRecords
+internal import BghostAPI
 
 /// The exit status of the program.
 ///
 /// Values from 64 follow sysexits.
-package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
+enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
     /// The command succeeded: done, healthy, or valid.
     case success = 0
     /// The command ran and failed.
@@ -28,7 +28,7 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
     case noPermission = 77
     case badManifest = 78
 
-    package init(_ code: FaultCode) {
+    init(_ code: FaultCode) {
         switch code {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
@@ -51,5 +51,5 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
     }
 
     /// The status of a program that was ended by a signal, as in shells.
-    package static func signal(_ number: Int32) -> Int32 { 128 + number }
+    static func signal(_ number: Int32) -> Int32 { 128 + number }
 }

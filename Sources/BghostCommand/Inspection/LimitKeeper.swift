@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-internal import BghostRecords
 internal import Glibc
 
 /// Reports how limits of memory, threads and processor shares are enforced on this machine.

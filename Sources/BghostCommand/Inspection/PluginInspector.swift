@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
 internal import BghostPlugin
-internal import BghostRecords
 
 /// Prints the descriptor and properties of a plugin's file, without running its code.
-package enum PluginInspector {
+enum PluginInspector {
     /// Prints the result to the console.
-    package static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus
-    {
+    static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus {
         let image: PluginImage
         do {
             image = try PluginImage.inspect(path: file)

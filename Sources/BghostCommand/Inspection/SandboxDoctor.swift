@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostHost
+internal import BghostAPI
+internal import BghostBase
+internal import BghostInspection
 internal import BghostLinux
-internal import BghostRecords
+internal import BghostManifest
+internal import BghostModel
 internal import Glibc
 
 /// Reports which sandbox layers work on this machine, as tested by a worker that tries forbidden actions.
-package enum SandboxDoctor {
+enum SandboxDoctor {
     /// Prints the report to the console.
     ///
     /// - Parameters:
     ///   - config: the path of the manifest with the required layers, as the user gave it.
     ///   - quarantined: the quarantined plugins of the daemon; `nil` if none answers.
     ///   - store: the status of the daemon's store; `nil` if none answers.
-    package static func run(
+    static func run(
         config: String?,
         quarantined: [Quarantine]? = nil,
         store: StoreStatus? = nil,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The options of `bghost check`.
-package struct CheckOptions: Equatable, Sendable {
+struct CheckOptions: Equatable, Sendable {
     /// The path of the manifest.
-    package var config: String
-    package var pluginPaths: [String]
-    package var json: Bool
+    var config: String
+    var pluginPaths: [String]
+    var json: Bool
     /// Whether a warning makes the command fail.
-    package var deniesWarnings: Bool
+    var deniesWarnings: Bool
     /// Whether unset environment variables are ignored.
-    package var ignoresEnvironment: Bool
+    var ignoresEnvironment: Bool
     /// Whether to accept files that other users could change.
-    package var allowsUntrustedFiles: Bool
+    var allowsUntrustedFiles: Bool
 
-    package init(
+    init(
         config: String,
         pluginPaths: [String] = [],
         json: Bool = false,

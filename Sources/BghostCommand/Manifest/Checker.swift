@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
+internal import BghostInspection
+internal import BghostManifest
+internal import BghostModel
+internal import BghostSandbox
 internal import BghostControl
-internal import BghostCore
-internal import BghostHost
 internal import BghostPlugin
-internal import BghostRecords
 
 /// Checks a manifest and its plugins, with the same code as the daemon's start.
 ///
 /// It does not use the network and needs no daemon.
-package enum Checker {
+enum Checker {
     /// The result for one plugin or function.
     fileprivate struct Finding {
         var name: String
@@ -21,7 +24,7 @@ package enum Checker {
     }
 
     /// Prints the findings to the console.
-    package static func run(
+    static func run(
         _ options: CheckOptions,
         _ console: Console
     ) async throws -> ExitStatus {

@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostControl
+internal import BghostAPI
+internal import BghostCalendar
 internal import BghostLinux
+internal import BghostManifest
+internal import BghostModel
+internal import BghostControl
 internal import BghostPlugin
-internal import BghostRecords
 internal import BghostTrust
 internal import Glibc
 
 /// The files of a manifest: `tasks.json`, the drop-ins in `tasks.d` beside it, and the secrets that they
 /// reference.
-package struct ManifestFiles {
+struct ManifestFiles {
     /// The result of reading a manifest.
-    package struct Reading {
+    struct Reading {
         /// `nil` if there is an error among the diagnostics.
-        package var manifest: Manifest?
-        package var diagnostics: [Diagnostic]
+        var manifest: Manifest?
+        var diagnostics: [Diagnostic]
         /// The absolute path of the main file's folder.
-        package var directory: String
+        var directory: String
         /// The absolute path of the main file.
-        package var path: String
+        var path: String
         /// The names of the drop-ins that were read.
-        package var dropInNames: [String] = []
+        var dropInNames: [String] = []
 
-        package var dropIns: Int { dropInNames.count }
+        var dropIns: Int { dropInNames.count }
 
         /// The absolute paths of all files that were read.
-        package var files: [String] {
+        var files: [String] {
             [path] + dropInNames.map { "\(directory)/tasks.d/\($0)" }
         }
 
-        package var errors: Int { diagnostics.count { $0.severity == .error } }
-        package var warnings: Int { diagnostics.count - errors }
+        var errors: Int { diagnostics.count { $0.severity == .error } }
+        var warnings: Int { diagnostics.count - errors }
 
         /// The exit status of a command that requires the manifest.
-        package var failureStatus: ExitStatus {
+        var failureStatus: ExitStatus {
             let isUnreadable = diagnostics.contains {
                 $0.code == .unreadable && $0.severity == .error
             }
@@ -49,7 +51,7 @@ package struct ManifestFiles {
     /// - Parameters:
     ///   - config: the path of the main file, as the user gave it.
     ///   - unresolvedSecrets: the severity of a secret without a value.
-    package static func read(
+    static func read(
         _ config: String,
         unresolvedSecrets: Diagnostic.Severity = .error
     ) -> Reading {

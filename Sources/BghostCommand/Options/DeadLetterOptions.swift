@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import ArgumentParser
-internal import BghostCore
 
 /// The options that select dead letters.
 struct DeadLetterOptions: ParsableArguments {

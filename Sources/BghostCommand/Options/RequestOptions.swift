@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostCore
-internal import BghostRecords
 internal import Glibc
 
 /// The options for the content of a request.

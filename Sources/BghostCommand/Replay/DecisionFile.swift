@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostDispatch
 internal import BghostHost
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import Glibc
 
 /// Writes a decision journal on a thread of its own.
@@ -31,7 +35,7 @@ final class DecisionFile: DecisionRecorder {
     deinit { close(fd) }
 
     func begin(_ settings: Scheduler.Settings) {
-        let header = DecisionJournal.header(settings, version: HostVersion.text)
+        let header = DecisionJournal.header(settings, version: BghostVersion.text)
         write { try DecisionJournal.encode(header) }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostPolicy
 internal import FoundationEssentials
 
 /// The format of `bghost run --record`: one JSON object per line, first a header, then events with their

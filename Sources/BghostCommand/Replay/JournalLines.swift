@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostRecords
+internal import BghostAPI
 internal import Glibc
 
 /// Reads a decision journal line by line: it may be larger than the memory.

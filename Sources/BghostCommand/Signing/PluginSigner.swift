@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-internal import BghostRecords
 internal import BghostTrust
 internal import Glibc
 
 /// Signs plugins, so that manifests can require a signer.
-package enum PluginSigner {
+enum PluginSigner {
     /// Writes a signature beside the file.
     ///
     /// - Parameters:
     ///   - key: the file of the secret key.
     ///   - comment: the trusted comment, which is signed too; `nil` means the file's name and the time.
-    package static func run(
+    static func run(
         file: String,
         key: String,
         comment: String?,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostPolicy
 
 /// The behavior of simulated handlers.
-package enum VirtualBehavior: String, Equatable, Sendable, CaseIterable {
+enum VirtualBehavior: String, Equatable, Sendable, CaseIterable {
     /// All runs succeed, within half of their runtime.
     case perfect
     /// A few runs fail, crash or overrun.
@@ -11,7 +11,7 @@ package enum VirtualBehavior: String, Equatable, Sendable, CaseIterable {
     /// Every second run fails in some way.
     case hostile
 
-    package var behavior: HandlerBehavior {
+    var behavior: HandlerBehavior {
         switch self {
         case .perfect: HandlerBehavior(failing: 0, crashing: 0, overrunning: 0, ignoring: 0)
         case .usual: .usual

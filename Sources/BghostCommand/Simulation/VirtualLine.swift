@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 
 /// One event of a simulation, for `--trace`.
-package struct VirtualLine {
+struct VirtualLine {
     private let at: Int64
     private let event: String
     private let task: String
     private let text: String
 
-    package init(_ now: Moment, _ event: Simulation.Event) {
+    init(_ now: Moment, _ event: Simulation.Event) {
         at = now.unix
         switch event {
         case .began(let record):
@@ -26,13 +28,13 @@ package struct VirtualLine {
     }
 
     /// The event as a line of text.
-    package var line: String {
+    var line: String {
         "\(Timestamp.text(unixNanoseconds: at))  \(event)  \(TerminalText.escaped(task))  "
             + TerminalText.escaped(text) + "\n"
     }
 
     /// The event as a JSON object.
-    package var json: String {
+    var json: String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("at", time: at)

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 internal import BghostControl
-package import BghostCore
 internal import Glibc
 
 /// Runs a manifest's schedules under a virtual clock: with the daemon's scheduler and limits, simulated
 /// handlers, and a machine that meets all requirements.
-package struct VirtualPlay {
+struct VirtualPlay {
     /// The result of a simulation.
-    package struct Result: Sendable {
-        package var from: Int64
-        package var through: Int64
-        package var seed: UInt64
-        package var tallies: [String: Simulation.Tally]
+    struct Result: Sendable {
+        var from: Int64
+        var through: Int64
+        var seed: UInt64
+        var tallies: [String: Simulation.Tally]
         /// Forbidden state transitions: each is a bug in bghost.
-        package var faults: [Ledger.Fault]
+        var faults: [Ledger.Fault]
         /// The longest time by which a run exceeded its runtime and grace.
-        package var longestOverrun: Duration
+        var longestOverrun: Duration
         /// The number of requests that wait at the end.
-        package var pending: Int
+        var pending: Int
     }
 
-    package let manifest: Manifest
-    package let path: String
-    package let slots: Int?
-    package let seed: UInt64
-    package let behavior: HandlerBehavior
+    let manifest: Manifest
+    let path: String
+    let slots: Int?
+    let seed: UInt64
+    let behavior: HandlerBehavior
     /// Manifests to reload, in the order of their times, Unix nanoseconds.
-    package var reloads: [(at: Int64, manifest: Manifest)] = []
+    var reloads: [(at: Int64, manifest: Manifest)] = []
 
-    package init(
+    init(
         manifest: Manifest,
         path: String,
         slots: Int?,
@@ -44,7 +47,7 @@ package struct VirtualPlay {
     }
 
     /// Runs the simulation between two times, Unix nanoseconds.
-    package func play(
+    func play(
         from: Int64,
         through: Int64,
         observe: (@Sendable (Moment, Simulation.Event) -> Void)? = nil

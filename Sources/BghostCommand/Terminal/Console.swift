@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostControl
-internal import BghostRecords
 internal import Glibc
 
 /// The output streams of the program: stdout for the answer, stderr for everything else.
-package struct Console: Sendable {
-    package let out: Style
-    package let error: Style
+struct Console: Sendable {
+    let out: Style
+    let error: Style
 
-    package init(_ choice: ColorChoice) {
+    init(_ choice: ColorChoice) {
         let environment = ControlLocation.variable(of:)
         out = Style(choice: choice, isTerminal: isatty(1) == 1, environment: environment)
         error = Style(choice: choice, isTerminal: isatty(2) == 1, environment: environment)
     }
 
     /// Writes a part of the answer.
-    package func answer(_ text: String) { Self.write(text, to: 1) }
+    func answer(_ text: String) { Self.write(text, to: 1) }
 
     /// Writes the JSON object of `--json`, or one line of a stream of objects.
-    package func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
+    func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
 
     /// Writes a line to stderr.
-    package func remark(_ text: String) { Self.write(text + "\n", to: 2) }
+    func remark(_ text: String) { Self.write(text + "\n", to: 2) }
 
     private static func write(_ text: String, to fd: Int32) {
         var rest = Array(text.utf8)[...]

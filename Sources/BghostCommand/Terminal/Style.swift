@@ -3,11 +3,11 @@
 internal import ArgumentParser
 
 /// When to use colour.
-package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
+enum ColorChoice: String, Equatable, Sendable, CaseIterable {
     case auto, always, never
 
     /// The choice in a command line that may be invalid.
-    package init(in arguments: some Sequence<String>) {
+    init(in arguments: some Sequence<String>) {
         var isNext = false
         var choice = ColorChoice.auto
         for argument in arguments where argument != "--" {
@@ -24,11 +24,11 @@ package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
 extension ColorChoice: ExpressibleByArgument {}
 
 /// The capabilities of an output stream.
-package struct Style: Equatable, Sendable {
-    package var hasColor: Bool
-    package var hasUnicode: Bool
+struct Style: Equatable, Sendable {
+    var hasColor: Bool
+    var hasUnicode: Bool
 
-    package init(hasColor: Bool, hasUnicode: Bool) {
+    init(hasColor: Bool, hasUnicode: Bool) {
         self.hasColor = hasColor
         self.hasUnicode = hasUnicode
     }
@@ -38,7 +38,7 @@ package struct Style: Equatable, Sendable {
     /// - Parameters:
     ///   - isTerminal: whether this stream is a terminal.
     ///   - environment: looks up a variable; `nil` if it is unset or empty.
-    package init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
+    init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
         hasColor =
             switch choice {
             case .always: true
@@ -58,7 +58,7 @@ package struct Style: Equatable, Sendable {
     }
 
     /// The colour or weight of a text.
-    package enum Tone: String, Sendable {
+    enum Tone: String, Sendable {
         case good = "32"
         case warning = "33"
         case bad = "31"
@@ -66,18 +66,18 @@ package struct Style: Equatable, Sendable {
         case strong = "1"
     }
 
-    package func painted(_ text: String, _ tone: Tone?) -> String {
+    func painted(_ text: String, _ tone: Tone?) -> String {
         guard hasColor, let tone, !text.isEmpty else { return text }
         return "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m"
     }
 
     /// A sign that is understandable without colour.
-    package enum Mark: Sendable {
+    enum Mark: Sendable {
         case good, warning, bad, none
     }
 
     /// The text of a sign, one column wide.
-    package func text(_ mark: Mark) -> String {
+    func text(_ mark: Mark) -> String {
         switch mark {
         case .good: hasUnicode ? "✓" : "+"
         case .warning: "!"
@@ -86,7 +86,7 @@ package struct Style: Equatable, Sendable {
         }
     }
 
-    package func tone(_ mark: Mark) -> Tone? {
+    func tone(_ mark: Mark) -> Tone? {
         switch mark {
         case .good: .good
         case .warning: .warning
@@ -95,5 +95,5 @@ package struct Style: Equatable, Sendable {
         }
     }
 
-    package func painted(_ mark: Mark) -> String { painted(text(mark), tone(mark)) }
+    func painted(_ mark: Mark) -> String { painted(text(mark), tone(mark)) }
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A table with aligned columns.
-package struct TextTable: Sendable {
+struct TextTable: Sendable {
     /// A cell: its text, which must be safe for terminals, and its tone.
-    package struct Cell: Sendable, ExpressibleByStringLiteral {
-        package var text: String
-        package var tone: Style.Tone?
+    struct Cell: Sendable, ExpressibleByStringLiteral {
+        var text: String
+        var tone: Style.Tone?
 
-        package init(_ text: String, _ tone: Style.Tone? = nil) {
+        init(_ text: String, _ tone: Style.Tone? = nil) {
             self.text = text
             self.tone = tone
         }
 
-        package init(stringLiteral text: String) { self.init(text) }
+        init(stringLiteral text: String) { self.init(text) }
     }
 
     private let header: [String]
     private var rows: [[Cell]] = []
 
     /// - Parameter header: one title for each column.
-    package init(header: [String]) {
+    init(header: [String]) {
         self.header = header
     }
 
-    package mutating func add(_ row: [Cell]) {
+    mutating func add(_ row: [Cell]) {
         precondition(row.count == header.count, "a row has one cell for each title")
         rows.append(row)
     }
@@ -31,7 +31,7 @@ package struct TextTable: Sendable {
     /// The lines of the table, with line breaks.
     ///
     /// Columns without text are omitted.
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         let kept = header.indices.filter { column in
             rows.contains { !$0[column].text.isEmpty }
         }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostPolicy
 
 /// The text output of `bghost dead`.
-package struct DeadView {
-    package let letters: [DeadLetter]
+struct DeadView {
+    let letters: [DeadLetter]
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(letters: [DeadLetter], now: Int64) {
+    init(letters: [DeadLetter], now: Int64) {
         self.letters = letters
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !letters.isEmpty else { return "no dead letters\n" }
         var table = TextTable(header: ["REQUEST", "TASK", "DIED", "REASON", "LAST RUN"])
         for letter in letters {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostModel
 
 /// The text of a log entry.
-package enum LogView {
+enum LogView {
     /// The line, with its line break.
-    package static func line(_ entry: LogEntry, _ style: Style) -> String {
+    static func line(_ entry: LogEntry, _ style: Style) -> String {
         var parts = [
             style.painted(HumanText.clock(entry.time), .dim),
             style.painted(DisplayWidth.padded(entry.level.text, to: 7), tone(entry.level)),

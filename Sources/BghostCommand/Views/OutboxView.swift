@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostNotify
 
 /// The text output of `bghost notify outbox`.
-package struct OutboxView {
-    package let notifications: [NotificationStatus]
+struct OutboxView {
+    let notifications: [NotificationStatus]
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(notifications: [NotificationStatus], now: Int64) {
+    init(notifications: [NotificationStatus], now: Int64) {
         self.notifications = notifications
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !notifications.isEmpty else { return "no notifications\n" }
         var table = TextTable(header: [
             "NOTIFICATION", "PLUGIN", "STATE", "WHEN", "TITLE", "ACTIONS", "WHY",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostModel
 
 extension Outcome {
     /// The sign of the outcome.
-    package var mark: Style.Mark {
+    var mark: Style.Mark {
         switch self {
         case .succeeded: .good
         case .cancelledClean: .warning
@@ -16,10 +16,10 @@ extension Outcome {
 
 extension RunRecord {
     /// The outcome, or the state of a run in progress.
-    package var standing: String { outcome?.text ?? state.rawValue }
+    var standing: String { outcome?.text ?? state.rawValue }
 
     /// The sign of the outcome or state.
-    package var mark: Style.Mark {
+    var mark: Style.Mark {
         guard let outcome else {
             return state == .cancelling || state == .killing ? .warning : .none
         }
@@ -27,17 +27,17 @@ extension RunRecord {
     }
 
     /// The duration so far or in total; "" if the handler did not start.
-    package func elapsed(now: Int64) -> String {
+    func elapsed(now: Int64) -> String {
         if let duration { return HumanText.duration(duration) }
         guard state != .ended, let startedAt else { return "" }
         return HumanText.duration(.nanoseconds(max(0, now - startedAt)))
     }
 
     /// The message in one line, safe for terminals.
-    package var safeMessage: String { TerminalText.escaped(message) }
+    var safeMessage: String { TerminalText.escaped(message) }
 
     /// The reported progress; "" if there is none.
-    package var progressText: String {
+    var progressText: String {
         guard let progress else { return "" }
         let phase = TerminalText.escaped(progress.phase)
         guard progress.total > 0 else {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostPolicy
 
 /// The text output of `bghost pending`.
-package struct PendingView {
-    package let list: PendingList
+struct PendingView {
+    let list: PendingList
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(list: PendingList, now: Int64) {
+    init(list: PendingList, now: Int64) {
         self.list = list
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard list.total > 0 else { return "no pending requests\n" }
         var table = TextTable(header: [
             "REQUEST", "TASK", "EARLIEST", "LATEST", "ATTEMPT", "PRIORITY", "BY", "WHY",

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostPolicy
 
 /// The text output of `bghost plan`.
-package struct PlanView {
-    package let plan: SchedulePlan
+struct PlanView {
+    let plan: SchedulePlan
 
-    package init(plan: SchedulePlan) {
+    init(plan: SchedulePlan) {
         self.plan = plan
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !plan.starts.isEmpty else { return "nothing comes by itself in that time\n" }
         var table = TextTable(header: ["START", "ZONE", "TASK", "NOTE"])
         for start in plan.starts {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 
 /// The text output for one run, in full or in one line.
-package struct RunView {
-    package let run: RunRecord
+struct RunView {
+    let run: RunRecord
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(run: RunRecord, now: Int64) {
+    init(run: RunRecord, now: Int64) {
         self.run = run
         self.now = now
     }
 
     /// The end of a run that the command waited for, with its result.
-    package func summary(_ style: Style) -> String {
+    func summary(_ style: Style) -> String {
         let task = TerminalText.escaped(run.task)
         let elapsed = run.elapsed(now: now)
         var text =
@@ -26,7 +27,7 @@ package struct RunView {
         return text
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         let shown = facts.filter { !$0.value.isEmpty }
         let width = shown.map { $0.name.utf8.count }.max() ?? 0
         return shown.map { fact in

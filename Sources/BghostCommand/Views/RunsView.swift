@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 
 /// The text output of `bghost runs`.
-package struct RunsView {
-    package let runs: [RunRecord]
+struct RunsView {
+    let runs: [RunRecord]
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(runs: [RunRecord], now: Int64) {
+    init(runs: [RunRecord], now: Int64) {
         self.runs = runs
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !runs.isEmpty else { return "no runs yet\n" }
         var table = TextTable(header: [
             " ", "RUN", "TASK", "OUTCOME", "STARTED", "TIME", "LIMIT", "MEMORY", "MESSAGE",

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostFacts
 
 /// The text output for simulations, one line each.
-package struct SimulationView {
-    package let simulation: SimulationStatus
+struct SimulationView {
+    let simulation: SimulationStatus
 
-    package init(_ simulation: SimulationStatus) {
+    init(_ simulation: SimulationStatus) {
         self.simulation = simulation
     }
 
     /// - Returns: a line that says so if nothing is simulated.
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         simulation.isActive ? banner(style) : "nothing is simulated\n"
     }
 
     /// - Returns: "" if nothing is simulated.
-    package func banner(_ style: Style) -> String {
+    func banner(_ style: Style) -> String {
         var lines: [String] = []
         if simulation.clockOffset != 0 {
             let length = HumanText.duration(.nanoseconds(simulation.clockOffset.magnitude))

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostModel
+internal import BghostPolicy
 
 /// The text output of `bghost status`.
-package struct StatusView {
-    package let status: HostStatus
+struct StatusView {
+    let status: HostStatus
     /// The time of the daemon's clock, which dates refer to, Unix nanoseconds.
     private let now: Int64
     /// The time of the machine's clock, Unix nanoseconds.
     private let machineNow: Int64
 
     /// - Parameter now: the time of the machine's clock, Unix nanoseconds.
-    package init(status: HostStatus, now: Int64) {
+    init(status: HostStatus, now: Int64) {
         self.status = status
         machineNow = now
         let (simulated, overflow) = now.addingReportingOverflow(status.simulation.clockOffset)
         self.now = overflow ? now : simulated
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostModel
+internal import BghostPolicy
 
 /// The text output of `bghost throttle`.
-package struct ThrottleView {
-    package let throttles: [ThrottleStatus]
+struct ThrottleView {
+    let throttles: [ThrottleStatus]
     /// Unix nanoseconds.
-    package let now: Int64
+    let now: Int64
 
-    package init(throttles: [ThrottleStatus], now: Int64) {
+    init(throttles: [ThrottleStatus], now: Int64) {
         self.throttles = throttles
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         let shown = throttles.filter { $0.points > 0 }
         guard !shown.isEmpty else { return "no task is throttled\n" }
         var table = TextTable(header: ["TASK", "POINTS", "DELAY", "NEXT START", "RUNS"])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
 internal import BghostControl
-package import BghostCore
-internal import BghostRecords
 internal import Glibc
 
 /// Shows the progress of transfers until all of them have ended.
@@ -41,16 +41,16 @@ struct TransferWatch {
 }
 
 /// The last output for transfers, to find what is new.
-package struct TransferScreen {
+struct TransferScreen {
     private var lineCount = 0
     private var tenths: [RunID: Int] = [:]
     private var over: Set<RunID> = []
     private var shown: [RunID: TransferView] = [:]
 
-    package init() {}
+    init() {}
 
     /// The current state, written over the previous frame.
-    package mutating func frame(_ views: [TransferView], now: Int64, _ style: Style) -> String {
+    mutating func frame(_ views: [TransferView], now: Int64, _ style: Style) -> String {
         let text = TransfersView(views, now: now).text(style)
         // Move to the first line and clear the screen below it.
         let back = lineCount > 0 ? "\u{1B}[\(lineCount)A\u{1B}[J" : ""
@@ -59,7 +59,7 @@ package struct TransferScreen {
     }
 
     /// One line for each further tenth, and one for each end.
-    package mutating func lines(_ views: [TransferView]) -> String {
+    mutating func lines(_ views: [TransferView]) -> String {
         var text = ""
         for view in views {
             if let percent = view.percent, !view.isOver || view.stateName == "done" {
@@ -75,7 +75,7 @@ package struct TransferScreen {
     }
 
     /// The transfers that have changed since the last call.
-    package mutating func changed(_ views: [TransferView]) -> [TransferView] {
+    mutating func changed(_ views: [TransferView]) -> [TransferView] {
         let new = views.filter { shown[$0.id] != $0 }
         for view in new { shown[view.id] = view }
         return new

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
 
 /// The text output of `bghost transfers`.
-package struct TransfersView {
+struct TransfersView {
     private let views: [TransferView]
     /// Unix nanoseconds.
     private let now: Int64
 
-    package init(_ views: [TransferView], now: Int64) {
+    init(_ views: [TransferView], now: Int64) {
         self.views = views
         self.now = now
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !views.isEmpty else { return "no transfers\n" }
         var table = TextTable(
             header: [" ", "ID", "PLUGIN", "SESSION", "STATE", "PROGRESS", "SINCE", "WHAT", "WHY"]
@@ -37,7 +37,7 @@ package struct TransfersView {
     }
 
     /// All details of each transfer.
-    package func details(_ style: Style) -> String {
+    func details(_ style: Style) -> String {
         views.map { view in
             var lines = [
                 ("transfer", view.id.description), ("plugin", view.plugin),
@@ -80,7 +80,7 @@ package struct TransfersView {
     private static let barWidth = 20
 
     /// A bar, the percentage and the bytes, if they are known.
-    package static func progress(_ view: TransferView, _ style: Style) -> String {
+    static func progress(_ view: TransferView, _ style: Style) -> String {
         let bytes = HumanText.bytes(UInt64(max(0, view.bytes)))
         guard let total = view.total, let percent = view.percent else { return bytes }
         let filled = percent * barWidth / 100
@@ -91,12 +91,12 @@ package struct TransfersView {
     }
 
     /// A line for a log, which is never overwritten.
-    package static func line(_ view: TransferView, percent: Int) -> String {
+    static func line(_ view: TransferView, percent: Int) -> String {
         "\(view.id) \(percent) % \(name(view))\n"
     }
 
     /// A line for the end of a transfer.
-    package static func end(_ view: TransferView) -> String {
+    static func end(_ view: TransferView) -> String {
         let fault = view.fault.isEmpty ? "" : ": " + TerminalText.escaped(view.fault)
         return "\(view.id) \(view.stateName) \(name(view))\(fault)\n"
     }

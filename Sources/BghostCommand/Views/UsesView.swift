@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
 
 /// The text output of `bghost uses`.
-package struct UsesView {
-    package let uses: [UseStatus]
+struct UsesView {
+    let uses: [UseStatus]
 
-    package init(uses: [UseStatus]) {
+    init(uses: [UseStatus]) {
         self.uses = uses
     }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !uses.isEmpty else {
             return "no such task learns when it is used: have one with \"learnsUse\": true and a"
                 + " `tolerance` in the manifest\n"

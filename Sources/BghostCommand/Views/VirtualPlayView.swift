@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 
 /// The summary of `bghost run --virtual-clock`.
-package struct VirtualPlayView {
-    package let result: VirtualPlay.Result
+struct VirtualPlayView {
+    let result: VirtualPlay.Result
 
-    package init(result: VirtualPlay.Result) {
+    init(result: VirtualPlay.Result) {
         self.result = result
     }
 
@@ -16,7 +18,7 @@ package struct VirtualPlayView {
     }
 
     /// The summary as text.
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         guard !tasks.isEmpty else {
             return "nothing comes by itself in that time: the manifest has no schedule\n"
         }
@@ -48,7 +50,7 @@ package struct VirtualPlayView {
     }
 
     /// The summary as a JSON object.
-    package var json: String {
+    var json: String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("schema", Schema.simulation)

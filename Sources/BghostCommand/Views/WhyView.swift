@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+internal import BghostPolicy
 
 /// The text output of `bghost why`.
-package struct WhyView {
-    package let answer: TaskExplanation
+struct WhyView {
+    let answer: TaskExplanation
 
-    package init(answer: TaskExplanation) {
+    init(answer: TaskExplanation) {
         self.answer = answer
     }
 
     /// The time of the daemon's clock, which may be simulated.
     private var now: Int64 { answer.at }
 
-    package func text(_ style: Style) -> String {
+    func text(_ style: Style) -> String {
         var parts = answer.requests.map { request($0, style) }
         let others = answer.total - answer.requests.count
         if others > 0 {

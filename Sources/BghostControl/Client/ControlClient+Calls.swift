@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+package import BghostAPI
+package import BghostBase
+package import BghostModel
+package import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
     /// The version and the process of the daemon.
-    package struct DaemonVersion: Equatable, Sendable {
-        package var version: String
-        package var pid: Int32
+    struct DaemonVersion: Equatable, Sendable {
+        var version: String
+        var pid: Int32
     }
 
-    package func version() async throws -> Answer<DaemonVersion> {
+    func version() async throws -> Answer<DaemonVersion> {
         try await call(.GET, ControlPath("version")) { json in
             guard let version = json["version"]?.string,
                 let pid = json["pid"]?.int64.flatMap(Int32.init(exactly:))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
+package import BghostModel
 internal import AsyncHTTPClient
-package import BghostCore
-internal import BghostRecords
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -12,9 +13,9 @@ extension ControlClient {
         package var task: String?
         /// A prefix of a run's id.
         package var run: String?
-        package var plugin: String?
-        package var level: LogEntry.Level?
-        package var limit: Int?
+        var plugin: String?
+        var level: LogEntry.Level?
+        var limit: Int?
 
         package init(
             task: String? = nil,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+package import BghostAPI
+internal import BghostBase
 internal import NIOHTTP1
 
 extension ControlClient {

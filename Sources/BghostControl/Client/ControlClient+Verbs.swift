@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+package import BghostAPI
+internal import BghostBase
+package import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
+internal import BghostBase
 internal import AsyncHTTPClient
-internal import BghostCore
-internal import BghostRecords
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
@@ -19,9 +19,9 @@ package struct ControlClient: Sendable {
         package var json: String
     }
 
-    package let socketPath: String
+    let socketPath: String
     /// Called with the daemon's version if it differs from this program's.
-    package var onOtherVersion: @Sendable (String) -> Void = { _ in }
+    var onOtherVersion: @Sendable (String) -> Void = { _ in }
     private let http: HTTPClient
 
     /// The time limit of a short call.

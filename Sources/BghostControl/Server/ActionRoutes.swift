@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostNotify
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore

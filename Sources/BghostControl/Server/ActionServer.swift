@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostAPI
+internal import BghostBase
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
@@ -40,7 +41,7 @@ package struct ActionServer: Service, CustomStringConvertible {
     package var description: String { "the server of action links" }
 
     /// Serves until it is shut down or cancelled.
-    package func run() async {
+    func run() async {
         do {
             try await server().run()
         } catch {

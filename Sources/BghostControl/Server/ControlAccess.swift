@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
 internal import BghostLinux
+package import BghostModel
 internal import Glibc
 
 /// The permissions at the control socket.
 package struct ControlAccess: Sendable {
     /// A group whose members may connect, and their role.
     package struct Group: Equatable, Sendable {
-        package var id: UInt32
-        package var role: ControlRole
+        var id: UInt32
+        var role: ControlRole
 
-        package init(id: UInt32, role: ControlRole) {
+        init(id: UInt32, role: ControlRole) {
             self.id = id
             self.role = role
         }
@@ -52,7 +52,7 @@ package struct ControlAccess: Sendable {
     ///
     /// - Parameter pidfd: of the client, or -1 if the kernel provides none. A pid alone may be that of
     ///   another process meanwhile.
-    package func role(of peer: PeerCredentials, pidfd: Int32) -> ControlRole? {
+    func role(of peer: PeerCredentials, pidfd: Int32) -> ControlRole? {
         // Without a sandbox, a worker of a daemon that does not run as root could connect as the daemon's
         // user, and control the daemon.
         guard !isOwnProcess(peer) else { return nil }
@@ -76,13 +76,13 @@ package struct ControlAccess: Sendable {
 
 /// A request that changes something, for the log.
 package struct ControlVerb: Equatable, Sendable {
-    package var method: String
-    package var path: String
-    package var peer: PeerCredentials
+    var method: String
+    var path: String
+    var peer: PeerCredentials
     /// The HTTP status of its response.
-    package var status: Int
+    var status: Int
 
-    package init(method: String, path: String, peer: PeerCredentials, status: Int) {
+    init(method: String, path: String, peer: PeerCredentials, status: Int) {
         self.method = method
         self.path = path
         self.peer = peer

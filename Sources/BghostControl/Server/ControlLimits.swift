@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostRecords
+internal import BghostAPI
 
 /// The limits for clients of the control socket.
 package struct ControlLimits: Equatable, Sendable {
     /// The maximum length of a request's body, bytes.
     package static let bodyBytesMax = 256 << 10
     /// The maximum length of a request's head with all fields, bytes.
-    package static let headBytesMax = 16 << 10
-    package static let headFieldsMax = 64
+    static let headBytesMax = 16 << 10
+    static let headFieldsMax = 64
     /// The maximum number of names in one question.
     package static let namesMax = 64
     package static let runsMax = 1000
     package static let pendingMax = 10_000
     package static let deadLettersMax = 1000
     /// The maximum length of the parameters of all requests in one response, bytes.
-    package static let parametersBytesMax = 16 << 20
+    static let parametersBytesMax = 16 << 20
     /// The maximum length of the reason for disabling a plugin, bytes.
     package static let reasonBytesMax = 1 << 10
     package static let logLinesMax = 10_000
@@ -23,15 +23,15 @@ package struct ControlLimits: Equatable, Sendable {
     /// The maximum number of connections; further ones wait in the kernel's queue.
     ///
     /// Members of the control group can have at most half of them.
-    package var connectionsMax = 64
+    var connectionsMax = 64
     /// The time limit for a first request after the connection, and for each body after its head.
-    package var receiveTime: Duration = .seconds(10)
+    var receiveTime: Duration = .seconds(10)
     /// The time limit between a response and the next request.
-    package var idleTime: Duration = .seconds(10)
+    var idleTime: Duration = .seconds(10)
     /// The time limit for a client to receive more of its response.
-    package var stallTime: Duration = .seconds(10)
+    var stallTime: Duration = .seconds(10)
 
-    package init() {}
+    init() {}
 }
 
 extension ControlFault {

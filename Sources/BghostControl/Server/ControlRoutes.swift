@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 internal import Glibc
 internal import Hummingbird
 internal import NIOCore

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
-internal import BghostRecords
+package import BghostAPI
+internal import BghostBase
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
@@ -59,7 +59,7 @@ package struct ControlServer: Service, CustomStringConvertible {
     }
 
     /// The methods and paths of the API, such as `GET /v1/runs/:id`, so that tests can check all of them.
-    package var routes: [String] {
+    var routes: [String] {
         ControlRoutes(host: host, notifications: notifications).router().routes.map { route in
             let parts = route.path.description.split(separator: "/").map { part in
                 part.hasPrefix("{") ? ":" + part.dropFirst().dropLast() : String(part)
@@ -74,7 +74,7 @@ package struct ControlServer: Service, CustomStringConvertible {
     /// Serves until it is shut down or cancelled, and then removes the socket.
     ///
     /// - Throws: a `ControlFault` if the socket is not available, with the process that uses it.
-    package func run() async throws {
+    func run() async throws {
         let claim = try claim ?? SocketClaim(path: socketPath)
         let failure = Mutex<ControlFault?>(nil)
         defer { claim.withdraw() }

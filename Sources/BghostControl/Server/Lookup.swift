@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 
 /// Finds runs by a prefix of their ids.
 struct RunLookup {

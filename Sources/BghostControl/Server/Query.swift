@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostRecords
+internal import BghostAPI
 internal import Hummingbird
 
 /// The query parameters of a request.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 internal import ServiceLifecycle
 
 /// Waits for the end of runs on behalf of clients that may disconnect earlier.

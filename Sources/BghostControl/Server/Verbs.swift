@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostRecords
+internal import BghostAPI
+internal import BghostModel
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore

@@ -5,7 +5,7 @@ internal import Glibc
 /// The default locations of the daemon's state and control socket.
 package enum ControlLocation {
     /// The name of the socket in the state directory.
-    package static let socketName = "control.sock"
+    static let socketName = "control.sock"
     /// The environment variable with the socket's path, for clients.
     package static let variable = "BGHOST_CONTROL"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+package import BghostAPI
+internal import BghostBase
 internal import BghostLinux
-package import BghostRecords
 internal import Glibc
 
 /// The exclusive right to listen at a path, held for the lifetime of the object.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import Glibc
 
 /// The credentials of a client, as recorded by the kernel when it connected.
@@ -9,9 +9,9 @@ internal import Glibc
 package struct PeerCredentials: Equatable, Sendable {
     package var pid: Int32 = 0
     package var uid: UInt32 = 0
-    package var gid: UInt32 = 0
+    var gid: UInt32 = 0
 
-    package init(pid: Int32 = 0, uid: UInt32 = 0, gid: UInt32 = 0) {
+    init(pid: Int32 = 0, uid: UInt32 = 0, gid: UInt32 = 0) {
         self.pid = pid
         self.uid = uid
         self.gid = gid

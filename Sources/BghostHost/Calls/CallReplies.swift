@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostModel
+internal import BghostServices
 internal import BghostWire
 
 /// Sends the replies to calls of plugins, and logs refused calls.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostModel
+internal import BghostServices
 internal import BghostStore
 internal import BghostTransfer
 internal import BghostWire

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostNotify
 internal import BghostWire
 
 /// Notifications that plugins post, and their storage.

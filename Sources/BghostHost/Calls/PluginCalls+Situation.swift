@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostPolicy
 internal import BghostWire
 
 /// Answers to queries of handlers about their situation.

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostBase
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 
 /// Switches plugins off and on for an operator.
 ///

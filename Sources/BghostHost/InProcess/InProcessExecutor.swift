@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
+internal import BghostModel
+internal import BghostServices
 internal import BghostPlugin
 internal import BghostWire
 internal import Synchronization

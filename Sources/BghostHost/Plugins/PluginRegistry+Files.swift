@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
+internal import BghostServices
 
 /// Detection of changed plugin files.
 ///

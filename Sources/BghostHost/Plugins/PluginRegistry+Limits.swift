@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostModel
+internal import BghostSandbox
+internal import BghostServices
 
 extension PluginRegistry {
     /// Logs a warning if the system's descriptor limit is below the plugin's.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostDispatch
+internal import BghostInspection
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostWire
 
 /// Plugins and tasks of the manifest.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostBase
+internal import BghostDispatch
+internal import BghostInspection
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostPlugin
 internal import BghostStore
 internal import BghostTrust

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostPolicy
+internal import BghostServices
 
 /// The plugins of the manifest: inspects and watches their files, and decides whether each may run.
 ///

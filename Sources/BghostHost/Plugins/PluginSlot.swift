@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostInspection
+internal import BghostModel
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostPlugin
 internal import BghostTrust
 

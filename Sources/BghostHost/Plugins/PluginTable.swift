@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostInspection
+
 /// The plugins and functions of the manifest, and the versions that a reload has replaced.
 ///
 /// A plugin keeps its index, which is the same in the scheduler's catalog. Use it on the reactor's thread

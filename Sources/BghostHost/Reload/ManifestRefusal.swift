@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostAPI
+package import BghostManifest
+package import BghostModel
 
 /// The manifest as it is on the disk now.
 package struct RereadManifest: Sendable {
     /// The manifest; `nil` if a diagnostic is an error.
-    package var manifest: Manifest?
-    package var diagnostics: [Diagnostic]
+    var manifest: Manifest?
+    var diagnostics: [Diagnostic]
     /// Why the file is not trusted; `nil` if it is.
-    package var doubt: String?
+    var doubt: String?
 
     package init(manifest: Manifest?, diagnostics: [Diagnostic], doubt: String? = nil) {
         self.manifest = manifest

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostDispatch
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
+internal import BghostServices
 
 /// Inspection of the plugins of a new manifest.
 extension ManifestReloader {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostAPI
+internal import BghostDispatch
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostWire
 
 /// Replaces the manifest while runs are running.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostInspection
+internal import BghostModel
 
 /// Finds changes of a manifest that require a restart of the daemon.
 enum RestartCheck {

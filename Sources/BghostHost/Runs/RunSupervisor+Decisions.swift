@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostStore
 
 /// Carries out the decisions of the scheduler.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostDispatch
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostStore
 internal import BghostWire
 

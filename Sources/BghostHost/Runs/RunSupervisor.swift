@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostBase
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostStore
 
 /// Supervises the runs: assigns them to executors, enforces their deadlines, cancels and kills them, and

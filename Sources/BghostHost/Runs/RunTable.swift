@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostWire
 
 /// A running run, with the state that the host keeps for it.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
+internal import BghostTransferRules
 internal import BghostTransfer
 internal import BghostWire
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostFacts
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
+internal import BghostTransferRules
 internal import BghostTransfer
 internal import Glibc
 internal import Synchronization

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostTransferRules
 internal import BghostTransfer
 
 /// The host's state of transfers.

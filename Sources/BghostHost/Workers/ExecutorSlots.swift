@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
 internal import BghostWire
 
 /// What the daemon keeps of an executor: its slots, its handlers and its open calls.

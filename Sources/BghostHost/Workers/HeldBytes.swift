@@ -18,23 +18,23 @@ internal import Synchronization
 /// identifiers of dead letters, and transactions that are not yet on the disk.
 ///
 /// Any thread may use it.
-package final class HeldBytes: Sendable {
-    package let limit: Int
+final class HeldBytes: Sendable {
+    let limit: Int
     private let bytes = Atomic(0)
     /// The part held by requests in the scheduler, as of the last update by the scheduler.
     private let requests = Atomic(0)
 
-    package init(limit: Int) {
+    init(limit: Int) {
         self.limit = limit
     }
 
     /// All bytes that are held, requests included.
-    package var count: Int {
+    var count: Int {
         bytes.load(ordering: .relaxed) + requests.load(ordering: .relaxed)
     }
 
     /// Sets the number of bytes that the scheduler's requests hold.
-    package func setRequests(_ count: Int) { requests.store(count, ordering: .relaxed) }
+    func setRequests(_ count: Int) { requests.store(count, ordering: .relaxed) }
 
     /// Adds bytes unless the sum exceeds the limit.
     ///
@@ -54,9 +54,9 @@ package final class HeldBytes: Sendable {
     }
 
     /// Counts bytes that are already held, regardless of the limit.
-    package func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+    func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 
-    package func giveBack(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
+    func giveBack(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
 }
 
 /// The part of a plugin's held memory that belongs to one call.
@@ -67,7 +67,7 @@ package final class HeldShare: Sendable {
     private let whole: HeldBytes
     private let bytes = Atomic(0)
 
-    package init(of whole: HeldBytes) {
+    init(of whole: HeldBytes) {
         self.whole = whole
     }
 
@@ -76,14 +76,14 @@ package final class HeldShare: Sendable {
     /// Reserves memory within the plugin's limit.
     ///
     /// - Returns: `false`, with nothing reserved, if the limit does not allow it.
-    package func take(_ count: Int) -> Bool {
+    func take(_ count: Int) -> Bool {
         guard whole.take(count) else { return false }
         bytes.add(count, ordering: .relaxed)
         return true
     }
 
     /// Counts bytes that are already held, regardless of the limit.
-    package func add(_ count: Int) {
+    func add(_ count: Int) {
         whole.add(count)
         bytes.add(count, ordering: .relaxed)
     }

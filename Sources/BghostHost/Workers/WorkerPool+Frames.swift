@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostWire
 internal import Glibc
 

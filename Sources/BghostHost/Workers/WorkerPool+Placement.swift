@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostLinux
+internal import BghostServices
 internal import Glibc
 
 /// Processor affinity of the reactor and of the executors of short, consecutive runs.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostBase
+internal import BghostDispatch
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 
 /// Prestarted workers: workers that load the plugin before a run needs them, as the manifest requests.
 extension WorkerPool {

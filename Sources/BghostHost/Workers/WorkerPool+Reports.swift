@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostWire
 
 /// Reports of crashes, and of the stacks of runs that do not stop.

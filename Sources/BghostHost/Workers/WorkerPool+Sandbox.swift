@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostInspection
+internal import BghostBase
 internal import BghostLinux
+internal import BghostModel
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostWire
 
 extension WorkerPool {

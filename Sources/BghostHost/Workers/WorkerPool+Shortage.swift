@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
-internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
 internal import BghostWire
 
 /// No executor is available; the description becomes part of the run's record.

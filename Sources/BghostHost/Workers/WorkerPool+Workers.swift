@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
+internal import BghostSandbox
+internal import BghostServices
 internal import BghostTrust
 internal import BghostWire
 internal import Glibc

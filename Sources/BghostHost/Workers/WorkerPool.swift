@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostDispatch
+internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
 internal import BghostWire
 
 /// The executors of all plugins: starts workers, uses them again, reads what they send, holds them to their

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostFacts
 internal import CBghostSystem
 internal import Synchronization
 
@@ -19,10 +19,10 @@ package final class FactDesk {
     }
 
     /// The inbox through which other threads send messages to this source.
-    package var inbox: FactInbox.Slot { FactInbox.Slot(inbox: board.inbox, source: source) }
+    var inbox: FactInbox.Slot { FactInbox.Slot(inbox: board.inbox, source: source) }
 
     /// Watches a descriptor, and calls the source's `ready` with the returned token.
-    package func watch(_ fd: Int32, for readiness: Readiness) throws(SystemError) -> UInt64 {
+    func watch(_ fd: Int32, for readiness: Readiness) throws(SystemError) -> UInt64 {
         let token = board.takeToken(source: source)
         do {
             try board.reactor.watch(fd, for: readiness, token: token)
@@ -37,14 +37,14 @@ package final class FactDesk {
     /// Stops watching a descriptor.
     ///
     /// Call it before the descriptor is closed.
-    package func unwatch(_ token: UInt64) {
+    func unwatch(_ token: UInt64) {
         guard let fd = descriptors.removeValue(forKey: token) else { return }
         board.reactor.unwatch(fd)
         board.forget(token)
     }
 
     /// Reports a reading.
-    package func tell(_ reading: FactReading) {
+    func tell(_ reading: FactReading) {
         board.readings.append(reading)
     }
 }
@@ -78,16 +78,16 @@ final class FactBoard {
 }
 
 /// Carries messages from any thread to the reactor's thread.
-package final class FactInbox: Sendable {
+final class FactInbox: Sendable {
     /// The part of the inbox for one source.
-    package struct Slot: Sendable {
+    struct Slot: Sendable {
         let inbox: FactInbox
         let source: Int
 
         /// Appends a message and wakes the reactor.
         ///
         /// Callable from any thread. After the end of the reactor it has no effect.
-        package func post(_ message: FactMessage) {
+        func post(_ message: FactMessage) {
             inbox.messages.withLock { $0.append((source, message)) }
             _ = bgs_eventfd_signal(inbox.descriptor.raw)
         }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostFacts
 
 /// Where this machine's facts are read from.
 package struct FactSettings: Sendable {
     /// The folder of the kernel's power supplies.
-    package var powerSupplies = PowerSupplies.usualRoot
+    var powerSupplies = PowerSupplies.usualRoot
     /// The server that monitors the UPS; `nil` if there is none.
     package var ups: UPSMonitor.Address?
     /// The names of metered links; `nil` if the operator has not set them.
     package var meteredLinks: [String]?
     /// The folder of the kernel's pressure files.
-    package var pressure = "/proc/pressure"
+    var pressure = "/proc/pressure"
     /// The folder whose file system must have free space: the folder of the daemon's state.
-    package var storage: String
+    var storage: String
     /// The probes, in the order of their bits; those after the eighth are ignored.
     package var probes: [ProbeDefinition] = []
 

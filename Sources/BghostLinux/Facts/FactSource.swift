@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostFacts
 
 /// A source of facts about the machine.
 ///
@@ -38,5 +38,5 @@ package enum FactMessage: Sendable {
 
 extension Readiness {
     /// The readiness that a pressure trigger reports (EPOLLPRI).
-    package static let priority = Readiness(rawValue: 0x002)
+    static let priority = Readiness(rawValue: 0x002)
 }

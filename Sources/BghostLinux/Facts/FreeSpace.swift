@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostFacts
 internal import Glibc
 
 /// Measures the free space of the file system that contains a folder.
-package enum FreeSpace {
+enum FreeSpace {
     /// Creates a source that measures every 30 s.
-    package static func source(folder: String) -> PolledSource {
+    static func source(folder: String) -> PolledSource {
         PolledSource(.storage, name: folder, take: { [look(folder)] })
     }
 
     /// Measures once.
     ///
     /// It may block for as long as the file system does.
-    package static func look(_ folder: String) -> FactReading {
+    static func look(_ folder: String) -> FactReading {
         var info = statvfs()
         guard statvfs(folder, &info) == 0 else {
             let error = SystemError("look at the file system of", folder, code: errno)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostFacts
 
 /// The known facts of the machine, kept up to date by the sources that some task requires.
 ///
@@ -73,7 +74,7 @@ package final class MachineFacts {
     }
 
     /// Whether a reactor token belongs to this object.
-    package func owns(_ token: UInt64) -> Bool {
+    func owns(_ token: UInt64) -> Bool {
         token >> Self.tokenBits == tokens >> Self.tokenBits
     }
 
@@ -130,7 +131,7 @@ package final class MachineFacts {
 
 extension Moment {
     /// The current time of both clocks.
-    package static var now: Moment {
+    static var now: Moment {
         Moment(monotonic: Monotonic.now, unix: WallClock.now)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+internal import BghostFacts
 internal import CBghostSystem
 internal import Glibc
 
@@ -9,9 +10,9 @@ internal import Glibc
 /// It lists the tables once, and again when the kernel reports a change. It does not apply the
 /// reported changes itself: the kernel removes routes together with their link without reporting
 /// them.
-package final class NetworkSource: FactSource {
-    package let requirements: RequirementSet = [.network, .unmetered]
-    package private(set) var deadline: UInt64 = .max
+final class NetworkSource: FactSource {
+    let requirements: RequirementSet = [.network, .unmetered]
+    private(set) var deadline: UInt64 = .max
     private let metered: [String]?
     private var desk: FactDesk?
     /// The socket on which the kernel reports changes.
@@ -45,13 +46,13 @@ package final class NetworkSource: FactSource {
 
     /// - Parameter metered: the names of metered links, where a `*` at the end matches any rest;
     ///   `nil` if the operator has not set them.
-    package init(metered: [String]? = nil) {
+    init(metered: [String]? = nil) {
         self.metered = metered
     }
 
     deinit { for channel in [changes, answers].compactMap({ $0 }) { close(channel.fd) } }
 
-    package func start(_ desk: FactDesk, now: UInt64) {
+    func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
         // A sandbox without netlink never gets it, so this is not retried.
         begin(desk, now: now)
@@ -78,12 +79,12 @@ package final class NetworkSource: FactSource {
         return Channel(fd: socket.release(), token: token)
     }
 
-    package func look(now: UInt64) {
+    func look(now: UInt64) {
         guard deadline <= now, let desk else { return }
         if answers == nil { begin(desk, now: now) } else { list(now: now) }
     }
 
-    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
         if token == changes?.token {
             hearChanges(now: now)
         } else if token == answers?.token {
@@ -91,9 +92,9 @@ package final class NetworkSource: FactSource {
         }
     }
 
-    package func received(_ message: FactMessage, now: UInt64) {}
+    func received(_ message: FactMessage, now: UInt64) {}
 
-    package func stop() {
+    func stop() {
         closeChannels()
         desk = nil
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostFacts
 
 /// The machine's links, addresses and default routes, from the kernel's listing.
 package struct NetworkTable: Equatable, Sendable {

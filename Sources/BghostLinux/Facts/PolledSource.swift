@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+internal import BghostFacts
 
 /// A source that polls periodically on a thread of its own, since reading may block.
 ///
 /// A read that does not return makes its facts unknown and blocks only its own thread.
-package final class PolledSource: FactSource {
-    package let requirements: RequirementSet
-    package private(set) var deadline: UInt64 = .max
+final class PolledSource: FactSource {
+    let requirements: RequirementSet
+    private(set) var deadline: UInt64 = .max
     private let name: String
     private let origin: FactReading.Origin
     private var interval: UInt64
@@ -23,9 +24,9 @@ package final class PolledSource: FactSource {
     private var isOutdated = false
 
     /// How often a source without signals is read, nanoseconds.
-    package static let usualInterval: UInt64 = 30_000_000_000
+    static let usualInterval: UInt64 = 30_000_000_000
     /// How often a source with signals is read in any case, nanoseconds.
-    package static let signalledInterval: UInt64 = 300_000_000_000
+    static let signalledInterval: UInt64 = 300_000_000_000
 
     /// - Parameters:
     ///   - name: the place that is read, for the message when no answer comes.
@@ -33,7 +34,7 @@ package final class PolledSource: FactSource {
     ///   - interval: the time between two reads, nanoseconds.
     ///   - signal: reports that a read is worthwhile.
     ///   - take: reads the facts.
-    package init(
+    init(
         _ requirements: RequirementSet,
         name: String,
         origin: FactReading.Origin = .machine,
@@ -49,7 +50,7 @@ package final class PolledSource: FactSource {
         self.take = take
     }
 
-    package func start(_ desk: FactDesk, now: UInt64) {
+    func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
         thread = WorkThread()
         // Watch it before the first read, so that no change in between is missed. If it cannot be
@@ -58,7 +59,7 @@ package final class PolledSource: FactSource {
         look(now: now)
     }
 
-    package func look(now: UInt64) {
+    func look(now: UInt64) {
         guard let desk, let thread else { return }
         deadline = now.addingClamped(interval)
         if let awaySince {
@@ -79,7 +80,7 @@ package final class PolledSource: FactSource {
         }
     }
 
-    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
         guard let signal, token == signalToken else { return }
         switch signal.drain() {
         case .nothing: break
@@ -93,12 +94,12 @@ package final class PolledSource: FactSource {
         }
     }
 
-    package func received(_ message: FactMessage, now: UInt64) {
+    func received(_ message: FactMessage, now: UInt64) {
         awaySince = nil
         if isOutdated { look(now: now) }
     }
 
-    package func stop() {
+    func stop() {
         if let signalToken { desk?.unwatch(signalToken) }
         signalToken = nil
         thread?.end()

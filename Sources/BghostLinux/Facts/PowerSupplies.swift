@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostFacts
 internal import Glibc
 
 /// The kernel's power supplies, as files below `/sys/class/power_supply`.
-package struct PowerSupplies: Sendable {
+struct PowerSupplies: Sendable {
     private let root: String
 
     /// The folder's path on every Linux.
-    package static let usualRoot = "/sys/class/power_supply"
+    static let usualRoot = "/sys/class/power_supply"
     /// The most supplies that are read.
     private static let suppliesMax = 64
 
-    package init(root: String = Self.usualRoot) {
+    init(root: String = Self.usualRoot) {
         self.root = root
     }
 
@@ -20,7 +20,7 @@ package struct PowerSupplies: Sendable {
     ///
     /// - Parameter signal: reports the kernel's changes; without it the supplies are read every 30
     ///   s.
-    package static func source(root: String = usualRoot, signal: Uevents?) -> PolledSource {
+    static func source(root: String = usualRoot, signal: Uevents?) -> PolledSource {
         let supplies = PowerSupplies(root: root)
         return PolledSource(
             [.externalPower, .batteryNotLow],
@@ -46,7 +46,7 @@ package struct PowerSupplies: Sendable {
     /// Reads `externalPower` and `batteryNotLow`.
     ///
     /// It may block for as long as a battery's firmware takes.
-    package func look() -> [FactReading] {
+    func look() -> [FactReading] {
         switch supplies() {
         case .failure(let error):
             [RequirementSet.externalPower, .batteryNotLow].map {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+package import BghostFacts
 internal import CBghostSystem
 internal import Glibc
 
@@ -31,7 +32,7 @@ package final class Pressure: FactSource {
     ///   - loadFile: the file with the load average.
     ///   - processors: the number of processors; `nil` for the number that the system reports.
     ///   - hasTriggers: whether to set triggers, which only the kernel's own files support.
-    package init(
+    init(
         root: String = "/proc/pressure",
         loadFile: String = "/proc/loadavg",
         processors: Int? = nil,
@@ -86,7 +87,7 @@ package final class Pressure: FactSource {
     }
 
     /// Reads the current values.
-    package func reading() -> FactReading {
+    func reading() -> FactReading {
         if let cpu = Self.share(in: readFile(root + "/cpu", bytesMax: 512)),
             let io = Self.share(in: readFile(root + "/io", bytesMax: 512))
         {

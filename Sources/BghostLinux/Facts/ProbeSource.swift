@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
 internal import Glibc
 internal import Synchronization
 
@@ -8,8 +10,8 @@ internal import Synchronization
 ///
 /// The spawner starts the program and the reactor watches its descriptors, so no thread waits for
 /// it. The spawner also records it as its child, and so does not kill it as an orphan of a worker.
-package final class ProbeSource: FactSource {
-    package let requirements: RequirementSet
+final class ProbeSource: FactSource {
+    let requirements: RequirementSet
     private let definition: ProbeDefinition
     private let spawner: Spawner
     private let isStopped = Handover()
@@ -57,7 +59,7 @@ package final class ProbeSource: FactSource {
     /// - Parameters:
     ///   - requirement: the probe's bit.
     ///   - definition: the program, its interval and its timeout.
-    package init(
+    init(
         _ requirement: RequirementSet,
         _ definition: ProbeDefinition,
         spawner: Spawner
@@ -68,19 +70,19 @@ package final class ProbeSource: FactSource {
         self.spawner = spawner
     }
 
-    package var deadline: UInt64 {
+    var deadline: UInt64 {
         switch state {
         case .waiting(let until), .starting(let until), .running(_, let until): until
         case .ending: .max
         }
     }
 
-    package func start(_ desk: FactDesk, now: UInt64) {
+    func start(_ desk: FactDesk, now: UInt64) {
         self.desk = desk
         begin(now: now)
     }
 
-    package func look(now: UInt64) {
+    func look(now: UInt64) {
         // Start slightly early, together with other sources that are read now.
         if case .waiting(let until) = state, until <= now.addingClamped(interval / 8) {
             begin(now: now)
@@ -100,7 +102,7 @@ package final class ProbeSource: FactSource {
         }
     }
 
-    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
         if token == output?.token {
             readOutput()
             return
@@ -118,7 +120,7 @@ package final class ProbeSource: FactSource {
         }
     }
 
-    package func received(_ message: FactMessage, now: UInt64) {
+    func received(_ message: FactMessage, now: UInt64) {
         guard case .spawned(let result) = message else { return }
         guard let desk else {
             if case .success(let spawned) = result { Self.end(spawned, spawner) }
@@ -148,7 +150,7 @@ package final class ProbeSource: FactSource {
         state = .waiting(until: max(now, begunAt.addingClamped(interval)))
     }
 
-    package func stop() {
+    func stop() {
         isStopped.isOver.withLock { $0 = true }
         switch state {
         case .running(let child, _), .ending(let child):

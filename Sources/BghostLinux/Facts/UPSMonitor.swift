@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+internal import BghostFacts
 
 /// A client of `upsd`, the server of Network UPS Tools, which reports the state of UPSes.
 package struct UPSMonitor: Sendable {
     /// The server's address.
     package struct Address: Equatable, Sendable, CustomStringConvertible {
-        package var host: String
-        package var port: UInt16
+        var host: String
+        var port: UInt16
         /// The supply that feeds this machine; `nil` for all supplies of the server.
-        package var supply: String?
+        var supply: String?
 
         /// The default port of `upsd`.
         package static let usualPort: UInt16 = 3493
@@ -34,13 +35,13 @@ package struct UPSMonitor: Sendable {
     private static let runtimeMin = 300.0
 
     /// - Parameter timeout: for all queries together.
-    package init(_ address: Address, timeout: Duration = .seconds(5)) {
+    init(_ address: Address, timeout: Duration = .seconds(5)) {
         self.address = address
         self.timeout = timeout.clampedNanoseconds
     }
 
     /// Creates a source that queries every 30 s.
-    package static func source(_ address: Address) -> PolledSource {
+    static func source(_ address: Address) -> PolledSource {
         let monitor = UPSMonitor(address)
         return PolledSource(
             [.externalPower, .batteryNotLow],
@@ -53,7 +54,7 @@ package struct UPSMonitor: Sendable {
     /// Reads `externalPower` and `batteryNotLow`; of several supplies, the worst decides.
     ///
     /// It blocks at most until the timeout, plus the time of the name lookup.
-    package func look() -> [FactReading] {
+    func look() -> [FactReading] {
         do throws(Failure) {
             let states = try ask()
             return [
@@ -252,7 +253,7 @@ extension UPSMonitor {
     /// Splits a line into words; quoted words may contain spaces.
     ///
     /// Returns `nil` if a quote is not closed.
-    package static func words(_ line: [UInt8]) -> [String]? {
+    static func words(_ line: [UInt8]) -> [String]? {
         var words: [String] = []
         var word: [UInt8]?
         var isQuoted = false

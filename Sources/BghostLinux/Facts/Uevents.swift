@@ -12,7 +12,7 @@ package final class Uevents {
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
     /// The result of reading the socket.
-    package enum News: Equatable, Sendable {
+    enum News: Equatable, Sendable {
         case nothing
         /// A device of the subsystem has changed, or may have.
         case wanted
@@ -21,7 +21,7 @@ package final class Uevents {
     }
 
     /// - Parameter subsystem: such as `power_supply`.
-    package init(subsystem: String) throws(SystemError) {
+    init(subsystem: String) throws(SystemError) {
         self.subsystem = Array("SUBSYSTEM=\(subsystem)".utf8)
         socket = Descriptor(
             owning: try checked(
@@ -32,10 +32,10 @@ package final class Uevents {
     }
 
     /// A descriptor that is readable while there are messages.
-    package var fd: Int32 { socket.raw }
+    var fd: Int32 { socket.raw }
 
     /// Reads a limited number of messages; the socket stays readable for the rest.
-    package func drain() -> News {
+    func drain() -> News {
         var news = News.nothing
         for _ in 0..<64 {
             let count = buffer.withUnsafeMutableBytes {

@@ -5,7 +5,7 @@ internal import Glibc
 /// A failed system call: what was attempted, on what, and the error number.
 package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     package let operation: String
-    package let subject: String
+    let subject: String
     package let code: Int32
 
     package init(_ operation: String, _ subject: String = "", code: Int32) {
@@ -28,7 +28,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
 
 /// Converts the result of a C shim, negative on failure, to a value or an error.
 @discardableResult
-package func checked<T: SignedInteger>(
+func checked<T: SignedInteger>(
     _ result: T,
     _ operation: @autoclosure () -> String,
     _ subject: @autoclosure () -> String = ""

@@ -10,9 +10,9 @@ package struct FolderUsage: Equatable, Sendable {
     /// The disk space of its files, bytes.
     ///
     /// A sparse file counts its allocated blocks; a file with two names counts twice.
-    package private(set) var bytes: UInt64 = 0
+    private(set) var bytes: UInt64 = 0
     /// The number of files, folders and links.
-    package private(set) var entries = 0
+    private(set) var entries = 0
     /// Why the count is incomplete; `nil` if it is complete.
     package private(set) var problem: Problem?
 

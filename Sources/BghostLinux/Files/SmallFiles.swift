@@ -28,7 +28,7 @@ private func readAll(_ fd: Int32, bytesMax: Int) -> [UInt8]? {
 
 /// Writes a text into an existing file in one call, as the kernel's control files require.
 @discardableResult
-package func writeFile(_ path: String, _ text: String) -> Bool {
+func writeFile(_ path: String, _ text: String) -> Bool {
     let fd = open(path, O_WRONLY | O_CLOEXEC)
     guard fd >= 0 else { return false }
     defer { close(fd) }

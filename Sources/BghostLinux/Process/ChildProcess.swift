@@ -188,7 +188,7 @@ package final class ChildProcess {
     private static let exiting: UInt64 = 4
 
     /// The number of processes in the child's tree, itself included, counted up to `limit` + 1.
-    package func countTree(limit: Int) -> Int {
+    func countTree(limit: Int) -> Int {
         var count = 0
         var open = [pid]
         while let next = open.popLast(), count <= limit {

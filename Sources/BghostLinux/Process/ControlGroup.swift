@@ -8,20 +8,20 @@ internal import Glibc
 /// process group.
 package struct ControlGroup: Sendable {
     /// The daemon's folder for its workers' groups.
-    package let path: String
+    let path: String
     /// The controllers that limit the workers' groups: `cpu`, `memory`, `pids`.
     package let controllers: Set<String>
 
     /// The limits of a worker's group; each applies only if its controller is available.
     package struct Limits: Equatable, Sendable {
         /// All memory charged to the group, bytes.
-        package var memoryBytes: UInt64?
+        var memoryBytes: UInt64?
         /// The threads of all processes in the group.
-        package var threads: Int?
+        var threads: Int?
         /// The processor time, in percent of one processor.
         ///
         /// Only the group enforces this limit, so without its group a worker must not start.
-        package var cpuPercent: Int?
+        var cpuPercent: Int?
 
         package init(memoryBytes: UInt64? = nil, threads: Int? = nil, cpuPercent: Int? = nil) {
             self.memoryBytes = memoryBytes
@@ -44,7 +44,7 @@ package struct ControlGroup: Sendable {
     ///   - own: the group of the process.
     ///   - process: the process that creates groups.
     ///   - wanted: the controllers that the groups should have.
-    package init?(in own: String, name: String, process: Int32, controllers wanted: Set<String>) {
+    init?(in own: String, name: String, process: Int32, controllers wanted: Set<String>) {
         Self.removeAbandoned(in: own)
         let path = own + "/" + name
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
@@ -195,7 +195,7 @@ package struct ControlGroup: Sendable {
     }
 
     /// Removes a worker's group; fails as long as a process is in it.
-    package static func remove(_ group: String) -> Bool {
+    static func remove(_ group: String) -> Bool {
         rmdir(group) == 0 || errno == ENOENT
     }
 

@@ -19,7 +19,7 @@ package struct ProcessStatus: Equatable, Sendable {
     }
 
     /// Parses the text of the kernel's file.
-    package init?(_ text: [UInt8]) {
+    init?(_ text: [UInt8]) {
         var parent: Int32?
         groups = []
         for line in text.split(separator: UInt8(ascii: "\n")) {

@@ -12,7 +12,7 @@ package struct ProcessorSet: Sendable {
 
     /// The processors of a thread; `nil` if the thread is gone, and on machines with more than 1024
     /// processors.
-    package init?(ofThread thread: Int32) {
+    init?(ofThread thread: Int32) {
         guard bgs_processors_of(thread, &raw) == 0 else { return nil }
     }
 

@@ -12,13 +12,13 @@ internal import Synchronization
 package final class Spawner: Sendable {
     /// The process to start.
     package struct Order: Sendable {
-        package var path: String
-        package var arguments: [String]
-        package var environment: [String]
+        var path: String
+        var arguments: [String]
+        var environment: [String]
         /// Descriptors that become 0, 1, 2 … of the child.
         ///
         /// The caller still owns them.
-        package var descriptors: [Int32]
+        var descriptors: [Int32]
 
         package init(
             path: String,

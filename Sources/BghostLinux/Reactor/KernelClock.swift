@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
 internal import CBghostSystem
 internal import Glibc
 
@@ -32,7 +32,7 @@ package enum KernelClock {
 
     /// Whether a time service keeps the clock synchronised; `nil` if the kernel does not report it,
     /// as in some sandboxes.
-    package static var isSynchronised: Bool? {
+    static var isSynchronised: Bool? {
         let answer = bgs_clock_is_kept()
         return answer < 0 ? nil : answer == 1
     }

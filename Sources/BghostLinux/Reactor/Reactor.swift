@@ -11,8 +11,8 @@ package struct Readiness: OptionSet, Sendable {
 
     package static let input = Readiness(rawValue: 0x001)
     package static let output = Readiness(rawValue: 0x004)
-    package static let error = Readiness(rawValue: 0x008)
-    package static let hangup = Readiness(rawValue: 0x010)
+    static let error = Readiness(rawValue: 0x008)
+    static let hangup = Readiness(rawValue: 0x010)
 }
 
 /// The client that handles a reactor's events.
@@ -154,7 +154,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Waits until the thread has ended.
-    package func join() {
+    func join() {
         finished.wait()
     }
 
@@ -180,7 +180,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         try checked(bgs_epoll_add(epoll, fd, readiness.rawValue, token), "watch a descriptor")
     }
 
-    package func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
+    func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
         // The descriptor was added and is open, so this cannot fail.
         _ = bgs_epoll_modify(epoll, fd, readiness.rawValue, token)
     }

@@ -25,7 +25,7 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     /// Waits until it is open.
-    package func wait() {
+    func wait() {
         while sem_wait(semaphore) != 0 {}
         sem_post(semaphore)
     }

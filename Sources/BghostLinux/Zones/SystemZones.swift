@@ -10,7 +10,7 @@ internal import Synchronization
 /// that long.
 package final class SystemZones<Zone: Sendable>: Sendable {
     /// The folder of the zone files.
-    package let directory: String
+    let directory: String
     private let parse: @Sendable (_ name: String, _ bytes: [UInt8]) throws -> Zone
     private let known = Mutex<[String: Zone]>([:])
 
@@ -44,11 +44,11 @@ package final class SystemZones<Zone: Sendable>: Sendable {
     package func names() -> [String] { ZoneFiles.names(in: directory) }
 
     /// The version of the time zone database, such as `2025b`, or `unknown`.
-    package func version() -> String { ZoneFiles.version(in: directory) }
+    func version() -> String { ZoneFiles.version(in: directory) }
 }
 
 /// Why a zone could not be read.
-package enum ZoneFileError: Error, Equatable, Sendable, CustomStringConvertible {
+enum ZoneFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name is invalid: empty, too long, an absolute path, with `..`, or with characters that
     /// no zone name has.
     case badName
@@ -58,7 +58,7 @@ package enum ZoneFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case noDatabase(directory: String)
     case unreadable(SystemError)
 
-    package var description: String {
+    var description: String {
         switch self {
         case .badName: "it is no name of a time zone; names look like Europe/Berlin or UTC"
         case .notFound: "the system has no such time zone; `UTC` and `Europe/Berlin` are names"

@@ -3,10 +3,10 @@
 import Glibc
 
 /// Why the host rejects the table that a plugin returned.
-package struct DescriptorError: Error, Equatable, Sendable, CustomStringConvertible {
+struct DescriptorError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The id in the plugin's note; "" if the note has none.
-    package var plugin: String
-    package var problem: Problem
+    var plugin: String
+    var problem: Problem
 
     init(_ plugin: String, _ problem: Problem) {
         self.plugin = plugin
@@ -16,7 +16,7 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
     /// The causes.
     ///
     /// `part` names the faulty part as in the message: `handler "send"`.
-    package enum Problem: Equatable, Sendable {
+    enum Problem: Equatable, Sendable {
         /// The entry function returned 0.
         case cannotRunHere
         case unreadable(part: String)
@@ -40,7 +40,7 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
     }
 
     /// A stable code for each cause, for scripts and logs.
-    package var code: String {
+    var code: String {
         switch problem {
         case .cannotRunHere: "cannot-run-here"
         case .unreadable: "unreadable-table"
@@ -63,7 +63,7 @@ package struct DescriptorError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    package var description: String {
+    var description: String {
         plugin.isEmpty ? "the plugin: \(sentence)" : "plugin \(plugin): \(sentence)"
     }
 

@@ -7,13 +7,13 @@ package import CBghost
 /// Only the function pointers still point into the plugin. They stay valid, since a plugin is never
 /// unloaded. `bghost.h` states for each function when and on which thread it may be called.
 package struct PluginDescriptor: Sendable {
-    package typealias Open =
+    typealias Open =
         @Sendable @convention(c) (
             UnsafePointer<bg_host>?, bg_str, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         ) -> bg_status
-    package typealias Drain = @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
-    package typealias Close = Drain
-    package typealias Start =
+    typealias Drain = @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
+    typealias Close = Drain
+    typealias Start =
         @Sendable @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<bg_run_info>?
         ) -> bg_status
@@ -21,7 +21,7 @@ package struct PluginDescriptor: Sendable {
         @Sendable @convention(c) (
             UnsafeMutableRawPointer?, bg_run, UnsafeMutableRawPointer?, UInt32
         ) -> Void
-    package typealias Release =
+    typealias Release =
         @Sendable @convention(c) (
             UnsafeMutableRawPointer?, bg_run, UnsafeMutableRawPointer?
         ) -> Void
@@ -30,12 +30,12 @@ package struct PluginDescriptor: Sendable {
     package var version: String
     package var vendor: String
     /// The lowest minor version of the host that it requires.
-    package var hostMinorMin: UInt16
+    var hostMinorMin: UInt16
     /// At least one; the names are unique.
     package var handlers: [Handler]
-    package var open: Open?
-    package var drain: Drain?
-    package var close: Close?
+    var open: Open?
+    var drain: Drain?
+    var close: Close?
 
     /// One handler.
     package struct Handler: Sendable {
@@ -43,9 +43,9 @@ package struct PluginDescriptor: Sendable {
         /// A JSON Schema for the parameters, or ""; it has not been checked yet.
         package var parametersSchema: String
         package var flags: Flags
-        package var start: Start
+        var start: Start
         package var cancel: Cancel?
-        package var release: Release?
+        var release: Release?
         /// The address of the handler's entry in the plugin's own table.
         ///
         /// The host passes it to runs and never dereferences it.
@@ -60,11 +60,11 @@ package struct PluginDescriptor: Sendable {
 
         package static let mayBlock = Flags(rawValue: BG_TASK_MAY_BLOCK)
         package static let serial = Flags(rawValue: BG_TASK_SERIAL)
-        package static let needsWorker = Flags(rawValue: BG_TASK_NEEDS_WORKER)
+        static let needsWorker = Flags(rawValue: BG_TASK_NEEDS_WORKER)
         static let known: Flags = [.mayBlock, .serial, .needsWorker]
     }
 
-    package static let handlersMax = 256
+    static let handlersMax = 256
     static let tableBytesMax = 64 << 10
     static let idBytesMax = 128
     static let versionBytesMax = 64
@@ -73,14 +73,14 @@ package struct PluginDescriptor: Sendable {
     static let schemaBytesMax = 64 << 10
 
     /// Finds a handler by its name in `tasks.json`.
-    package func handler(named name: String) -> Handler? { handlers.first { $0.name == name } }
+    func handler(named name: String) -> Handler? { handlers.first { $0.name == name } }
 
     /// Checks and copies the table that an entry function returned.
     ///
     /// For any pointer, it neither faults nor reads beyond the sizes that the table states.
     ///
     /// - Parameter note: the note of the same plugin; the table must agree with it.
-    package static func read(
+    static func read(
         _ pointer: UnsafeRawPointer?,
         note: PluginNote
     ) throws(DescriptorError) -> PluginDescriptor {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+
+import BghostBase
+import BghostFunctions
 
 /// The arguments of one call in the form that libffi expects: a location for each value, and the
 /// memory that pointer values refer to.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+import BghostBase
+import BghostFunctions
 import CBghost
 import Glibc
 

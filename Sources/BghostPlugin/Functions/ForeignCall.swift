@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+import BghostFunctions
 import CBghost
 import Glibc
 import Synchronization

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import BghostCore
+internal import BghostFunctions
 import CFFI
 
 /// A C function of a shared library that can be called as a task.
@@ -7,9 +7,9 @@ import CFFI
 /// The host can verify only that the function exists. If the signature does not match it, the call
 /// is undefined behaviour, as in C. So only workers call functions.
 package final class ForeignFunction: Sendable {
-    package let library: String
-    package let symbol: String
-    package let signature: FunctionSignature
+    let library: String
+    let symbol: String
+    let signature: FunctionSignature
     /// The address as a number, which is `Sendable`; the library stays loaded.
     private let address: UInt
     private let interface: CallInterface
@@ -51,7 +51,7 @@ package final class ForeignFunction: Sendable {
     /// May be called from several threads at once if the C function permits it.
     ///
     /// - Parameter parameters: a JSON object: arguments by name, or `{"arguments": [...]}`.
-    package func call(parameters: String, run: some FunctionRun) -> FunctionOutcome {
+    func call(parameters: String, run: some FunctionRun) -> FunctionOutcome {
         do throws(FunctionError) {
             return try enter(parameters: parameters, run: run)
         } catch {

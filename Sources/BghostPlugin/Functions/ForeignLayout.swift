@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+
+import BghostFunctions
 
 /// The size and alignment of a C type, by the rules of the System V ABI.
 struct ForeignLayout: Equatable {

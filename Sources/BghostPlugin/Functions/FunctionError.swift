@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import BghostCore
+
+package import BghostFunctions
 
 /// Why a C function was not called.
 package enum FunctionError: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+import BghostBase
 import CBghostSystem
 import Glibc
 

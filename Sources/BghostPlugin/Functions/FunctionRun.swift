@@ -3,7 +3,7 @@
 /// The run for which a C function is called, with the operations that the function has.
 ///
 /// Both are called from any thread, including threads of the C code, and without a lock held.
-package protocol FunctionRun: Sendable {
+protocol FunctionRun: Sendable {
     /// Returns 0 while the run may continue, otherwise the `BG_WHY_*` for which it must stop.
     func cancelled() -> UInt32
 
@@ -15,15 +15,15 @@ package protocol FunctionRun: Sendable {
 }
 
 /// The completion of a call.
-package struct FunctionCompletion: Equatable, Sendable {
+struct FunctionCompletion: Equatable, Sendable {
     /// `BG_OK`, or a negative `BG_E_*`.
-    package var status: Int32
+    var status: Int32
     /// A message for people; empty after success.
-    package var message: String
+    var message: String
     /// The function's results, a JSON object.
-    package var result: String
+    var result: String
 
-    package init(status: Int32, message: String, result: String) {
+    init(status: Int32, message: String, result: String) {
         self.status = status
         self.message = message
         self.result = result
@@ -31,7 +31,7 @@ package struct FunctionCompletion: Equatable, Sendable {
 }
 
 /// The immediate outcome of a call.
-package enum FunctionOutcome: Equatable, Sendable {
+enum FunctionOutcome: Equatable, Sendable {
     /// The function has returned, and the run is over.
     case finished(FunctionCompletion)
     /// The function's `done` ends the run: `FunctionRun.complete` is called later or has been

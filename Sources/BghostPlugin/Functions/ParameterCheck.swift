@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BghostCore
+
+internal import BghostFunctions
 
 /// Checks a task's parameters against the signature of its function, without calling it.
 package enum ParameterCheck {

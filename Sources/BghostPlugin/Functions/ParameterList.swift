@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+
+import BghostBase
+import BghostFunctions
 
 /// The parameters of a run, assigned to the arguments of a function.
 ///

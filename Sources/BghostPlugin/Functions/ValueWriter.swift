@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+
+import BghostBase
+import BghostFunctions
 
 /// Converts JSON to the C value of a type, or reports why it does not match.
 struct ValueWriter {

@@ -106,8 +106,8 @@ struct BoundedFile {
 
 /// The identity and state of a file: if the value differs, the file was replaced or changed.
 package struct FileIdentity: Hashable, Sendable {
-    package var device: UInt64
-    package var inode: UInt64
+    var device: UInt64
+    var inode: UInt64
     package var sizeBytes: UInt64
     package var modifiedSeconds: Int64
     package var modifiedNanoseconds: Int64

@@ -8,9 +8,9 @@ internal import Glibc
 /// covers all files of one inspection. Only the thread that created it may use it.
 package final class ImageBudget {
     /// For tables and names, bytes; the content itself is only hashed, with its own limit.
-    package static let bytesMax: UInt64 = 64 << 20
+    static let bytesMax: UInt64 = 64 << 20
     /// Nanoseconds; the largest libraries of a Swift toolchain take a few milliseconds.
-    package static let timeMax: UInt64 = 5_000_000_000
+    static let timeMax: UInt64 = 5_000_000_000
 
     private var bytesLeft: UInt64
     private let deadline: UInt64

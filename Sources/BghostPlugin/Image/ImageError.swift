@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 import Glibc
 
 /// Why the host rejects a file as a plugin.

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// It leaves out the library's symbols and notes, of which there may be any number.
 package struct NeededNames: Equatable, Sendable {
-    package var identity: FileIdentity
+    var identity: FileIdentity
     package var names: [String]
     /// Absolute paths.
     package var folders: [String]

@@ -11,9 +11,9 @@ package struct PluginImage: Equatable, Sendable {
     package var identity: FileIdentity
     /// `nil` if it has no note: such a library can be described, but not loaded.
     package var note: PluginNote?
-    package var entry: Entry
+    var entry: Entry
     /// The majors N of other exported entry functions `bghost_plugin_vN`.
-    package var otherMajors: [UInt16]
+    var otherMajors: [UInt16]
     /// The number of exported functions and variables besides the entry functions.
     package var extraExports: Int
     /// The names of the libraries that the loader loads with it.
@@ -25,7 +25,7 @@ package struct PluginImage: Equatable, Sendable {
     package var concerns: [Concern]
 
     /// The symbol with the name of the entry function.
-    package enum Entry: Equatable, Sendable {
+    enum Entry: Equatable, Sendable {
         case absent
         case function
         /// It is data, or a function that does not lie in code.
@@ -41,8 +41,8 @@ package struct PluginImage: Equatable, Sendable {
         case ownAllocator = "it exports an allocator of its own (malloc)"
     }
 
-    package static let sizeBytesMax: UInt64 = 256 << 20
-    package static let entryName = "bghost_plugin_v1"
+    static let sizeBytesMax: UInt64 = 256 << 20
+    static let entryName = "bghost_plugin_v1"
     static let abiMajor: UInt16 = 1
     static let hostABI = "1.0"
 

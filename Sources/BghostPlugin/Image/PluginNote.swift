@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
 
 /// The text of a plugin's ELF note, which can be read without running the plugin.
 package struct PluginNote: Equatable, Sendable {
@@ -12,7 +12,7 @@ package struct PluginNote: Equatable, Sendable {
     /// The language runtime that it contains, such as `c` or `swift`; "" if the note does not say.
     package var runtime: String
 
-    package init(abiMajor: UInt16, abiMinor: UInt16, id: String, runtime: String = "") {
+    init(abiMajor: UInt16, abiMinor: UInt16, id: String, runtime: String = "") {
         self.abiMajor = abiMajor
         self.abiMinor = abiMinor
         self.id = id

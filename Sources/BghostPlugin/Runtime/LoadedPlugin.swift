@@ -10,7 +10,7 @@ package struct PluginRefusal: Error, Equatable, Sendable {
     /// What failed, where, why, and what to do.
     package let message: String
 
-    package init(code: String, message: String) {
+    init(code: String, message: String) {
         self.code = code
         self.message = message
     }
@@ -26,8 +26,8 @@ package enum PluginLoader {
 
     /// A plugin's library in this process, of which only the constructors have run.
     package struct Mapped {
-        package let path: String
-        package let note: PluginNote
+        let path: String
+        let note: PluginNote
         package let entry: Entry
 
         /// Calls the entry function and checks the table that it returns.

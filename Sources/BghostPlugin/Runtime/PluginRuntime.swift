@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 package import BghostWire
 package import CBghost
 internal import Glibc
@@ -20,17 +19,17 @@ package final class PluginRuntime: @unchecked Sendable {
     /// How runs get threads.
     package struct Options: Sendable {
         /// The most concurrent runs.
-        package var lanes: Int
+        var lanes: Int
         /// Whether handlers that may block run on threads of their own.
         ///
         /// Otherwise they run on the thread that calls `start`.
-        package var threadsForBlocking: Bool
-        package var isWorker: Bool
+        var threadsForBlocking: Bool
+        var isWorker: Bool
         /// Absolute path.
-        package var dataDirectory: String
+        var dataDirectory: String
         /// A JSON object.
-        package var config: String
-        package var hostVersion: String
+        var config: String
+        var hostVersion: String
         /// Whether the thread that loads the plugin is the process's main thread and later calls
         /// `serveMain`.
         package var servesMain = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostWire
 internal import CBghost
 internal import CBghostSystem
@@ -49,7 +49,7 @@ struct RunWord: Equatable {
 /// The lowest bits of a run's number are its lane.
 package enum LaneNumber {
     package static let bits: UInt64 = 10
-    package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
+    static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
 /// The slot of one lane.

@@ -58,8 +58,8 @@ package struct HostAnswer: Sendable {
     }
 
     /// `BG_OK` or a `BG_E_*`.
-    package var status: Int32
-    package var body: Body
+    var status: Int32
+    var body: Body
 
     package init(status: Int32, body: Body = .none) {
         self.status = status
@@ -68,18 +68,18 @@ package struct HostAnswer: Sendable {
 }
 
 /// The limits of what a plugin may pass to the host.
-package enum RuntimeLimits {
-    package static let messageBytesMax = 8 << 10
-    package static let logBytesMax = 8 << 10
-    package static let phaseBytesMax = 256
+enum RuntimeLimits {
+    static let messageBytesMax = 8 << 10
+    static let logBytesMax = 8 << 10
+    static let phaseBytesMax = 256
     /// Open requests to the daemon, per plugin.
-    package static let callsMax = 256
+    static let callsMax = 256
     /// The timeout of a request that blocks its thread.
-    package static let callTimeoutSeconds = 5
+    static let callTimeoutSeconds = 5
     /// The most pending requests that a plugin can list.
-    package static let pendingMax = 1 << 16
+    static let pendingMax = 1 << 16
     /// Log lines per second.
-    package static let logLinesPerSecond: UInt32 = 1000
+    static let logLinesPerSecond: UInt32 = 1000
     /// The shortest interval between two progress reports of a run.
-    package static let progressPeriodNanoseconds: UInt64 = 50_000_000
+    static let progressPeriodNanoseconds: UInt64 = 50_000_000
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostWire
 internal import CBghost
 internal import Synchronization

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostPolicy
 
 /// Writes transactions, several in one SQLite transaction if they arrive together, until a fatal
 /// failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostPolicy
 
 extension ChangeWriter {
     func remember(_ memory: TaskMemory, _ now: Int64) throws(SQLiteFailure) {

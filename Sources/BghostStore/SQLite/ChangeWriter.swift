@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostNotify
+internal import BghostPolicy
 internal import Glibc
 
 /// Writes changes into the tables, in one transaction for each call of `transaction`.

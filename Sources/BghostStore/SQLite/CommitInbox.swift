@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostPolicy
 
 /// A transaction that waits to be written.
 struct CommitJob: Sendable {

@@ -10,14 +10,14 @@
 /// alternates with its own commits.
 ///
 /// Pure: it reads no clock. Times are monotonic nanoseconds.
-package struct CommitPace {
+struct CommitPace {
     /// Above this duration (2 ms), commits go to the committer's thread: the host has one thread,
     /// and while that waits it stops no run whose time is up.
-    package static let patience: UInt64 = 2_000_000
+    static let patience: UInt64 = 2_000_000
     /// A commit that follows the last answer within this time may have waited for it.
     static let heels: UInt64 = 30_000
     /// After this time without a commit, no commits are concurrent any longer.
-    package static let lull: UInt64 = 1_000_000
+    static let lull: UInt64 = 1_000_000
     /// How many closely following commits the caller writes itself, once it is known to be the only
     /// one.
     static let trust = 256
@@ -31,10 +31,10 @@ package struct CommitPace {
     private var trust = 0
     private var answeredAt: UInt64 = 0
 
-    package init() {}
+    init() {}
 
     /// Whether the caller of a commit may write it, if no other is being written.
-    package mutating func mayCommitHere(now: UInt64) -> Bool {
+    mutating func mayCommitHere(now: UInt64) -> Bool {
         let pause = now &- answeredAt
         if pause >= Self.lull { isCrowded = false }
         guard !isCrowded, !isSlow else { return false }
@@ -52,7 +52,7 @@ package struct CommitPace {
     }
 
     /// Records that the caller has written its commit.
-    package mutating func committedHere(took: UInt64, now: UInt64) {
+    mutating func committedHere(took: UInt64, now: UInt64) {
         answeredAt = now
         guard took > Self.patience else { return }
         isSlow = true
@@ -62,7 +62,7 @@ package struct CommitPace {
     /// Records that the committer's thread has written a transaction.
     ///
     /// - Parameter wasAlone: whether it contained one commit and no other arrived meanwhile.
-    package mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
+    mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
         answeredAt = now
         guard wasAlone, took <= Self.patience else {
             isCrowded = isCrowded || !wasAlone

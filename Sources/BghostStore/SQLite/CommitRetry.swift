@@ -4,29 +4,29 @@
 /// after a hint that there is room again.
 ///
 /// Pure: it reads no clock. Times are monotonic nanoseconds.
-package struct CommitRetry: Sendable {
+struct CommitRetry: Sendable {
     /// The first pause; each further pause is twice as long.
-    package static let pauseMin: UInt64 = 100_000_000
-    package static let pauseMax: UInt64 = 5_000_000_000
+    static let pauseMin: UInt64 = 100_000_000
+    static let pauseMax: UInt64 = 5_000_000_000
     /// The longest pause while the daemon waits for them at shutdown.
-    package static let closingPauseMax: UInt64 = 250_000_000
+    static let closingPauseMax: UInt64 = 250_000_000
     /// The least time between an attempt and a retry that a hint advances, so that repeated hints
     /// cost at most twenty transactions a second.
-    package static let hintPause: UInt64 = 50_000_000
+    static let hintPause: UInt64 = 50_000_000
 
     private var pause: UInt64 = 0
     private var triedAt: UInt64 = 0
     /// When the next attempt is due.
-    package private(set) var due: UInt64 = 0
+    private(set) var due: UInt64 = 0
     /// Whether the daemon waits for this at shutdown.
-    package var isClosing = false {
+    var isClosing = false {
         didSet { if isClosing { due = min(due, triedAt &+ Self.closingPauseMax) } }
     }
 
-    package init() {}
+    init() {}
 
     /// Records a failed attempt.
-    package mutating func failed(now: UInt64) {
+    mutating func failed(now: UInt64) {
         let most = isClosing ? Self.closingPauseMax : Self.pauseMax
         pause = min(max(Self.pauseMin, pause &* 2), most)
         triedAt = now
@@ -34,8 +34,8 @@ package struct CommitRetry: Sendable {
     }
 
     /// Records a successful attempt.
-    package mutating func succeeded() { pause = 0 }
+    mutating func succeeded() { pause = 0 }
 
     /// Advances the next attempt, since an operator or an event suggests that there is room.
-    package mutating func hint() { due = min(due, triedAt &+ Self.hintPause) }
+    mutating func hint() { due = min(due, triedAt &+ Self.hintPause) }
 }

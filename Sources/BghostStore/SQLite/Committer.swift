@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostPolicy
 internal import CSQLite
 internal import Glibc
 internal import Synchronization

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 /// Several lines of the journal, stored in one row: a row for each line would be half the cost of a
 /// transaction.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostNotify
 
 /// The columns of a notification's row.
 enum NotificationColumns {

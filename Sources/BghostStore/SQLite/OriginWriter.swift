@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostModel
 
 /// Writes the origins of runs, each only once.
 final class OriginWriter {

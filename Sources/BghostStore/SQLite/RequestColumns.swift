@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostFacts
+internal import BghostPolicy
 
 /// The columns of a request's row.
 enum RequestColumns {

@@ -4,17 +4,17 @@ extension SQLiteStore {
     /// How much history is kept.
     package struct Retention: Equatable, Sendable {
         /// The limits of one table; rows beyond any limit are deleted, the oldest first.
-        package struct Limits: Equatable, Sendable {
+        struct Limits: Equatable, Sendable {
             /// Rows.
-            package var count: Int
+            var count: Int
             /// Nanoseconds.
-            package var age: Int64
+            var age: Int64
             /// The approximate size of the rows, bytes.
-            package var bytes: Int64
+            var bytes: Int64
             /// Rows are deleted in steps of about this many, so up to this many more remain.
-            package var chunk: Int
+            var chunk: Int
 
-            package init(
+            init(
                 count: Int,
                 age: Int64 = 30 * 86_400_000_000_000,
                 bytes: Int64,
@@ -27,12 +27,12 @@ extension SQLiteStore {
             }
         }
 
-        package var runs: Limits
-        package var journal: Limits
+        var runs: Limits
+        var journal: Limits
         /// The output of runs.
-        package var outputs: Limits
+        var outputs: Limits
 
-        package init(
+        init(
             runs: Limits = Limits(count: 100_000, bytes: 256 << 20),
             journal: Limits = Limits(count: 1_000_000, bytes: 256 << 20),
             outputs: Limits = Limits(count: 100_000, bytes: 64 << 20)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 /// The range of the ids whose text starts with a prefix.
 enum RunIDRange {

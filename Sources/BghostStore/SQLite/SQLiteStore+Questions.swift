@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostModel
+package import BghostPolicy
 
 extension SQLiteStore {
     package func runs(task: String?, limit: Int) -> [RunRecord] {
@@ -57,7 +59,7 @@ extension SQLiteStore {
     /// The lines of the journal after this line; 0 starts with the oldest line.
     ///
     /// - Parameter limit: the most lines to return.
-    package func journal(after line: Int64, limit: Int) -> [JournalLine] {
+    func journal(after line: Int64, limit: Int) -> [JournalLine] {
         guard limit > 0 else { return [] }
         return answer([]) { reader, _ throws(SQLiteFailure) in
             try reader.lines(after: line, limit: limit)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostPolicy
 internal import Synchronization
 
 /// A store in one SQLite file, which survives a restart of the daemon and of the machine.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostModel
+internal import BghostPolicy
 
 /// Answers queries from the committed data, on the read-only connection.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostPolicy
 
 /// The writing side of a store: the connection, the statements, and the lock file.
 final class StoreWriter {

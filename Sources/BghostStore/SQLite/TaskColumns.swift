@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostCalendar
+internal import BghostPolicy
 
 /// The columns of the row for a task's remembered state.
 enum TaskColumns {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+package import BghostTransferRules
 internal import Synchronization
 
 /// A journal that lasts as long as its process: for tests, and for a daemon that stores nothing.

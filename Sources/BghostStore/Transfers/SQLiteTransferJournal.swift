@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostTransferRules
 internal import CSQLite
 internal import Dispatch
 internal import Glibc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostTransferRules
 
 // The columns are in the order of the tables in `TransferSchema`.
 

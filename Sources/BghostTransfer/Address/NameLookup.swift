@@ -13,11 +13,11 @@ package struct NameLookup: Sendable {
     /// Returns all addresses of a name, in order of preference.
     ///
     /// It blocks its thread.
-    package var addresses: @Sendable (String) -> Result<[[UInt8]], NameFailure>
+    var addresses: @Sendable (String) -> Result<[[UInt8]], NameFailure>
     /// Whether a name must not lead to this address.
-    package var isLocal: @Sendable ([UInt8]) -> Bool
+    var isLocal: @Sendable ([UInt8]) -> Bool
 
-    package init(
+    init(
         addresses: @escaping @Sendable (String) -> Result<[[UInt8]], NameFailure>,
         isLocal: @escaping @Sendable ([UInt8]) -> Bool
     ) {
@@ -26,7 +26,7 @@ package struct NameLookup: Sendable {
     }
 
     /// The resolver of this system.
-    package static let system = NameLookup(
+    static let system = NameLookup(
         addresses: systemAddresses,
         isLocal: { IPAddress(bytes: $0).isLocal }
     )
@@ -84,10 +84,10 @@ package struct NameLookup: Sendable {
 }
 
 /// Why a name has no addresses.
-package struct NameFailure: Error, Sendable {
-    package let reason: String
+struct NameFailure: Error, Sendable {
+    let reason: String
 
-    package init(reason: String) {
+    init(reason: String) {
         self.reason = reason
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostTransferRules
 internal import AsyncHTTPClient
-internal import BghostCore
 internal import NIOCore
 internal import NIOHTTP1
 

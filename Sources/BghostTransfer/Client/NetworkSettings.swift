@@ -17,21 +17,21 @@ package struct NetworkSettings: Sendable {
     let trusted: String?
     /// How long a server, or the proxy before it, may take to accept a connection and prove its
     /// identity.
-    package var connectTimeout = Duration.seconds(10)
+    var connectTimeout = Duration.seconds(10)
 
     /// Reads the settings once.
-    package init(environment: (String) -> String?) {
+    init(environment: (String) -> String?) {
         proxies = ProxyRules(environment: environment)
         trusted = ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap(environment).first { !$0.isEmpty }
     }
 
     /// The settings in this process's environment.
-    package static let system = NetworkSettings { name in
+    static let system = NetworkSettings { name in
         getenv(name).map { String(cString: $0) }
     }
 
     /// The `host:port` of the proxy for a URL; `nil` if the connection is direct.
-    package func proxy(for url: String) throws(FetchFailure) -> String? {
+    func proxy(for url: String) throws(FetchFailure) -> String? {
         try proxies.proxy(for: try WebAddress(url))?.server
     }
 

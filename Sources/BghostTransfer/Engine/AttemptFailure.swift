@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostTransferRules
 
 /// Why an attempt failed, with the server's response if there is one.
 struct AttemptFailure: NotOfTheNetwork {

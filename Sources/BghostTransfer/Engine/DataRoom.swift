@@ -50,7 +50,7 @@ package final class DataRoom: Sendable {
     /// ``take(_:from:)`` has used.
     ///
     /// - Returns: `false` if there is not enough space; then nothing is reserved.
-    package func reserve(_ bytes: UInt64) -> Bool {
+    func reserve(_ bytes: UInt64) -> Bool {
         let isReserved = state.withLock { state in
             guard state.hasRoom(for: bytes) else { return false }
             state.reserved &+= bytes
@@ -61,7 +61,7 @@ package final class DataRoom: Sendable {
     }
 
     /// Returns the unused bytes of a reservation.
-    package func release(_ bytes: UInt64) {
+    func release(_ bytes: UInt64) {
         state.withLock { $0.reserved -= min($0.reserved, bytes) }
     }
 
@@ -69,7 +69,7 @@ package final class DataRoom: Sendable {
     ///
     /// - Parameter reservation: the bytes that the caller has reserved; used first.
     /// - Returns: `false` if there is not enough space; then nothing is taken.
-    package func take(_ bytes: UInt64, from reservation: inout UInt64) -> Bool {
+    func take(_ bytes: UInt64, from reservation: inout UInt64) -> Bool {
         let part = min(bytes, reservation)
         let isTaken = state.withLock { state in
             // Also for reserved bytes: the plugin may have written in the meantime.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+internal import BghostTransferRules
 internal import AsyncHTTPClient
-internal import BghostCore
 internal import NIOCore
 
 /// One attempt to download a file.

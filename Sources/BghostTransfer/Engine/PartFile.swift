@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 internal import BghostLinux
+internal import BghostTransferRules
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostTransferRules
 internal import Synchronization
 
 /// Collects the progress that attempts report on any thread, until the engine reads it.

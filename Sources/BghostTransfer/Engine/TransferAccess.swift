@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import BghostLinux
+internal import BghostTransferRules
 internal import Glibc
 
 /// The files and hosts that the transfers of a plugin may use.
@@ -10,15 +10,15 @@ internal import Glibc
 /// transfers.
 package struct TransferAccess: Sendable {
     /// Absolute folders in which downloads may be stored; a plugin's data directory is one of them.
-    package var writable: [String]
+    var writable: [String]
     /// Absolute folders and files that may be uploaded.
-    package var readable: [String]
+    var readable: [String]
     /// Whether a host (lower case, IPv6 addresses without brackets) and port may be reached.
     ///
     /// It is called on any thread and must not block.
-    package var permits: @Sendable (_ host: String, _ port: UInt16) -> Bool
+    var permits: @Sendable (_ host: String, _ port: UInt16) -> Bool
     /// The space left in the plugin's data directory; `nil` means no limit.
-    package var room: DataRoom?
+    var room: DataRoom?
 
     package init(
         writable: [String],

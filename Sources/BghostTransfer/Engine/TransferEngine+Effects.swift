@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
+internal import BghostTransferRules
 
 /// Feeds events to the state machines of transfers and carries out their effects.
 extension TransferEngine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostTransferRules
 
 /// Delivers ends to takers, and expires ends that no client acknowledges.
 extension TransferEngine {
@@ -113,7 +114,7 @@ extension TransferEngine {
     /// Drops ends that no client has acknowledged for too long.
     ///
     /// The engine calls it each hour.
-    package func sweep() {
+    func sweep() {
         sweepAt = nil
         let oldest = clock.unixNow.subtractingReportingOverflow(limits.endsKept)
         let expired = ended.values.filter { record in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostTransferRules
 
 /// Ends that wait for their session.
 extension TransferEngine {

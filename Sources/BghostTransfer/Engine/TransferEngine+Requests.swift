@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
+package import BghostTransferRules
 internal import Crypto
 
 /// The operations that clients may request of an engine.
@@ -25,7 +26,7 @@ extension TransferEngine {
         /// Time until the next attempt, nanoseconds; `nil` if no retry is pending.
         package var retryIn: UInt64?
         /// Whether the transfer's requirements are met.
-        package var isMet = true
+        var isMet = true
     }
 
     /// Starts a transfer, or finds the one in progress that has the same key.
@@ -152,7 +153,7 @@ extension TransferEngine {
     ///
     /// Returns `nil` when the calling task is cancelled, the engine is shut down, or there is no
     /// such transfer.
-    package func end(of id: RunID) async -> TransferRecord? {
+    func end(of id: RunID) async -> TransferRecord? {
         if let record = taken.removeValue(forKey: id) ?? ended[id] { return record }
         tokens += 1
         let token = tokens
@@ -174,19 +175,19 @@ extension TransferEngine {
     }
 
     /// Adds a caller that waits for the end.
-    package func attach(_ id: RunID) { handle(id, .attach) }
+    func attach(_ id: RunID) { handle(id, .attach) }
 
     /// Removes a caller that waits; after the last one, the session is told of the end.
-    package func detach(_ id: RunID) {
+    func detach(_ id: RunID) {
         taken[id] = nil
         handle(id, .detach)
     }
 
     package func cancel(_ id: RunID) { handle(id, .cancel) }
 
-    package func pause(_ id: RunID) { handle(id, .pause) }
+    func pause(_ id: RunID) { handle(id, .pause) }
 
-    package func resume(_ id: RunID) { handle(id, .resume) }
+    func resume(_ id: RunID) { handle(id, .resume) }
 
     /// Starts the next attempt now instead of after its delay.
     package func retry(_ id: RunID) { handle(id, .hurry) }

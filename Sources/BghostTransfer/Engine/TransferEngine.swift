@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
 internal import BghostLinux
+package import BghostTransferRules
 
 /// Runs transfers independently of the clients that requested them.
 ///
@@ -232,13 +233,13 @@ package actor TransferEngine {
     }
 
     /// How many bytes the connections have read from the network, including discarded ones.
-    package nonisolated var receivedBytes: UInt64 { route.clients.received.count }
+    nonisolated var receivedBytes: UInt64 { route.clients.received.count }
 
     /// The most bytes that one read from the network returns.
-    package static var pieceBytesMax: Int { TailKeeper.pieceBytesMax }
+    static var pieceBytesMax: Int { TailKeeper.pieceBytesMax }
 
     /// Waits until the files of failed and cancelled downloads are removed.
-    package func settleFiles() async {
+    func settleFiles() async {
         for chore in chores.values { await chore.value }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+internal import BghostBase
+package import BghostTransferRules
 
 /// The limits of an engine.
 package struct TransferLimits: Sendable {
@@ -11,16 +12,16 @@ package struct TransferLimits: Sendable {
     /// The most unacknowledged transfers of one plugin, whatever their state.
     package var perPluginMax = 10_000
     /// The most memory for their bodies, headers and continuations, bytes.
-    package var perPluginBytesMax = 64 << 20
+    var perPluginBytesMax = 64 << 20
     /// The shortest interval between two records of progress, nanoseconds.
-    package var progressInterval: UInt64 = 1_000_000_000
+    var progressInterval: UInt64 = 1_000_000_000
     /// How long an unacknowledged end is kept, nanoseconds.
-    package var endsKept: Int64 = 7 * 86_400_000_000_000
+    var endsKept: Int64 = 7 * 86_400_000_000_000
     /// Ends of one plugin that are kept for their sessions; the oldest beyond that are dropped.
-    package var keptPerPluginMax = 1000
+    var keptPerPluginMax = 1000
     /// What those may take of the memory, bytes.
-    package var keptPerPluginBytesMax = 16 << 20
-    package var policy = TransferMachine.Policy()
+    var keptPerPluginBytesMax = 16 << 20
+    var policy = TransferMachine.Policy()
 
     package init() {}
 }
@@ -30,7 +31,7 @@ package struct SessionEnd: Equatable, Sendable {
     /// The id of the oldest transfer in it.
     ///
     /// It is the same each time the same end is reported.
-    package var id: RunID
+    var id: RunID
     package var session: SessionKey
     /// The oldest first.
     package var transfers: [TransferRecord]

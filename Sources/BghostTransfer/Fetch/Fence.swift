@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
 internal import Crypto
 
 /// The headers by which a server identifies the attempt that sent a request.

@@ -26,16 +26,16 @@ package struct FetchRequest: Sendable {
     ///
     /// Headers that determine where a message begins, ends or goes, such as `Host` and
     /// `Content-Length`, are refused.
-    package var headers: [(String, String)]
+    var headers: [(String, String)]
     /// The body.
-    package var body: FetchBody
+    var body: FetchBody
     /// Whether to add `Repr-Digest: sha-256=...` (RFC 9530) of the body.
-    package var sendsDigest: Bool
+    var sendsDigest: Bool
     /// The most bytes of the response's body, as received: nothing is decompressed.
-    package var bytesMax: Int
+    var bytesMax: Int
     /// The timeout of the whole fetch, from the name lookup through redirects and the upload to the
     /// last byte of the response.
-    package var timeout: Duration
+    var timeout: Duration
     /// The epoch of the run that fetches; `nil` if no run does.
     package var epoch: UInt64?
     /// Identifies this fetch among those of its run: the same at each attempt of the run, different
@@ -87,7 +87,7 @@ package struct FetchResponse: Sendable {
     /// The complete body.
     package var body: [UInt8]
 
-    package init(status: Int, headers: [(String, String)], body: [UInt8]) {
+    init(status: Int, headers: [(String, String)], body: [UInt8]) {
         self.status = status
         self.headers = headers
         self.body = body

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostTransferRules
 internal import AsyncHTTPClient
-internal import BghostCore
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -13,7 +13,7 @@ package final class HTTPFetcher: Fetching {
     private let route: Route
 
     /// How many redirects are followed.
-    package static let redirectsMax = Route.redirectsMax
+    static let redirectsMax = Route.redirectsMax
 
     /// Creates a fetcher that uses the system's resolver and network settings.
     package convenience init() {
@@ -21,7 +21,7 @@ package final class HTTPFetcher: Fetching {
     }
 
     /// Creates a fetcher with another resolver or other network settings.
-    package init(names: NameLookup, network: NetworkSettings = .system) {
+    init(names: NameLookup, network: NetworkSettings = .system) {
         route = Route(
             clients: ClientPool(settings: network),
             names: names,
@@ -45,7 +45,7 @@ package final class HTTPFetcher: Fetching {
     }
 
     /// How many bytes the connections have read from the network, including discarded ones.
-    package var receivedBytes: UInt64 { route.clients.received.count }
+    var receivedBytes: UInt64 { route.clients.received.count }
 
     /// Ends every fetch and closes every connection.
     ///

@@ -2,22 +2,22 @@
 
 /// Adapts the chunk size of an upload: large chunks where the server takes them quickly, since each
 /// chunk crosses three threads; small ones where they would occupy memory for long.
-package struct ChunkPace {
-    package static let bytesMin = 64 << 10
-    package static let bytesMax = 1 << 20
+struct ChunkPace {
+    static let bytesMin = 64 << 10
+    static let bytesMax = 1 << 20
     /// If the connection takes a chunk in less than this time, nanoseconds, the next one is larger.
-    package static let quick: UInt64 = 10_000_000
+    static let quick: UInt64 = 10_000_000
 
     /// The size limit of the next chunk, bytes.
-    package private(set) var bytes = 128 << 10
+    private(set) var bytes = 128 << 10
     private var askedAt: UInt64?
 
-    package init() {}
+    init() {}
 
     /// Records that the next chunk is wanted, so the previous one has been taken.
     ///
     /// - Parameter now: monotonic nanoseconds.
-    package mutating func asked(now: UInt64) {
+    mutating func asked(now: UInt64) {
         defer { askedAt = now }
         guard let askedAt else { return }
         bytes =

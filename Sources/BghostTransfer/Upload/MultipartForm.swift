@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostBase
 
 /// A form with one file (`multipart/form-data`, RFC 7578).
 struct MultipartForm {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostCore
+internal import BghostTransferRules
 internal import Glibc
 internal import NIOCore
 
@@ -11,7 +11,7 @@ internal import NIOCore
 /// own offset is neither used nor moved, and several readers may share one `UploadFile`.
 package final class UploadFile: Sendable {
     /// The length of the body, bytes.
-    package let size: Int
+    let size: Int
     private let descriptor: Int32
     /// The file's size, time and inode when the descriptor was passed in.
     let stamp: FileStamp

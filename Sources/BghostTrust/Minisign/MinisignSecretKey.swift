@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostCore
+package import BghostBase
 internal import Crypto
 
 /// A secret key as `minisign -G -W` writes it, without a password.

@@ -4,7 +4,7 @@
 ///
 /// The frame's subject is the run's number.
 package struct Completed: Equatable, Sendable {
-    package static let messageBytesMax = 8 << 10
+    static let messageBytesMax = 8 << 10
 
     package var run: UInt64
     /// 0 or negative.
@@ -73,7 +73,7 @@ package struct Completed: Equatable, Sendable {
 ///
 /// The frame's subject is the run's number.
 package struct Progress: Equatable, Sendable {
-    package static let phaseBytesMax = 256
+    static let phaseBytesMax = 256
 
     package var run: UInt64
     package var done: UInt64
@@ -109,7 +109,7 @@ package struct Progress: Equatable, Sendable {
 ///
 /// The frame's subject is the run's number, or 0.
 package struct LogLine: Equatable, Sendable {
-    package static let textBytesMax = 8 << 10
+    static let textBytesMax = 8 << 10
 
     package var run: UInt64
     /// From 0 (trace) to 5 (fault).

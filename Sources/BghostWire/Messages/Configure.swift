@@ -162,7 +162,7 @@ package enum WorkerDescriptors {
 /// A worker has as many lanes as concurrent runs, and the lowest 10 bits of a run's number are its
 /// lane.
 package enum Lane {
-    package static let bits: UInt64 = 10
+    static let bits: UInt64 = 10
     package static let max: UInt16 = 1 << 10
 
     package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }

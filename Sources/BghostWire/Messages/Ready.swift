@@ -15,7 +15,7 @@ package struct Ready: Equatable, Sendable {
 
     package var id: String
     package var version: String
-    package var vendor: String
+    var vendor: String
     package var handlers: [Handler]
 
     package init(id: String, version: String, vendor: String, handlers: [Handler]) {
@@ -61,7 +61,7 @@ package struct Ready: Equatable, Sendable {
 /// The worker cannot use its plugin, and exits.
 package struct Refused: Equatable, Sendable {
     /// A stable code such as `abi-major`.
-    package var code: String
+    var code: String
     package var message: String
 
     package init(code: String, message: String) {

@@ -9,15 +9,15 @@ package struct Report: Equatable, Sendable {
         /// The innermost first.
         package var frames: [String]
 
-        package init(name: String, frames: [String]) {
+        init(name: String, frames: [String]) {
             self.name = name
             self.frames = frames
         }
     }
 
-    package static let bytesMax = 24 << 10
-    package static let threadsMax = 32
-    package static let framesMax = 32
+    static let bytesMax = 24 << 10
+    static let threadsMax = 32
+    static let framesMax = 32
 
     /// Whether it reports the stacks of threads; otherwise it reports a crash.
     package var isOfThreads: Bool
@@ -29,7 +29,7 @@ package struct Report: Equatable, Sendable {
     package var address = ""
     package var threads: [Thread] = []
 
-    package init(
+    init(
         isOfThreads: Bool,
         signal: Int32 = 0,
         place: String = "",

@@ -85,7 +85,7 @@ package enum TransferCall: Equatable, Sendable {
     /// The most ends of one `keep`.
     package static let keepMax = 1024
     package static let sessionBytesMax = 128
-    package static let idBytesMax = 32
+    static let idBytesMax = 32
     package static let continuationBytesMax = 64 << 10
     package static let labelBytesMax = 256
 }

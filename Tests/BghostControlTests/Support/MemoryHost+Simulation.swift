@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostAPI
+import BghostBase
+import BghostFacts
+import BghostPolicy
 
 /// What is asked of why, and what is simulated.
 extension MemoryHost {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostAPI
+import BghostBase
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 
 /// A host that keeps its tasks in memory and ends runs when a test says so.

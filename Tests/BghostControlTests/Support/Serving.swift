@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostRecords
+import BghostAPI
+@testable import BghostControl
 import BghostTestSupport
 import Logging
 import ServiceLifecycle

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

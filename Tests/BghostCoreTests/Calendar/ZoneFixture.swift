@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostCalendar
 
 /// A compiled zone, right or wrong.
 struct ZoneFixture {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
 import BghostTestSupport
 import Glibc
 import Testing

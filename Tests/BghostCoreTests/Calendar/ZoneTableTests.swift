@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+@testable import BghostCalendar
 import BghostTestSupport
 import Testing
 

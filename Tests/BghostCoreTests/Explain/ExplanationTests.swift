@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostAPI
+import BghostBase
+import BghostPolicy
 import Testing
 
 @Suite struct ExplanationTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostFacts
 
 /// Seconds as monotonic nanoseconds.
 func seconds(_ seconds: Double) -> UInt64 { UInt64((seconds * 1e9).rounded()) }

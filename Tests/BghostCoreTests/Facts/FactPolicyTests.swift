@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostFacts
+@testable import BghostPolicy
 import Testing
 
 @Suite struct FactPolicyTests {

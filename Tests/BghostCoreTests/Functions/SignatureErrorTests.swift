@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+@testable import BghostFunctions
 import Testing
 
 @Suite struct SignatureErrorTests {

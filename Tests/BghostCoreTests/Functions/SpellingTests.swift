@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
+@testable import BghostBase
+import BghostModel
+import BghostPolicy
 import Testing
 
 @Suite struct SpellingTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostBase
 import Testing
 
 @Suite

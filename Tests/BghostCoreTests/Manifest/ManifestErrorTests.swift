@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostManifest
+import BghostModel
 import Testing
 
 /// One problem per manifest: its code, its place (the mark), and what is said beside it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostCalendar
+@testable import BghostManifest
+import BghostModel
 
 /// Manifests in tests: text in, diagnostics out.
 enum ManifestFixture {

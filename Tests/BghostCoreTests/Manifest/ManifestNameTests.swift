@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostManifest
+import BghostModel
 import Testing
 
 /// Names, references, paths and formats of one file.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostCalendar
+import BghostFacts
+import BghostManifest
+@testable import BghostModel
 import BghostTestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+@testable import BghostManifest
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostManifest
 import Testing
 
 /// Parts of one task that do not fit one another, and manifests in another format.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
+@testable import BghostNotify
 import BghostTestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostModel
+@testable import BghostPolicy
 import BghostTestSupport
 import Testing
 

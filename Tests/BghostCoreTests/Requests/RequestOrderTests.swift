@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// Which of the requests that wait goes first, and which goes not at all.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostPolicy
 import Testing
 
 @Suite struct IdleEndHistoryTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
+import BghostPolicy
 import Testing
 
 /// Every state with every event: where it leads and what the host must do.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostSandbox
 
 extension FilterProgram {
     /// What a worker does with it before it installs it.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostBase
+import BghostCalendar
+import BghostModel
+import BghostPolicy
 import Testing
 
 /// Calendars and a clock that may be wrong yet.

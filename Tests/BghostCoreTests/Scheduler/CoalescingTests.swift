@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
+@testable import BghostModel
+@testable import BghostPolicy
 import BghostTestSupport
 import Testing
 

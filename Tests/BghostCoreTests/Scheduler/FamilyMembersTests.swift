@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostModel
+import BghostPolicy
 import Testing
 
 /// Identifiers of families, of which there may be very many.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostAPI
+import BghostBase
+import BghostCalendar
+@testable import BghostModel
+import BghostPolicy
 import Testing
 
 /// Requests that begin in time for a usual use.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostBase
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// An identifier that no task has, where there are very many tasks: the answer is made on the thread that

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostCalendar
+import BghostFacts
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// Another manifest, taken up while runs are under way.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
+import BghostFacts
+import BghostModel
+import BghostPolicy
 import Testing
 
 /// Schedules that another manifest changes.

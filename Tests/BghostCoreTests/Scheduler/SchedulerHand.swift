@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostBase
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// A scheduler that is driven by hand, with a store that is a few dictionaries: whatever it decides

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostFacts
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// Requests of handlers whose runs exclude one another.

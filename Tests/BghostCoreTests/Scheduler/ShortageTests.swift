@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostModel
+import BghostPolicy
 import Testing
 
 /// A machine without processes or descriptors for another worker.

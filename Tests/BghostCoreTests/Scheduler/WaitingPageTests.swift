@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostModel
+@testable import BghostPolicy
 import Testing
 
 /// Lists of waiting requests, which are made on the thread that enforces limits.

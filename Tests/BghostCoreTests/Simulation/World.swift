@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostCalendar
+import BghostFacts
+import BghostModel
+@testable import BghostPolicy
 import BghostTestSupport
 
 /// A small machine with one task of each kind of rule, under virtual time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostTransferRules
 import Testing
 
 /// What servers write into the heads of their answers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+@testable import BghostTransferRules
 import Testing
 
 @Suite struct UploadPlanTests {

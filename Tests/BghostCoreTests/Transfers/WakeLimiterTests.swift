@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostTransferRules
 import Testing
 
 /// How often a session's handler is told, if it begins new transfers each time.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 @testable import BghostHost
 import BghostLinux
+import BghostModel
+@testable import BghostServices
 import BghostWire
 
 /// An executor that records what it is asked to do; the test plays the plugin.

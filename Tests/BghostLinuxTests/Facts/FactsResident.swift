@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostLinux
+import BghostBase
+import BghostFacts
+@testable import BghostLinux
 import BghostTestSupport
 import Glibc
 

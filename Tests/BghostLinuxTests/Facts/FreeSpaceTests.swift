@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostLinux
+@testable import BghostFacts
+@testable import BghostLinux
 import BghostTestSupport
 import Glibc
 import Testing

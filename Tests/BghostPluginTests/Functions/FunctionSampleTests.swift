@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
-import BghostPlugin
+import BghostBase
+import BghostFunctions
+@testable import BghostPlugin
 import BghostTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostPlugin
+@testable import BghostPlugin
 import BghostTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
-import BghostPlugin
+import BghostBase
+@testable import BghostPlugin
 import Glibc
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BghostCore
-import BghostPlugin
+import BghostFunctions
+@testable import BghostPlugin
 import Testing
 
 /// Values travel to C and back unchanged.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostPlugin
+@testable import BghostPlugin
 import BghostTestSupport
 import Glibc
 import Testing

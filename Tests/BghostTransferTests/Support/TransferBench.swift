@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
+import BghostTransferRules
 import BghostStore
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Glibc
 import Synchronization
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+@testable import BghostAPI
+@testable import BghostHost
+import BghostModel
+import BghostPolicy
+import BghostServices
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostHost
+@testable import BghostHost
+import BghostServices
 import BghostWire
 import Glibc
 import Testing

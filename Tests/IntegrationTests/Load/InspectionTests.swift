@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostAPI
 import BghostHost
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Testing

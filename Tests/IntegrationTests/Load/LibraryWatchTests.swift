@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+@testable import BghostHost
+@testable import BghostModel
+import BghostPolicy
+import BghostServices
 import BghostTestSupport
 import Glibc
 import Testing

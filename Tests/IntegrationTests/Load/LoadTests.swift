@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+@testable import BghostAPI
+@testable import BghostHost
+import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Testing

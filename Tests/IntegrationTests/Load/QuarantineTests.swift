@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+@testable import BghostAPI
+@testable import BghostHost
+import BghostModel
+@testable import BghostPolicy
+import BghostServices
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostControl
-import BghostCore
+import BghostAPI
 import BghostHost
+import BghostModel
+@testable import BghostControl
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
 import BghostHost
 import BghostLinux
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostHost
+@testable import BghostHost
 import BghostStore
 
 /// In nanoseconds.

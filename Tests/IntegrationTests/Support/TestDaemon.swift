@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+@testable import BghostAPI
+import BghostBase
+@testable import BghostHost
+import BghostModel
+@testable import BghostPolicy
+import BghostServices
 import BghostStore
 import BghostTestSupport
 import BghostTransfer

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
-import BghostLinux
+import BghostAPI
+@testable import BghostHost
+@testable import BghostLinux
+import BghostModel
 import BghostTestSupport
 import BghostTransfer
 import Glibc

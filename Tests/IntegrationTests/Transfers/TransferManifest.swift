@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
+import BghostBase
 import BghostHost
+import BghostModel
+import BghostServices
+import BghostTransferRules
 import BghostStore
 import BghostTestSupport
 import Testing

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostBase
+@testable import BghostHost
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostCore
-import BghostHost
+import BghostAPI
+import BghostBase
+@testable import BghostHost
+@testable import BghostModel
+import BghostPolicy
+import BghostServices
 import BghostTestSupport
 import Testing
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostModel
+package import BghostPolicy
+
+/// The interface of the daemon for operators; the control API uses no other part of the host.
+package protocol HostControl: Sendable {
+    /// The daemon and its tasks.
+    func status() async -> HostStatus
+
+    /// The daemon and these tasks only, also those that ``status()`` omits.
+    ///
+    /// Throws as ``requireTask(_:)``.
+    func status(of tasks: [String]) async throws(OperatorRefusal) -> HostStatus
+
+    /// Throws if a name is not the name of a task: it is not in the manifest, not covered by one of its
+    /// families, and not the task of a waiting request.
+    func requireTask(_ task: String) async throws(OperatorRefusal)
+
+    /// Accepts a submission; returns when the request is stored.
+    func submit(_ submission: Submission) async throws(SubmitError) -> PendingRequest
+
+    /// Requests a run of a task now, ignoring its earliest date, like `_simulateLaunchForTaskWithIdentifier`.
+    ///
+    /// Slots and the overlap policy still apply, so the run may wait for them.
+    ///
+    /// - Returns: the request; `waitForRun` returns its run.
+    func trigger(_ submission: Submission) async throws(SubmitError) -> PendingRequest
+
+    /// Waits until the request's run has ended.
+    ///
+    /// - Returns: the record of the run; `nil` if the request ends without a run (withdrawn or replaced) or
+    ///   is unknown.
+    func waitForRun(ofRequest id: RunID) async -> RunRecord?
+
+    /// Expires a run as if its runtime were used up, like `_simulateExpirationForTaskWithIdentifier`.
+    ///
+    /// - Returns: `false` if the run is not in progress.
+    func expire(run: RunID) async -> Bool
+
+    /// Cancels a run, which then has its grace to stop and is not retried.
+    ///
+    /// - Returns: `false` if the run is not in progress.
+    func stop(run: RunID) async -> Bool
+
+    /// All waiting requests, including retries and manual runs; of one task, or of all tasks.
+    func pending(task: String?, limit: Int) async -> PendingList
+
+    /// Explains why a task or a request does not run.
+    ///
+    /// - Parameter id: the identifier of a task, the pattern of a family, or the id of a request or a prefix
+    ///   of it.
+    func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation
+
+    /// Simulates a requirement until the daemon ends, as in `network=off`.
+    ///
+    /// - Returns: everything that is now simulated.
+    func simulate(fact: String) async throws(OperatorRefusal) -> SimulationStatus
+
+    /// Moves the daemon's wall clock until the daemon ends; limits of runs do not depend on it.
+    ///
+    /// - Returns: everything that is now simulated.
+    func simulate(clock: SimulatedClock) async throws(OperatorRefusal) -> SimulationStatus
+
+    /// Withdraws all waiting requests, of one task or of all tasks; returns when the change is stored.
+    ///
+    /// - Returns: the withdrawn requests.
+    func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest]
+
+    /// The dead letters, the newest first.
+    func deadLetters(task: String?, limit: Int) async -> [DeadLetter]
+
+    /// Makes dead requests pending again, with their failures counted from 0.
+    func redrive(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+
+    /// Deletes dead requests.
+    func discard(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+
+    /// The throttle points of one task, or of all tasks that have points, in the order of their names.
+    func throttles(task: String?) async -> [ThrottleStatus]
+
+    /// Clears the throttle points of a task.
+    ///
+    /// - Returns: the points before.
+    func clearThrottle(task: String) async throws(OperatorRefusal) -> ThrottleStatus
+
+    /// The learned uses of one task, or of all tasks that learn their uses.
+    func uses(task: String?) async -> [UseStatus]
+
+    /// Records a use of a task's results.
+    func use(task: String) async throws(OperatorRefusal) -> UseStatus
+
+    /// Deletes the learned uses of a task.
+    func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
+
+    /// Disables a plugin until `enable`, also across restarts: its tasks accept no more requests and start no
+    /// more runs.
+    ///
+    /// - Parameter stopsRuns: whether to cancel its runs in progress too.
+    func disable(
+        plugin: String,
+        reason: String,
+        stopsRuns: Bool
+    ) async throws(OperatorRefusal) -> PluginSwitch
+
+    /// Enables a plugin.
+    func enable(plugin: String) async throws(OperatorRefusal) -> PluginSwitch
+
+    /// Writes a copy of the whole store, with which a daemon can start.
+    ///
+    /// - Parameter path: an absolute path; the file must not exist.
+    /// - Returns: the size of the copy, bytes.
+    func backUp(to path: String) async throws(OperatorRefusal) -> UInt64
+
+    /// Reads the manifest again, and replaces the current one.
+    ///
+    /// A manifest that is rejected changes nothing.
+    func reload() async throws(OperatorRefusal) -> ReloadReport
+
+    /// All transfers whose end is not acknowledged, the oldest first.
+    func transfers() async -> [TransferView]
+
+    /// Cancels the transfer whose id has this prefix.
+    func cancelTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
+
+    /// Starts the next attempt of a transfer now instead of after its delay.
+    func retryTransfer(_ prefix: String) async throws(OperatorRefusal) -> TransferView
+
+    /// The runs of one task, or of all tasks, the newest first.
+    func runs(task: String?, limit: Int) async -> [RunRecord]
+
+    /// The runs whose ids have this prefix, the newest first, at most `limit`.
+    func runs(idPrefix: String, limit: Int) async -> [RunRecord]
+
+    /// The last output of a run, at most 64 KiB; "" if it printed nothing.
+    func output(ofRun id: RunID) async -> String
+
+    /// The entries in the log, the oldest first.
+    func logs(matching filter: LogFilter, limit: Int) async -> [LogEntry]
+
+    /// The same entries, and then each new one, until the consumer stops.
+    func followLogs(matching filter: LogFilter, limit: Int) async -> AsyncStream<LogEntry>
+}

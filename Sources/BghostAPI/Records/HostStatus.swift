@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostModel
+package import BghostPolicy
+
+/// The status of the daemon at one time.
+package struct HostStatus: Equatable, Sendable {
+    package var version: String
+    package var pid: Int32
+    /// Unix nanoseconds.
+    package var startedAt: Int64
+    var manifest: String
+    package var slots: Int
+    /// The slots in use, including runs whose end is being stored and runs of tasks that are not listed.
+    package var slotsInUse: Int
+    /// Dead letters of all tasks.
+    package var deadLetters: Int
+    /// Whether it accepts no more work because it is stopping.
+    package var isDraining: Bool
+    /// The tasks of the manifest, and the identifiers of families that were used, the latest first.
+    package var tasks: [TaskStatus]
+    /// The number of identifiers of families that were ever used and that `tasks` leaves out.
+    package var tasksOmitted: Int
+    package var plugins: [PluginStatus]
+    package var simulation: SimulationStatus
+    package var transfers: TransferCounts
+    package var store: StoreStatus
+    /// Whether it accepts files that other users could change.
+    package var allowsUntrustedFiles: Bool
+
+    /// The most identifiers of families in `tasks`, unless a client asks for tasks by name.
+    package static let familyMembersMax = 256
+
+    /// - Parameter slotsInUse: `nil` means the number of runs of the listed tasks.
+    package init(
+        version: String,
+        pid: Int32,
+        startedAt: Int64,
+        manifest: String,
+        slots: Int,
+        isDraining: Bool,
+        tasks: [TaskStatus],
+        tasksOmitted: Int = 0,
+        plugins: [PluginStatus],
+        simulation: SimulationStatus = SimulationStatus(),
+        transfers: TransferCounts = TransferCounts(),
+        store: StoreStatus = StoreStatus(),
+        allowsUntrustedFiles: Bool = false,
+        slotsInUse: Int? = nil,
+        deadLetters: Int = 0
+    ) {
+        self.slotsInUse = slotsInUse ?? tasks.reduce(0) { $0 + $1.running.count }
+        self.deadLetters = deadLetters
+        self.version = version
+        self.pid = pid
+        self.startedAt = startedAt
+        self.manifest = manifest
+        self.slots = slots
+        self.isDraining = isDraining
+        self.tasks = tasks
+        self.tasksOmitted = tasksOmitted
+        self.plugins = plugins
+        self.simulation = simulation
+        self.transfers = transfers
+        self.store = store
+        self.allowsUntrustedFiles = allowsUntrustedFiles
+    }
+}
+
+/// One task of the manifest, or one identifier of a family that has been used.
+package struct TaskStatus: Equatable, Sendable {
+    package var identifier: String
+    var plugin: String
+    package var kind: TaskKind
+    package var running: [RunRecord]
+    package var pending: PendingRequest?
+    package var last: RunRecord?
+    /// The number of its dead letters among those of `HostStatus.deadLetters`.
+    package var deadLetters: Int
+
+    package init(
+        identifier: String,
+        plugin: String,
+        kind: TaskKind,
+        running: [RunRecord] = [],
+        pending: PendingRequest? = nil,
+        last: RunRecord? = nil,
+        deadLetters: Int = 0
+    ) {
+        self.identifier = identifier
+        self.plugin = plugin
+        self.kind = kind
+        self.running = running
+        self.pending = pending
+        self.last = last
+        self.deadLetters = deadLetters
+    }
+}
+
+/// The status of a plugin or function of the manifest and of its workers.
+package struct PluginStatus: Equatable, Sendable {
+    package var name: String
+    var library: String
+    var isolation: Isolation
+    /// The process ids of its live workers.
+    var workers: [Int32]
+    /// Why it cannot be used now; `nil` if no problem is known.
+    var problem: String?
+    /// A message that its files have changed since they were inspected; `nil` if they have not.
+    package var change: String?
+    /// The status of each sandbox layer of its workers; empty before its first worker.
+    package var sandbox: [LayerStanding]
+    /// Why the operator has disabled it, "" without a reason; `nil` if it is enabled.
+    package var switchedOff: String?
+    /// Why it is quarantined; `nil` if it is not.
+    package var quarantine: Quarantine?
+    /// The workers that were recently killed for working without a run.
+    package var idleEnds: IdleWorkerEnds?
+    /// The number of dead letters of its tasks.
+    var deadLetters: Int
+    /// The number of dead letters that were dropped since the start, because there were too many.
+    var deadLettersDropped: Int
+
+    package init(
+        name: String,
+        library: String,
+        isolation: Isolation,
+        workers: [Int32] = [],
+        problem: String? = nil,
+        change: String? = nil,
+        sandbox: [LayerStanding] = [],
+        switchedOff: String? = nil,
+        quarantine: Quarantine? = nil,
+        idleEnds: IdleWorkerEnds? = nil,
+        deadLetters: Int = 0,
+        deadLettersDropped: Int = 0
+    ) {
+        self.name = name
+        self.library = library
+        self.isolation = isolation
+        self.workers = workers
+        self.problem = problem
+        self.change = change
+        self.sandbox = sandbox
+        self.switchedOff = switchedOff
+        self.quarantine = quarantine
+        self.idleEnds = idleEnds
+        self.deadLetters = deadLetters
+        self.deadLettersDropped = deadLettersDropped
+    }
+}

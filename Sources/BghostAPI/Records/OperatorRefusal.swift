@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+
+/// The error for a refused command of an operator.
+package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    package enum Code: Equatable, Sendable, CaseIterable {
+        case noSuchPlugin
+        case noSuchTask
+        /// The manifest permits no such identifier.
+        case notPermitted
+        /// No matching request has an id with this prefix.
+        case noSuchRequest
+        /// Several requests have an id with this prefix.
+        case ambiguousRequest
+        case nothingDead
+        /// The change could not be stored, so nothing was done.
+        case storeFailed
+        /// The change was made but is not stored: it lasts until the daemon ends.
+        case notStored
+        case backupFailed
+        /// The simulation's text is invalid.
+        case badSimulation
+        case noSuchNotification
+        /// Several plugins have a notification with this id.
+        case ambiguousNotification
+        /// The notification does not accept this answer.
+        case badAction
+        /// No transfer has an id with this prefix.
+        case noSuchTransfer
+        /// Several transfers have an id with this prefix.
+        case ambiguousTransfer
+        case transferOver
+        /// The command is not possible at this time.
+        case unavailable
+        /// The manifest has errors, or one of its plugins cannot be loaded.
+        case badManifest
+        /// The manifest contains a change that requires a restart.
+        case needsRestart
+    }
+
+    package var code: Code
+    /// The problem, one sentence without a full stop.
+    package var message: String
+    /// How to resolve it; "" if the message says so.
+    var fix: String
+    /// Similar names or ids.
+    package var candidates: [String]
+
+    package init(_ code: Code, _ message: String, fix: String = "", candidates: [String] = []) {
+        self.code = code
+        self.message = message
+        self.fix = fix
+        self.candidates = candidates
+    }
+
+    package var description: String { fix.isEmpty ? message : "\(message); \(fix)" }
+}
+
+extension OperatorRefusal {
+    /// The error for an unknown task.
+    ///
+    /// - Parameter nearest: the most similar name of a task.
+    package static func noSuchTask(_ task: String, nearest: String?) -> OperatorRefusal {
+        OperatorRefusal(
+            .noSuchTask,
+            "there is no task `\(PrintableText.escaped(String(task.prefix(200))))`",
+            fix: nearest.map { "did you mean `\($0)`?" } ?? "`bghost status` lists them",
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
+}

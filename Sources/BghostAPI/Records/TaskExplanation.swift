@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostModel
+package import BghostPolicy
+
+/// Explains why a task or a request does not run.
+package struct TaskExplanation: Equatable, Sendable {
+    /// The task's identifier, or a family's pattern.
+    package var task: String
+    /// The time of the explanation on the daemon's wall clock, Unix nanoseconds.
+    package var at: Int64
+    /// The selected waiting requests, in the order in which they would start.
+    package var requests: [Explanation]
+    /// The number of waiting requests, including those beyond the limit.
+    package var total: Int
+    /// Its runs in progress.
+    package var running: [RunRecord]
+    /// Its last ended run.
+    package var last: RunRecord?
+    /// The next start of its schedule; `nil` if it has none.
+    package var schedule: ScheduleOutlook?
+    /// Its newest dead letter.
+    package var dead: DeadLetter?
+    package var simulation: SimulationStatus
+
+    /// The most requests in one explanation.
+    package static let requestsMax = 20
+
+    package init(
+        task: String,
+        at: Int64,
+        requests: [Explanation] = [],
+        total: Int? = nil,
+        running: [RunRecord] = [],
+        last: RunRecord? = nil,
+        schedule: ScheduleOutlook? = nil,
+        dead: DeadLetter? = nil,
+        simulation: SimulationStatus = SimulationStatus()
+    ) {
+        self.task = task
+        self.at = at
+        self.requests = requests
+        self.total = total ?? requests.count
+        self.running = running
+        self.last = last
+        self.schedule = schedule
+        self.dead = dead
+        self.simulation = simulation
+    }
+
+    /// The state in one word: `running`, `waiting` or `idle`.
+    var state: String {
+        if !running.isEmpty { return "running" }
+        return requests.isEmpty ? "idle" : "waiting"
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+
+/// A recurrence: its slots, as Unix nanoseconds.
+///
+/// Slots are strictly increasing, and each is identified by its instant. They are within the range of 64
+/// bits, from 1677 to 2262. A search takes no memory, and the cost of counting depends on the months and not
+/// on the slots.
+package struct Recurrence: Equatable, Sendable {
+    private enum Kind: Equatable, Sendable {
+        case calendar(CalendarSchedule)
+        case every(interval: Int64, anchor: Int64)
+    }
+
+    /// The minimum time between two slots, nanoseconds.
+    let minInterval: Int64
+    private let kind: Kind
+
+    /// The occurrences of a calendar on the clock of a zone.
+    ///
+    /// `gap` and `fold` apply to entries with fixed hours. Entries whose hour is a star or has a step follow
+    /// absolute time: they occur whenever the clock shows one of their times, even twice.
+    package static func calendar(
+        _ expression: CalendarExpression,
+        zone: ZoneTable,
+        gap: GapPolicy = .shift,
+        fold: FoldPolicy = .first,
+        minInterval: Int64 = 1_000_000_000
+    ) throws(RecurrenceError) -> Recurrence {
+        // The spacing is in whole seconds; the product does not overflow.
+        if let spacing = expression.leastSpacing, spacing * 1_000_000_000 < minInterval {
+            throw .tooOften(interval: spacing * 1_000_000_000, minInterval: minInterval)
+        }
+        let schedule = CalendarSchedule(expression: expression, zone: zone, gap: gap, fold: fold)
+        return Recurrence(minInterval: minInterval, kind: .calendar(schedule))
+    }
+
+    /// A recurrence with a fixed interval, before and after its anchor.
+    ///
+    /// - Parameters:
+    ///   - interval: nanoseconds.
+    ///   - anchor: one of the slots, Unix nanoseconds.
+    package static func every(
+        _ interval: Int64,
+        anchor: Int64,
+        minInterval: Int64 = 1_000_000_000
+    ) throws(RecurrenceError) -> Recurrence {
+        guard interval > 0 else { throw .notPositive(interval) }
+        guard interval >= minInterval else {
+            throw .tooOften(interval: interval, minInterval: minInterval)
+        }
+        return Recurrence(
+            minInterval: minInterval,
+            kind: .every(interval: interval, anchor: anchor)
+        )
+    }
+
+    /// The first slot after an instant; `nil` if there is none within 64 bits.
+    package func next(after instant: Int64) -> Int64? {
+        switch kind {
+        case .calendar(let schedule):
+            return schedule.first(after: Self.second(of: instant)).map { $0 * 1_000_000_000 }
+        case .every(let interval, let anchor):
+            let step = Self.floorDivide(Int128(instant) - Int128(anchor), Int128(interval)) + 1
+            return Int64(exactly: Int128(anchor) + step * Int128(interval))
+        }
+    }
+
+    /// The last slot at or before an instant.
+    package func latest(atOrBefore instant: Int64) -> Int64? {
+        switch kind {
+        case .calendar(let schedule):
+            return schedule.last(through: Self.second(of: instant)).map { $0 * 1_000_000_000 }
+        case .every(let interval, let anchor):
+            let step = Self.floorDivide(Int128(instant) - Int128(anchor), Int128(interval))
+            return Int64(exactly: Int128(anchor) + step * Int128(interval))
+        }
+    }
+
+    /// The last slot before an instant.
+    package func last(before instant: Int64) -> Int64? {
+        instant == Int64.min ? nil : latest(atOrBefore: instant - 1)
+    }
+
+    /// The number of slots after one instant up to another, inclusive; 0 if the instants are in the wrong
+    /// order.
+    package func count(after low: Int64, through high: Int64) -> Int {
+        guard low < high else { return 0 }
+        switch kind {
+        case .calendar(let schedule):
+            return schedule.count(after: Self.second(of: low), through: Self.second(of: high))
+        case .every(let interval, let anchor):
+            let first = Self.floorDivide(Int128(low) - Int128(anchor), Int128(interval))
+            let last = Self.floorDivide(Int128(high) - Int128(anchor), Int128(interval))
+            return Int(clamping: last - first)
+        }
+    }
+
+    /// Whether a slot replaces local times that the clock skipped.
+    package func isShifted(_ slot: Int64) -> Bool {
+        guard case .calendar(let schedule) = kind else { return false }
+        return slot % 1_000_000_000 == 0 && schedule.isShifted(slot / 1_000_000_000)
+    }
+
+    /// The second that contains an instant: slots are whole seconds, so the first slot after the second is
+    /// also the first one after the instant.
+    private static func second(of instant: Int64) -> Int64 {
+        Timestamp.floorDivide(instant, 1_000_000_000)
+    }
+
+    private static func floorDivide(_ value: Int128, _ divisor: Int128) -> Int128 {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+/// The error for an invalid recurrence.
+package enum RecurrenceError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The interval, in nanoseconds, is zero or less.
+    case notPositive(Int64)
+    /// Two slots would be closer than the minimum interval; both are nanoseconds.
+    case tooOften(interval: Int64, minInterval: Int64)
+
+    package var description: String {
+        switch self {
+        case .notPositive(let interval):
+            "an interval of \(interval) ns; it must be more than nothing"
+        case .tooOften(let interval, let minInterval):
+            "it comes every \(interval) ns at its most frequent, and at least \(minInterval) ns "
+                + "must lie between; make it rarer or lower the least interval"
+        }
+    }
+}

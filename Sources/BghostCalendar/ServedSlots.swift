@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The served times of a schedule, so that no time is served again after the clock was set back.
+///
+/// Successive times form one range, so a schedule that is served without gaps needs one range. The oldest
+/// ranges are dropped: a wrong clock is corrected before they matter.
+package struct ServedSlots: Equatable, Codable, Sendable {
+    /// A range of served times, both ends included; Unix nanoseconds.
+    package struct Range: Equatable, Codable, Sendable {
+        var from: Int64
+        var through: Int64
+
+        init(from: Int64, through: Int64) {
+            self.from = from
+            self.through = through
+        }
+    }
+
+    /// The number of ranges that are kept.
+    static let rangesMax = 32
+
+    /// In the order of their creation.
+    package private(set) var ranges: [Range]
+
+    /// - Parameter ranges: only the last `rangesMax` are kept.
+    package init(_ ranges: [Range] = []) {
+        self.ranges = Array(ranges.suffix(Self.rangesMax))
+    }
+
+    /// The ranges as text, such as `1795219200000000000/1795305600000000000`, separated by spaces.
+    package var text: String {
+        ranges.map { "\($0.from)/\($0.through)" }.joined(separator: " ")
+    }
+
+    /// Parses the format of `text`; `nil` for any other text.
+    package init?(text: String) {
+        var ranges: [Range] = []
+        for part in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "/", omittingEmptySubsequences: false)
+            guard ends.count == 2, let from = Int64(ends[0]), let through = Int64(ends[1]),
+                from <= through
+            else { return nil }
+            ranges.append(Range(from: from, through: through))
+        }
+        guard ranges.count <= Self.rangesMax else { return nil }
+        self.init(ranges)
+    }
+
+    /// The last time of the range that contains a time; `nil` if the time is not served.
+    package func end(ofRangeWith slot: Int64) -> Int64? {
+        ranges.lazy.filter { $0.from <= slot && slot <= $0.through }.map(\.through).max()
+    }
+
+    package func contains(_ slot: Int64) -> Bool {
+        ranges.contains { $0.from <= slot && slot <= $0.through }
+    }
+
+    /// Adds a served time.
+    ///
+    /// - Parameter before: the previous time of the schedule.
+    package mutating func insert(_ slot: Int64, before: Int64?) {
+        if let last = ranges.indices.last, let before, ranges[last].through == before {
+            ranges[last].through = slot
+            return
+        }
+        ranges.append(Range(from: slot, through: slot))
+        if ranges.count > Self.rangesMax { ranges.removeFirst() }
+    }
+}

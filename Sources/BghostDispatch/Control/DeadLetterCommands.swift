@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostBase
+internal import BghostModel
+package import BghostPolicy
+package import BghostServices
+internal import BghostStore
+
+/// The operator's commands for dead letters.
+///
+/// The host owns it. Use it on the reactor's thread only; another thread reads the store.
+package final class DeadLetterCommands {
+    /// The maximum number of dead letters per call, so that one call does not delay others for long.
+    private static let lettersMax = 10_000
+
+    private let dispatcher: Dispatcher
+    private let commits: CommitQueue
+    private let history: HistoryReader
+    private let clock: DaemonClock
+    private let log: HostLog
+    /// The dead letters that a command is redriving or discarding.
+    private var changing: Set<RunID> = []
+
+    package init(
+        _ dispatcher: Dispatcher,
+        _ commits: CommitQueue,
+        _ history: HistoryReader,
+        _ clock: DaemonClock,
+        log: HostLog
+    ) {
+        self.dispatcher = dispatcher
+        self.commits = commits
+        self.history = history
+        self.clock = clock
+        self.log = log
+    }
+
+    /// The dead letters of a task or of all tasks, the newest first.
+    package nonisolated(nonsending) func deadLetters(task: String?, limit: Int) async
+        -> [DeadLetter]
+    {
+        await history.ask { $0.deadLetters(task: task, limit: limit) }
+    }
+
+    /// Submits dead requests again, and returns when that is stored.
+    package nonisolated(nonsending) func redrive(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        let (letters, chosen) = try await choose(choice)
+        defer { changing.subtract(letters.map(\.request.id)) }
+        var answer = chosen
+        let now = clock.wall
+        var redriven: [Request] = []
+        for letter in letters {
+            let item = DeadLetterChange.Item(id: letter.request.id, task: letter.request.task)
+            guard dispatcher.scheduler.catalog.task(for: letter.request.task) != nil else {
+                answer.refused.append(item)
+                continue
+            }
+            answer.done.append(item)
+            redriven.append(letter.request.redriven(now: now))
+        }
+        guard !redriven.isEmpty else { return answer }
+        if case .failure(let error) = await commits.committedOrRefused(
+            redriven.map { .redriven($0) }
+        ) {
+            throw OperatorRefusal(
+                .storeFailed,
+                "nothing is redriven, since it could not be stored: \(error.message)",
+                fix: "check the disk, then repeat the command"
+            )
+        }
+        dispatcher.decide { [redriven] scheduler, now, effects in
+            scheduler.redriven(redriven, now: now, &effects)
+        }
+        return answer
+    }
+
+    /// Deletes dead requests, and returns when that is stored.
+    package nonisolated(nonsending) func discard(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        let (letters, chosen) = try await choose(choice)
+        defer { changing.subtract(letters.map(\.request.id)) }
+        var answer = chosen
+        guard !letters.isEmpty else { return answer }
+        if case .failure(let error) = await commits.committedOrRefused(
+            letters.map { .discarded($0.request.id) }
+        ) {
+            throw OperatorRefusal(
+                .storeFailed,
+                "nothing is discarded, since it could not be stored: \(error.message)",
+                fix: "check the disk, then repeat the command"
+            )
+        }
+        for letter in letters {
+            let request = letter.request
+            answer.done.append(.init(id: request.id, task: request.task))
+            log.write(.info, "request.discarded", "\(request.id)", task: request.task)
+        }
+        return answer
+    }
+
+    /// The dead letters that a command selects, up to the maximum per call.
+    ///
+    /// No other command gets them until the caller removes them from `changing`.
+    private nonisolated(nonsending) func choose(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
+        let task: String? = if case .task(let task) = choice { task } else { nil }
+        let limit = Self.lettersMax + 1
+        var letters = await history.ask { $0.deadLetters(task: task, limit: limit) }
+        let hasMore = letters.count == limit
+        // Another command may have changed some while the store was asked, or is changing them.
+        letters.removeAll {
+            !commits.deadLetters.contains($0.request.id) || changing.contains($0.request.id)
+        }
+        let chosen = try Self.chosen(choice, letters, hasMore: hasMore)
+        changing.formUnion(chosen.letters.map(\.request.id))
+        return chosen
+    }
+
+    private static func chosen(
+        _ choice: DeadLetterChoice,
+        _ letters: [DeadLetter],
+        hasMore: Bool
+    ) throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
+        var letters = Array(letters.prefix(lettersMax))
+        var answer = DeadLetterChange()
+        answer.hasMore = hasMore
+        guard case .request(let prefix) = choice else { return (letters, answer) }
+        let wanted = prefix.uppercased()
+        letters.removeAll { !$0.request.id.description.hasPrefix(wanted) }
+        let shown = PrintableText.escaped(String(prefix.prefix(40)))
+        guard let first = letters.first else {
+            let newest = answer.hasMore ? " among the \(Self.lettersMax) newest" : ""
+            throw OperatorRefusal(
+                .noSuchRequest,
+                "there is no dead letter\(newest) whose request has an id that begins with \(shown)",
+                fix: "bghost dead lists them"
+            )
+        }
+        guard letters.count == 1 else {
+            throw OperatorRefusal(
+                .ambiguousRequest,
+                "\(letters.count) dead letters have an id that begins with \(shown)",
+                fix: "give more characters",
+                candidates: letters.prefix(8).map { "\($0.request.id) \($0.request.task)" }
+            )
+        }
+        answer.hasMore = false
+        return ([first], answer)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+package import BghostPolicy
+internal import BghostStore
+
+extension Dispatcher {
+    /// Throws if the manifest has no such task, and names the nearest one.
+    package func requireTask(_ task: String) throws(OperatorRefusal) {
+        guard scheduler.knows(task) else { throw noSuchTask(task) }
+    }
+
+    /// The refusal of a command for a task that does not exist.
+    func noSuchTask(_ name: String) -> OperatorRefusal {
+        .noSuchTask(name, nearest: scheduler.nearestName(to: name))
+    }
+}
+
+extension CommitQueue {
+    /// Stores changes that have already taken effect, for an operator.
+    ///
+    /// - Parameter what: the effect, for the message if the changes cannot be stored.
+    package nonisolated(nonsending) func store(
+        _ changes: [StoreChange],
+        _ what: String
+    ) async throws(OperatorRefusal) {
+        guard case .failure(let error) = await committed(changes) else { return }
+        throw .notStored(error, what)
+    }
+}
+
+extension OperatorRefusal {
+    /// The refusal of a command that has taken effect, and whose change is not stored yet.
+    ///
+    /// - Parameter what: the effect.
+    static func notStored(_ error: StoreError, _ what: String) -> OperatorRefusal {
+        OperatorRefusal(
+            .notStored,
+            "\(what), but that is not stored yet: \(error.message)",
+            fix:
+                "check the disk: it is then stored by itself; repeat the command only if bghost ends"
+                + " before that"
+        )
+    }
+}

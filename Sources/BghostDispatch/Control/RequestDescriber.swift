@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostBase
+package import BghostPolicy
+package import BghostServices
+
+/// Describes pending requests: what each waits for, and when it can start.
+///
+/// The host owns it. Use it on the reactor's thread only; it changes nothing.
+package final class RequestDescriber {
+    private let dispatcher: Dispatcher
+    private let clock: DaemonClock
+    private let wakeDelay: (Request) -> Int64?
+
+    /// - Parameter wakeDelay: by how much the limiter of a session's wakes delays a request, nanoseconds;
+    ///   `nil` if it does not.
+    package init(
+        _ dispatcher: Dispatcher,
+        _ clock: DaemonClock,
+        wakeDelay: @escaping (Request) -> Int64?
+    ) {
+        self.dispatcher = dispatcher
+        self.clock = clock
+        self.wakeDelay = wakeDelay
+    }
+
+    /// A pending request with its unmet conditions.
+    package func describe(_ request: Request) -> PendingRequest {
+        describe(request, gates(of: request, now: clock.moment))
+    }
+
+    /// The pending request of a task after a submission.
+    package func describe(_ accepted: RequestIntake.Accepted) -> PendingRequest {
+        var described = describe(accepted.request)
+        described.isKept = accepted.isEarlier
+        return described
+    }
+
+    /// A pending request with gates that ``gates(of:now:countsAhead:)`` returned.
+    func describe(_ request: Request, _ gates: [Gate]) -> PendingRequest {
+        PendingRequest(
+            id: request.id,
+            task: request.task,
+            submittedAt: request.submittedAt,
+            earliestBegin: request.earliestBegin,
+            latestBegin: request.latestBegin,
+            tolerance: request.tolerance,
+            priority: request.priority,
+            parameters: request.parameters,
+            isSimulated: request.isSimulated,
+            submitter: request.submitter,
+            counters: request.counters,
+            waitingFor: gates.filter { !$0.isOpen }.map(\.sentence),
+            outlook: StartOutlook(gates: gates, latest: request.latestBegin, at: clock.wall)
+        )
+    }
+
+    /// The gates of a request, with the reason if the limiter of wakes delays it.
+    ///
+    /// - Parameter countsAhead: whether to count the requests that start before it, which costs O(n).
+    func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
+        let gates = dispatcher.scheduler.gates(of: request, now: now, countsAhead: countsAhead)
+        guard request.counters.runs == 0, let delay = wakeDelay(request) else { return gates }
+        return gates.map { gate in
+            guard gate.kind == .notBefore, !gate.isOpen else { return gate }
+            var gate = gate
+            let text = DurationText.of(nanoseconds: UInt64(max(0, delay)))
+            gate.source =
+                "its handler begins new transfers at every wake, so it is woken every \(text)"
+            return gate
+        }
+    }
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+package import BghostBase
+package import BghostLinux
+internal import BghostModel
+package import BghostPolicy
+package import BghostServices
+package import BghostStore
+
+/// Commits the daemon's transactions, reports their results, and watches the health of the store.
+///
+/// The store keeps the order of the calls. Results arrive on the reactor's thread. The queue also counts
+/// dead letters, because their limit is enforced in the transaction that adds one.
+///
+/// The host owns it. Use it on the reactor's thread only. A call costs what its changes cost; it waits for
+/// the disk only if nothing runs, as ``commit(_:isAwaited:onFailure:then:)`` says.
+package final class CommitQueue {
+    package typealias Completion = (Result<Void, StoreError>) -> Void
+
+    /// How long a drain waits for the store and for the transfer journal, nanoseconds.
+    private static let drainMax: UInt64 = 30_000_000_000
+
+    private let store: any Store
+    private let reactor: Reactor
+    private let log: HostLog
+    /// The dead letters of each plugin.
+    package private(set) var deadLetters: DeadLetterIndex
+    private var completions = CompletionTable()
+    /// The callers that learn of a failing store before their transaction has its result.
+    private var impatient = CompletionTable()
+    /// The health at the last check.
+    private var health = StoreHealth()
+    /// Whether no run would be late if this thread waited for the disk.
+    private var mayBlock: () -> Bool = { true }
+    /// Called with the reason why no new run may start, or with `nil` when they may.
+    private var onPressure: (String?) -> Void = { _ in }
+    private lazy var reference = ReactorReference(self, on: reactor)
+
+    /// - Parameter deadLettersMax: the most dead letters of one plugin.
+    package init(_ store: any Store, reactor: Reactor, log: HostLog, deadLettersMax: Int) {
+        self.store = store
+        self.reactor = reactor
+        self.log = log
+        deadLetters = DeadLetterIndex(limit: deadLettersMax)
+    }
+
+    /// Begins to watch the store.
+    ///
+    /// - Parameters:
+    ///   - mayBlock: whether this thread may wait for the disk, because nothing runs whose deadline it
+    ///     would miss.
+    ///   - onPressure: called when so many transactions wait that no new run may start, with the reason,
+    ///     and with `nil` when runs may start again.
+    package func begin(mayBlock: @escaping () -> Bool, onPressure: @escaping (String?) -> Void) {
+        self.mayBlock = mayBlock
+        self.onPressure = onPressure
+        store.onHealthChange { [reference] in reference.perform { $0.healthChanged() } }
+        // The store may already have failed during the recovery.
+        if store.health.failure != nil { healthChanged() }
+    }
+
+    // MARK: Commits
+
+    /// Commits changes that have already taken effect; the store retries until they are stored.
+    ///
+    /// - Parameters:
+    ///   - isAwaited: whether a caller waits for the result; by default, if `then` is given. Only then, and
+    ///     only while nothing runs, this thread may wait for the disk.
+    ///   - onFailure: what the store does if it cannot store the changes now. Changes that may be
+    ///     refused must not have taken effect yet; use ``commitOrRefuse(_:then:)``.
+    ///   - then: called when the transaction is as durable as the store makes it, or has failed
+    ///     permanently. If the store answers at once, it is called before this returns.
+    package func commit(
+        _ changes: [StoreChange],
+        isAwaited: Bool? = nil,
+        onFailure: CommitFailurePolicy = .retry,
+        then: Completion? = nil
+    ) {
+        // This thread enforces the limits of runs, so it must not wait for a disk that may hang.
+        let mayWait = (isAwaited ?? (then != nil)) && mayBlock()
+        // Changes that may be refused have not taken effect; `commitOrRefuse` updates the index later.
+        let dropped = onFailure == .refuse ? [] : takeDeadLetters(changes)
+        let changes = dropped.isEmpty ? changes : changes + dropped
+        let number = then.map { completions.add($0) }
+        store.commit(changes, isAwaited: mayWait, onFailure: onFailure) { [log, reference] result in
+            if case .failure(let error) = result { Self.logFailure(error, onFailure, log) }
+            guard let number else { return }
+            reference.performInline { $0.completions.take(number)?(result) }
+        }
+    }
+
+    /// Commits changes that are refused if they cannot be stored now.
+    package func commitOrRefuse(_ changes: [StoreChange], then: @escaping Completion) {
+        commit(changes, onFailure: .refuse) { [unowned self] result in
+            if case .success = result {
+                for change in changes { deadLetters.follow(removal: change) }
+            }
+            then(result)
+        }
+    }
+
+    /// Commits changes that have taken effect; calls `then` when they are stored or the store fails.
+    ///
+    /// After a failure the store continues to retry without a waiting caller.
+    package func commitOrReport(_ changes: [StoreChange], then: @escaping Completion) {
+        let number = impatient.add(then)
+        commit(changes) { [unowned self] result in impatient.take(number)?(result) }
+        // `healthChanged` reports later failures.
+        guard let failure = store.health.failure else { return }
+        impatient.take(number)?(.failure(failure.error))
+    }
+
+    /// Commits changes that may be refused, and waits for the result.
+    nonisolated(nonsending) func committedOrRefused(
+        _ changes: [StoreChange]
+    ) async -> Result<Void, StoreError> {
+        await withCheckedContinuation { continuation in
+            commitOrRefuse(changes) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Commits changes that have taken effect, and waits until they are stored or the store fails.
+    nonisolated(nonsending) func committed(
+        _ changes: [StoreChange]
+    ) async -> Result<Void, StoreError> {
+        await withCheckedContinuation { continuation in
+            commitOrReport(changes) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Returns when all earlier transactions have their result.
+    ///
+    /// - Returns: whether all that was committed before is stored; `false` if the store is closed or
+    ///   damaged.
+    package nonisolated(nonsending) func allCommitted() async -> Bool {
+        await withCheckedContinuation { continuation in
+            commit([]) { result in
+                let isKept = if case .success = result { true } else { false }
+                continuation.resume(returning: isKept)
+            }
+        }
+    }
+
+    /// Returns when all earlier transactions have their result, or the store refuses new ones.
+    nonisolated(nonsending) func settled() async {
+        // The transaction is empty, so its result is irrelevant.
+        _ = await committedOrRefused([])
+    }
+
+    /// Logs a failed transaction; for lost changes this is the only report.
+    private static func logFailure(
+        _ error: StoreError,
+        _ policy: CommitFailurePolicy,
+        _ log: HostLog
+    ) {
+        log.write(
+            policy == .retry ? .error : .warning,
+            "store.failed",
+            policy == .retry ? "a change is lost: \(error.description)" : error.description
+        )
+    }
+
+    /// Advances the store's next retry, since there may be room again.
+    package func retryNow() { store.retryNow() }
+
+    // MARK: Dead letters
+
+    /// Updates the index of dead letters.
+    ///
+    /// - Returns: changes that discard excess dead letters; store them in the same transaction.
+    private func takeDeadLetters(_ changes: [StoreChange]) -> [StoreChange] {
+        var discarded: [StoreChange] = []
+        for change in changes {
+            guard let (id, plugin) = deadLetters.take(change) else { continue }
+            discarded.append(.discarded(id))
+            log.write(
+                .warning,
+                "request.dropped",
+                "`\(plugin)` has \(deadLetters.limit) dead letters, the most that are kept:"
+                    + " dropped the oldest, \(id);"
+                    + " \(deadLetters.dropped[plugin] ?? 0) dropped since the start",
+                plugin: plugin
+            )
+        }
+        return discarded
+    }
+
+    /// Recovers the dead letters; excess ones of a plugin are discarded, oldest first.
+    ///
+    /// - Parameter plugin: the plugin that handles a task; `nil` if the manifest has no such task.
+    package func recover(
+        dead letters: [(request: RunID, task: String, diedAt: Int64)],
+        plugin: (_ task: String) -> String?
+    ) {
+        var discarded: [StoreChange] = []
+        for letter in letters {
+            let oldest = deadLetters.add(
+                letter.request,
+                plugin: plugin(letter.task) ?? "",
+                task: letter.task
+            )
+            if let oldest { discarded.append(.discarded(oldest)) }
+        }
+        guard !discarded.isEmpty else { return }
+        log.write(
+            .warning,
+            "request.dropped",
+            "\(discarded.count) dead letters are dropped, the oldest of plugins with more than"
+                + " \(deadLetters.limit)"
+        )
+        commit(discarded)
+    }
+
+    // MARK: Health
+
+    /// Checks the health of the store and notifies the log, the host and waiting callers.
+    private func healthChanged() {
+        let before = health
+        health = store.health
+        switch (before.failure, health.failure) {
+        case (let old, let new?) where old?.error != new.error || old?.isFinal != new.isFinal:
+            let advice = new.isFinal ? "; no new run begins until bghost is started again" : ""
+            log.write(.error, "store.failed", new.error.description + advice)
+        case (let old?, nil):
+            let lasted = UInt64(clamping: WallClock.now.subtractingClamped(old.since))
+            log.write(
+                .info,
+                "store.recovered",
+                "the store keeps what it is given again, after \(DurationText.of(nanoseconds: lasted))"
+            )
+        default: break
+        }
+        if let failure = health.failure {
+            for completion in impatient.takeAll() { completion(.failure(failure.error)) }
+        }
+        if before.isPressed != health.isPressed { onPressure(pressure(health)) }
+    }
+
+    /// Why no new run may start; logged each time.
+    private func pressure(_ health: StoreHealth) -> String? {
+        guard health.isPressed else { return nil }
+        let reason =
+            health.failure.map {
+                "the store has been failing since \(Timestamp.text(unixNanoseconds: $0.since))"
+            } ?? "\(health.waiting) transactions wait for the disk"
+        log.write(
+            .warning,
+            "store.pressed",
+            "\(reason); no new run begins until they are stored"
+        )
+        return reason
+    }
+
+    /// The state of the store for `status`.
+    package var status: StoreStatus {
+        let health = store.health
+        return StoreStatus(
+            failingSince: health.failure?.since,
+            problem: health.failure?.error.message,
+            isFinal: health.failure?.isFinal ?? false,
+            waiting: health.waiting,
+            holdsRuns: health.isPressed
+        )
+    }
+
+    // MARK: End
+
+    /// Makes the end of the store short.
+    package func hurry() { store.hurry() }
+
+    /// Waits until the store has stored all results, and closes it.
+    ///
+    /// - Parameter spawner: its thread waits.
+    package nonisolated(nonsending) func close(on spawner: Spawner) async {
+        if let failure = store.health.failure, !failure.isFinal {
+            log.write(
+                .warning,
+                "store.awaited",
+                "\(store.health.waiting) transactions are not stored yet: bghost waits for that for"
+                    + " \(DurationText.of(nanoseconds: Self.drainMax)) at the most, or until"
+                    + " it is told to stop again"
+            )
+        }
+        let lost = await Self.settle(on: spawner) { [store] deadline in
+            defer { store.close() }
+            return store.settle(until: deadline)
+        }
+        guard lost > 0 else { return }
+        log.write(
+            .error,
+            "store.gave_up",
+            "\(lost) transactions could not be stored before the end: runs that ended in them are"
+                + " recorded as lost at the next start, and may run again"
+        )
+    }
+
+    /// Settles and closes a journal on the spawner's thread at the end of a drain.
+    ///
+    /// - Parameter settle: gets the deadline in monotonic nanoseconds; returns the number of
+    ///   transactions that were not stored by then.
+    package nonisolated(nonsending) static func settle(
+        on spawner: Spawner,
+        _ settle: @escaping @Sendable (UInt64) -> Int
+    ) async -> Int {
+        await withCheckedContinuation { continuation in
+            spawner.perform {
+                continuation.resume(returning: settle(Monotonic.now &+ drainMax))
+            }
+        }
+    }
+}
+
+/// Callbacks by number; each is called at most once.
+///
+/// A number is a Sendable name for a callback that must stay on its thread. Adding and taking one costs
+/// O(1); the memory of taken ones is used again.
+private struct CompletionTable {
+    private var completions: [CommitQueue.Completion?] = []
+    /// When each was added; the entries of the array are used again.
+    private var numbers: [UInt64] = []
+    private var free: [Int] = []
+    private var last: UInt64 = 0
+
+    struct Number: Sendable {
+        fileprivate let index: Int
+        fileprivate let number: UInt64
+    }
+
+    mutating func add(_ completion: @escaping CommitQueue.Completion) -> Number {
+        last += 1
+        guard let index = free.popLast() else {
+            completions.append(completion)
+            numbers.append(last)
+            return Number(index: completions.count - 1, number: last)
+        }
+        completions[index] = completion
+        numbers[index] = last
+        return Number(index: index, number: last)
+    }
+
+    /// Removes a callback; `nil` if it was taken before.
+    mutating func take(_ number: Number) -> CommitQueue.Completion? {
+        guard numbers[number.index] == number.number, let completion = completions[number.index]
+        else { return nil }
+        completions[number.index] = nil
+        free.append(number.index)
+        return completion
+    }
+
+    /// Removes all callbacks, and returns them in the order in which they were added.
+    mutating func takeAll() -> [CommitQueue.Completion] {
+        let waiting = completions.indices.filter { completions[$0] != nil }
+            .sorted { numbers[$0] < numbers[$1] }
+        return waiting.compactMap { take(Number(index: $0, number: numbers[$0])) }
+    }
+}

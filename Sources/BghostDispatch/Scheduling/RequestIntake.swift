@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostPolicy
+package import BghostStore
+
+/// Accepts submissions: checks them, stores their requests, and then passes these to the scheduler.
+///
+/// The host owns it. Use it on the reactor's thread only; it does not block. A submission costs O(log n)
+/// in the pending requests.
+package final class RequestIntake {
+    /// The pending request of a task after a submission.
+    package struct Accepted {
+        package var request: Request
+        /// Whether an earlier request takes precedence; the submission is then dropped.
+        package var isEarlier = false
+    }
+
+    private let dispatcher: Dispatcher
+    private let commits: CommitQueue
+
+    package init(_ dispatcher: Dispatcher, _ commits: CommitQueue) {
+        self.dispatcher = dispatcher
+        self.commits = commits
+    }
+
+    /// Accepts a submission, or returns the pending request that takes precedence.
+    ///
+    /// It returns when the request is as durable as the store makes it.
+    package nonisolated(nonsending) func take(
+        _ submission: Submission,
+        isSimulated: Bool
+    ) async throws(SubmitError) -> Accepted {
+        while true {
+            if let request = try await accept(submission, isSimulated: isSimulated) {
+                return Accepted(request: request)
+            }
+            if let other = dispatcher.scheduler.pending(submission.task) {
+                return Accepted(request: other, isEarlier: true)
+            }
+            // The other request is still being stored, which may fail. Wait for its result and try again.
+            await commits.settled()
+        }
+    }
+
+    /// Stores a request and passes it to the scheduler.
+    ///
+    /// - Returns: `nil` if another request of the task takes precedence.
+    private nonisolated(nonsending) func accept(
+        _ submission: Submission,
+        isSimulated: Bool
+    ) async throws(SubmitError) -> Request? {
+        let result: Result<Request?, SubmitError> = await withCheckedContinuation { continuation in
+            // Check and store without an `await` in between; otherwise other calls could pass the
+            // same checks.
+            do throws(SubmitError) {
+                guard let arrival = try check(submission, isSimulated: isSimulated) else {
+                    return continuation.resume(returning: .success(nil))
+                }
+                store(arrival) { stored in
+                    continuation.resume(
+                        returning: stored.map { arrival.request }.mapError { error in
+                            SubmitError(
+                                .storeFailed,
+                                "the request could not be stored: \(error.message)"
+                            )
+                        }
+                    )
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Checks a submission and creates its request; pass it to ``store(_:completion:)``.
+    ///
+    /// - Returns: `nil` if another request of the task takes precedence.
+    package func check(
+        _ submission: Submission,
+        isSimulated: Bool = false,
+        by submitter: Submitter = .operator
+    ) throws(SubmitError) -> Arrival? {
+        try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
+            try scheduler.accept(submission, isSimulated: isSimulated, by: submitter, now: now)
+        }
+    }
+
+    /// Stores a request, passes it to the scheduler, and then calls the completion.
+    package func store(
+        _ arrival: Arrival,
+        completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
+    ) {
+        commits.commitOrRefuse([arrival.change]) { [dispatcher] result in
+            let isStored = if case .success = result { true } else { false }
+            dispatcher.decide { scheduler, now, effects in
+                scheduler.arrived(arrival, isStored: isStored, now: now, &effects)
+            }
+            completion(result)
+        }
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+
+extension DiagnosticCode {
+    /// The explanation of a code about a whole file.
+    var fileExplanation: String? {
+        switch self {
+        case .unreadable:
+            """
+            The manifest could not be opened or read. Check that the path is right, that it is a \
+            file, and that the user of the daemon may read it and enter each folder above it.
+            """
+        case .fileTooLarge:
+            """
+            A manifest or drop-in may have 1 MiB. Larger ones are refused before they are read, \
+            so that a wrong path (a log, a disk image) does not fill the memory. Split a large \
+            manifest into drop-ins: tasks.d/*.json beside it.
+            """
+        case .emptyFile:
+            """
+            The file holds nothing but white space and comments. The smallest manifest is \
+            {"version": 1}.
+            """
+        case .notUTF8:
+            """
+            Manifests are UTF-8. The marked bytes are not, so the file was saved in another \
+            encoding or is no text. Convert it, for instance with iconv -f latin1 -t utf-8.
+            """
+        case .byteOrderMark:
+            """
+            The file begins with a byte order mark (EF BB BF), which JSON does not allow. Save it \
+            as "UTF-8 without BOM", or remove the first three bytes: sed -i '1s/^\\xef\\xbb\\xbf//'.
+            """
+        case .cutOff:
+            """
+            The file ends before the JSON in it does: a bracket, string or comment that was opened \
+            is never closed. Either a closing bracket is missing, or the file was not written to \
+            its end (a full disk, an interrupted copy). To replace a manifest safely, write it \
+            beside the old one and rename it.
+            """
+        case .malformed:
+            """
+            The text is not JSON in the marked place. Manifests are JSON with two additions: // and \
+            /* */ comments, and a comma after the last element. Keys and strings stand in double \
+            quotation marks; numbers are decimal.
+            """
+        case .nestedTooDeep:
+            """
+            Arrays and objects may be nested 64 levels deep. No manifest needs more; a file that \
+            does was most likely made by a program that went wrong.
+            """
+        case .unsupportedVersion:
+            """
+            `version` says which format the manifest has. This program reads version 1 only. It \
+            does not guess at other versions, since a key may mean something else in them.
+            """
+        default: nil
+        }
+    }
+
+    /// The explanation of a code about keys and values.
+    var valueExplanation: String? {
+        switch self {
+        case .duplicateKey:
+            """
+            A key stands twice in one object. JSON readers disagree on which of the two counts, so \
+            neither does here. Remove one.
+            """
+        case .unknownKey:
+            """
+            The key is not part of the format in this place. Unknown keys are refused so that a \
+            misspelt limit is not silently no limit. Keys that begin with `x-` are free for your \
+            own use, and `$schema` is always accepted.
+            """
+        case .missingKey: "A key without which the definition means nothing is not there. Add it."
+        case .wrongType:
+            "The value is of another kind than this key needs, for instance a string for a number."
+        case .bareNumber:
+            """
+            Durations and sizes are strings with a unit, such as "250ms", "30s", "5m", "2h", "1d", \
+            or "64KiB", "128MiB", "1GiB". A number without one is refused: 30 seconds, minutes and \
+            milliseconds look the same.
+            """
+        case .badDuration:
+            """
+            A duration is a whole number followed at once by its unit: ms, s, m (minutes), h or d. \
+            Examples: "250ms", "30s", "5m", "2h", "1d".
+            """
+        case .badSize:
+            """
+            A size is a whole number followed at once by its unit: B, KiB, MiB, GiB (powers of \
+            1024) or kB, MB, GB (powers of 1000). Examples: "64KiB", "128MiB", "1GiB".
+            """
+        case .badShare:
+            """
+            A share is a whole number of hundredths, followed at once by %. Of one processor "50%" is \
+            half, and "200%" are two. Examples: "25%", "100%".
+            """
+        case .outOfRange:
+            "The value is outside the range of its key. The message names the range."
+        case .unknownWord: "The key takes one of a few words, and this is none of them."
+        case .notHonoured:
+            """
+            The key or word is part of the format, but this version cannot do what it says. It is \
+            refused, because to ignore it would let a task run at other times or with other rights \
+            than the manifest says. Remove it, or use a version that honours it.
+            """
+        default: nil
+        }
+    }
+
+    /// The explanation of a code about names, references and warnings.
+    var nameExplanation: String {
+        switch self {
+        case .badIdentifier:
+            """
+            A task identifier has 1 to 128 of the characters A-Z a-z 0-9 . _ -, begins with a letter \
+            or a digit, and has no empty part between dots. A family ends in `.*`, as in \
+            com.example.export.*, and stands for every identifier that begins so.
+            """
+        case .definedTwice:
+            """
+            Two definitions have one name. In one file, remove or rename one. A drop-in that means \
+            to replace a definition of an earlier file says "override": true in it.
+            """
+        case .overlappingFamilies:
+            """
+            Two families of tasks cover the same identifiers, as com.example.* and \
+            com.example.export.* do, so it is not clear which of them a request belongs to. An \
+            exact identifier beside a family is fine: it is taken before the family.
+            """
+        case .notDefined: "A task or a session names a plugin or a function that no file defines."
+        case .pluginOrFunction:
+            """
+            A task runs either a handler of a plugin or a function, so it names exactly one of \
+            `plugin` and `function`. `handler` belongs to `plugin`.
+            """
+        case .nameCollision:
+            """
+            A plugin and a function have the same name, or a task has that of a session. Logs and \
+            tables name either by its name alone, so names are unique across both.
+            """
+        case .badSignature:
+            """
+            The signature of a function cannot be read. A signature is the type of the result and \
+            the types of the arguments, such as ulong(ulong, bytes, uint).
+            """
+        case .badFunctionParameters:
+            """
+            The `parameters` of a task that calls a function name its arguments, or list them as \
+            `arguments`, with values that fit the types of the signature. A task that submits itself \
+            (`every`, `calendar`, `submitAtStart`) gives every argument without a preset; for others \
+            a request may give the rest.
+            """
+        case .badNetworkGrant:
+            """
+            A network permission is a host and a port, such as api.example.org:443, *.example.org:443 \
+            or [::1]:8080. A leading `*.` stands for one or more labels. Schemes, paths, port ranges \
+            and a `*` for any host are not part of it.
+            """
+        case .badDigest:
+            """
+            A SHA-256 is written as 64 lower-case hex digits, as `sha256sum FILE` prints it.
+            """
+        case .badPublicKey:
+            """
+            A public key of minisign is one line of 56 letters that begins with RW: the second line of \
+            the file that `minisign -G` writes. It is no secret; the key that signs is another file.
+            """
+        case .badPath:
+            """
+            The path cannot be used: it is empty, holds a NUL, begins with `~` (which only shells \
+            expand), or is too long. Relative paths count from the folder of the manifest. The path \
+            of the control socket may have \(SocketPath.bytesMax) bytes, and that of its folder \
+            \(SocketPath.folderBytesMax).
+            """
+        case .badName:
+            """
+            Names of plugins, handlers and functions become parts of file names and log lines, so \
+            they have only A-Z a-z 0-9 . _ - and a limited length. A symbol is a C identifier.
+            """
+        case .badReference:
+            """
+            Secrets are written ${env:NAME}, ${file:PATH} or ${credential:NAME}, and the folder of \
+            the main file ${manifest:dir}. They may stand only in the strings of `config` and \
+            `parameters` and in the paths of `host`. For a literal `${` write `$${`.
+            """
+        case .nothingToOverride:
+            """
+            A definition says "override": true, but no earlier file defines that name: either the \
+            name is misspelt, and the original still counts, or the key can be removed.
+            """
+        case .notInDropIn:
+            """
+            A drop-in adds definitions, such as plugins and tasks. `host`, which concerns the daemon as a \
+            whole, stands in the main file only.
+            """
+        case .needsExactIdentifier:
+            """
+            `submitAtStart`, `every` and `calendar` submit requests by themselves, and a request is \
+            for one identifier. A family stands for many, so nothing could be submitted.
+            """
+        case .badCalendar:
+            """
+            `calendar` is cron: minute, hour, day of the month, month, day of the week, or six \
+            fields with the second first. A field is *, numbers, ranges (1-5), steps (*/15) and \
+            lists of these; months and days of the week have names (jan, mon); @daily and its like \
+            stand for whole calendars. A calendar must come at least once in its life.
+            """
+        case .badTimeZone:
+            """
+            Time zones have the names of the IANA database, such as Europe/Berlin or UTC, and come \
+            from the system's package tzdata. An abbreviation such as PST or CEST names no zone; the \
+            few that the database has, such as CET and EST, are zones of their own with their own rules.
+            """
+        case .sharedInProcess:
+            """
+            `runsPerWorker` says how many runs share one worker process, and `prestart` how many \
+            are kept ready. An in-process plugin has no worker; only `slots` and `overlap` bound its \
+            runs.
+            """
+        case .unenforcedInProcess:
+            """
+            The kernel limits processes, not parts of one. An in-process plugin shares the daemon's \
+            process, so a limit on memory, processor time, processes, descriptors or stored data \
+            cannot be enforced for it alone. Use "isolation": "worker" for code that needs the limit.
+            """
+        case .runtimeExceedsInterval:
+            """
+            A run may take longer than the time to the next one. Runs of one task do not overlap, so \
+            a run that uses its `runtime` makes the next ones late or skips them. Shorten `runtime`, \
+            lengthen `every`, or allow runs to overlap.
+            """
+        case .tooManyProblems:
+            "There are more problems than are worth reading at once. Mend the first ones and try again."
+        case .unresolvedSecret:
+            """
+            The manifest takes a value from outside that is not there: a variable that is not set, \
+            a file that cannot be read, a credential that the service manager did not hand over. \
+            The daemon does not start with it, and `bghost check` fails; with --no-env, for another \
+            machine than the daemon's, `bghost check` does not look.
+            """
+        default: ""
+        }
+    }
+}

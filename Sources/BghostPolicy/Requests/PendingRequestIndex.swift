@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+package import BghostModel
+
+/// The index of waiting requests: selects the request that runs next.
+///
+/// It is pure and reads no clock. Each identifier has at most one pending request, not counting manual runs
+/// and retries; a newer request replaces it. The step that starts a run also removes its request.
+package struct PendingRequestIndex: Sendable {
+    /// The result of `next`.
+    package enum Decision: Equatable, Sendable {
+        /// Start a run of this request.
+        ///
+        /// The entry's `running` already counts it.
+        case start(Request, entry: Int)
+        /// The request is dropped because its task is running and has `"overlap": "skip"`.
+        case skipped(Request, entry: Int)
+        /// The request is dropped because its latest begin date has passed.
+        case missed(Request, entry: Int)
+        /// The caller must cancel the runs of this entry. The request remains in the index and is selected
+        /// again later.
+        case displace(entry: Int)
+    }
+
+    /// The entries of one plugin; the groups share the slots.
+    struct Group: Sendable {
+        /// Its entries, by the rank of the request that each would start.
+        var ready = TimerHeap()
+        var running = 0
+        /// Whether `listed` contains the group.
+        var isListed = false
+    }
+
+    var entries = Entries()
+    var groups: [Group] = []
+    var lanes: [Lane] = []
+    /// The groups that may have a ready entry.
+    private var listed: [Int] = []
+    /// The number of groups that have a run.
+    private var runningGroups = 0
+    /// The entries that wait for a date.
+    private var waiting = TimerHeap()
+    private var sequence: UInt64 = 0
+    /// The number of entries that `next` has looked at: its work, which tests count.
+    private(set) var looks = 0
+    /// The number of pending requests that plugins submitted, by quota.
+    var submitted: [Int] = []
+    /// By group, the memory of the waiting requests that plugins submitted, bytes.
+    var held: [Int] = []
+    var slots: Int
+
+    /// - Parameter slots: the maximum number of concurrent runs, which the groups share.
+    package init(slots: Int = .max) {
+        self.slots = slots
+    }
+
+    // MARK: Entries
+
+    /// Reserves memory for this many requests.
+    ///
+    /// A table that grows step by step is copied and uses twice the memory.
+    mutating func reserve(_ count: Int) {
+        entries.reserve(count)
+        waiting.reserve(count)
+    }
+
+    /// Returns the entry of an identifier; creates it if there is none.
+    package mutating func entry(
+        for identifier: String,
+        definition: @autoclosure () -> Int,
+        group: @autoclosure () -> Int = 0,
+        lane: @autoclosure () -> Int = 0,
+        quota: @autoclosure () -> Int = 0,
+        overlap: @autoclosure () -> Overlap
+    ) -> Int {
+        let entry = entries.enter(identifier) {
+            Kind(
+                definition: definition(),
+                group: group(),
+                lane: lane(),
+                quota: quota(),
+                overlap: overlap()
+            )
+        }
+        makeRoom(for: entries.kind(entry))
+        return entry
+    }
+
+    mutating func makeRoom(for kind: Kind) {
+        while groups.count <= kind.group { groups.append(Group()) }
+        while lanes.count <= kind.lane { lanes.append(Lane()) }
+    }
+
+    /// The entry of an identifier; `nil` if the identifier was never used.
+    func entry(of identifier: String) -> Int? { entries.number(of: identifier) }
+
+    // MARK: Requests
+
+    /// Whether a request with this id is waiting.
+    func contains(_ id: RunID) -> Bool { entries.contains(id) }
+
+    /// The waiting requests whose ids lie in a range.
+    func requests(in ids: ClosedRange<RunID>) -> [Request] { entries.requests(in: ids) }
+
+    /// The request of an entry that would start next if nothing blocked it.
+    func first(of entry: Int, now: Int64) -> Request? {
+        entries.candidate(entry, now: now).flatMap { entries.request($0, of: entry) }
+    }
+
+    /// The number of other requests that would start before this one if slots became free.
+    func requestsAhead(of request: Request, now: Int64) -> Int {
+        guard let entry = entry(of: request.task), let place = entries[entry].place(of: request.id)
+        else { return 0 }
+        return entries.indices.count {
+            (entries.candidate($0, now: now)?.rank).map { $0 < place.rank } ?? false
+        }
+    }
+
+    /// Adds a request.
+    ///
+    /// - Returns: the pending request that it replaces; `nil` if it replaces none.
+    package mutating func accept(_ request: Request, entry: Int, now: Int64) -> Request? {
+        sequence += 1
+        let rank = RequestRank.of(request, order: sequence, now: now)
+        let place = RequestPlace(request: request, rank: rank)
+        var replaced: Request?
+        if request.isSimulated {
+            entries.changeExtras(entry) { $0.simulated.append(place) }
+        } else if request.isRetry {
+            entries.changeExtras(entry) { $0.retries.append(place) }
+            hold(request.heldBytes, ofGroup: entries.kind(entry).group)
+        } else {
+            replaced = entries.pending(entry)
+            setPending(place, entry: entry)
+        }
+        line(up: entry, now: now)
+        return replaced
+    }
+
+    /// Removes the pending request of an entry and returns it.
+    mutating func withdraw(entry: Int) -> Request? {
+        defer { setPending(nil, entry: entry) }
+        return entries.pending(entry)
+    }
+
+    /// The number of pending requests in a quota that plugins submitted.
+    func submittedRequests(ofQuota quota: Int) -> Int {
+        submitted.indices.contains(quota) ? submitted[quota] : 0
+    }
+
+    private mutating func setPending(_ place: RequestPlace?, entry: Int) {
+        let (group, quota) = (entries.kind(entry).group, entries.kind(entry).quota)
+        while submitted.count <= quota { submitted.append(0) }
+        hold(-entries.rows[entry].heldBytes, ofGroup: group)
+        if entries.rows[entry].countsInQuota { submitted[quota] -= 1 }
+        if let place {
+            entries.setPending(place.request, rank: place.rank, of: entry)
+        } else {
+            entries.rows[entry].removeRequest()
+        }
+        if entries.rows[entry].countsInQuota { submitted[quota] += 1 }
+        hold(entries.rows[entry].heldBytes, ofGroup: group)
+    }
+
+    /// Removes all waiting requests of an entry, including simulated ones and retries, and returns
+    /// them.
+    mutating func withdrawAll(entry: Int) -> [Request] {
+        defer {
+            setPending(nil, entry: entry)
+            for place in entries.extras(entry)?.retries ?? [] {
+                hold(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
+            }
+            entries.changeExtras(entry) { $0 = Extras(hold: $0.hold) }
+        }
+        return entries[entry].requests
+    }
+
+    /// Holds an entry until a date: until then, only its manual runs start.
+    ///
+    /// - Parameter date: Unix nanoseconds; `nil` ends the hold.
+    mutating func hold(entry: Int, until date: Int64?, now: Int64) {
+        guard entries.extras(entry)?.hold != date else { return }
+        entries.changeExtras(entry) { $0.hold = date }
+        line(up: entry, now: now)
+    }
+
+    /// The next date on which a request becomes due, Unix nanoseconds; that request may have been withdrawn.
+    package var nextDue: Int64? { waiting.next.map { Int64(clamping: $0) } }
+
+    /// Adds the entries to the ready heaps whose date has passed.
+    package mutating func becomeDue(now: Int64) {
+        while let entry = popAlarm(now: now) {
+            entries.rows[entry].alarm = RequestRow.noAlarm
+            line(up: entry, now: now, isDue: true)
+        }
+    }
+
+    /// Selects the next decision: in the groups below their fair share of the slots, the request with the
+    /// lowest rank, which combines its priority with its waiting time.
+    ///
+    /// - Parameters:
+    ///   - now: Unix nanoseconds.
+    ///   - context: the state that `canStart` reads and changes.
+    ///   - canStart: whether a run of this request may start now. If not, the request waits until the caller
+    ///     calls `retry` for its entry.
+    /// - Returns: `nil` if there is nothing to do now.
+    package mutating func next<Context>(
+        now: Int64,
+        _ context: inout Context,
+        canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
+    ) -> Decision? {
+        while let (index, rank) = popTicket() {
+            looks += 1
+            entries.rows[index].ticket = RequestRow.noTicket
+            guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
+                let request = entries.request(candidate, of: index)
+            else {
+                // The request was withdrawn meanwhile, or the clock was set back to before its
+                // date.
+                line(up: index, now: now)
+                unblockNext(of: index)
+                continue
+            }
+            if candidate.isMissed {
+                take(candidate, from: index, now: now)
+                unblockNext(of: index)
+                return .missed(request, entry: index)
+            }
+            if !entries.hasRoom(index) {
+                switch entries.kind(index).overlap {
+                case .allow: break
+                // The entry waits until `finished` queues it again.
+                case .queue:
+                    arm(index, now: now)
+                    unblockNext(of: index)
+                    continue
+                case .replace:
+                    unblockNext(of: index)
+                    return .displace(entry: index)
+                case .skip:
+                    take(candidate, from: index, now: now)
+                    unblockNext(of: index)
+                    return .skipped(request, entry: index)
+                }
+            }
+            guard !lanes[entries.kind(index).lane].isClosed else {
+                block(index, rank: rank, now: now)
+                continue
+            }
+            guard canStart(request, entries.kind(index).definition, &context) else {
+                arm(index, now: now)
+                unblockNext(of: index)
+                continue
+            }
+            begin(entry: index)
+            take(candidate, from: index, now: now)
+            return .start(request, entry: index)
+        }
+        return nil
+    }
+
+    private mutating func begin(entry: Int) {
+        entries.rows[entry].running += 1
+        let group = entries.kind(entry).group
+        groups[group].running += 1
+        if groups[group].running == 1 { runningGroups += 1 }
+    }
+
+    /// Records that a run of this entry has ended.
+    ///
+    /// - Parameter group: the group in which the run started, because a reload may have changed the entry's
+    ///   group; `nil` means the current group.
+    package mutating func finished(entry: Int, group began: Int? = nil, now: Int64) {
+        entries.rows[entry].running -= 1
+        let group = began ?? entries.kind(entry).group
+        groups[group].running -= 1
+        if groups[group].running == 0 { runningGroups -= 1 }
+        retry(entry: entry, now: now)
+    }
+
+    /// Checks an entry again after a condition that blocked its requests may have changed.
+    mutating func retry(entry: Int, now: Int64) {
+        line(up: entry, now: now)
+    }
+
+    private mutating func take(_ candidate: Entries.Candidate, from index: Int, now: Int64) {
+        switch candidate.source {
+        case .pending: setPending(nil, entry: index)
+        case .retry(let number):
+            let bytes = entries.request(candidate, of: index)?.heldBytes ?? 0
+            hold(-bytes, ofGroup: entries.kind(index).group)
+            entries.changeExtras(index) { $0.retries.remove(at: number) }
+        case .simulated: entries.changeExtras(index) { $0.simulated.removeFirst() }
+        }
+        // If runs may overlap, the next request does not have to wait until this run ends.
+        line(up: index, now: now)
+    }
+
+    // MARK: Order
+
+    /// Adds an entry to the ready heap of its group with the rank of its next request, and sets its alarm to
+    /// its next date.
+    ///
+    /// - Parameter isDue: whether a date of the entry has come. A request that missed its latest begin
+    ///   date is then closed at once, also if it is blocked under its rank.
+    mutating func line(up entry: Int, now: Int64, isDue: Bool = false) {
+        arm(entry, now: now)
+        guard let candidate = entries.candidate(entry, now: now),
+            candidate.rank != entries.rows[entry].ticket || isDue && candidate.isMissed
+        else { return }
+        let isStale = entries.rows[entry].ticket != RequestRow.noTicket
+        entries.rows[entry].ticket = candidate.rank
+        let kind = entries.kind(entry)
+        makeReady(entry, rank: candidate.rank)
+        guard isStale else { return }
+        let rows = entries.rows
+        groups[kind.group].ready.forget { rows[Int($0)].ticket == $1 }
+        // The stale ticket may be in either heap; each is rebuilt after a number of them.
+        if lanes[kind.lane].isClosed {
+            lanes[kind.lane].blocked.forget { rows[Int($0)].ticket == $1 }
+        }
+    }
+
+    mutating func makeReady(_ entry: Int, rank: UInt64) {
+        let group = entries.kind(entry).group
+        groups[group].ready.insert(deadline: rank, token: UInt64(entry))
+        guard !groups[group].isListed else { return }
+        groups[group].isListed = true
+        listed.append(group)
+    }
+
+    /// Removes the next ready entry from its heap.
+    private mutating func popTicket() -> (entry: Int, rank: UInt64)? {
+        guard let group = nextGroup() else { return nil }
+        let rows = entries.rows
+        return groups[group].ready.popFirst { rows[Int($0)].ticket == $1 }
+            .map { (Int($0.token), $0.deadline) }
+    }
+
+    /// The group whose first entry has the lowest rank.
+    ///
+    /// It prefers the groups below their fair share of the slots. If there are none, it considers all groups,
+    /// so that no slot stays free.
+    private mutating func nextGroup() -> Int? {
+        var below: (group: Int, rank: UInt64)?
+        var any: (group: Int, rank: UInt64)?
+        let rows = entries.rows
+        var active = runningGroups
+        for group in listed where groups[group].running == 0 { active += 1 }
+        let share = max(1, slots / max(1, active))
+        var index = 0
+        while index < listed.count {
+            let group = listed[index]
+            let first = groups[group].ready.first { rows[Int($0)].ticket == $1 }
+            guard let rank = first?.deadline else {
+                groups[group].isListed = false
+                listed.swapAt(index, listed.count - 1)
+                listed.removeLast()
+                continue
+            }
+            if rank < any?.rank ?? .max { any = (group, rank) }
+            if groups[group].running < share, rank < below?.rank ?? .max { below = (group, rank) }
+            index += 1
+        }
+        return (below ?? any)?.group
+    }
+
+    // MARK: Dates
+
+    mutating func arm(_ entry: Int, now: Int64) {
+        guard let next = entries.nextDate(entry, now: now) else { return }
+        let date = UInt64(max(1, next))
+        let armed = entries.rows[entry].alarm
+        if armed == RequestRow.noAlarm || date < armed { setAlarm(entry, at: date) }
+    }
+
+    private mutating func setAlarm(_ entry: Int, at date: UInt64) {
+        let isStale = entries.rows[entry].alarm != RequestRow.noAlarm
+        entries.rows[entry].alarms &+= 1
+        entries.rows[entry].alarm = date
+        waiting.insert(deadline: date, token: entries.rows[entry].alarmToken(entry))
+        guard isStale else { return }
+        let rows = entries.rows
+        waiting.forget { Self.isLive($0, $1, rows) }
+    }
+
+    private mutating func popAlarm(now: Int64) -> Int? {
+        let rows = entries.rows
+        return waiting.popDue(now: UInt64(max(0, now))) { Self.isLive($0, $1, rows) }
+            .map { Int($0 >> 32) }
+    }
+
+    private static func isLive(_ token: UInt64, _ date: UInt64, _ rows: [RequestRow]) -> Bool {
+        let number = Int(token >> 32)
+        return rows[number].alarm == date && rows[number].alarmToken(number) == token
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostFacts
+
+/// An accepted request that has not ended yet.
+///
+/// It keeps its id through every attempt, so handlers can use the id as an idempotency key.
+package struct Request: Equatable, Codable, Sendable {
+    package var id: RunID
+    package var task: String
+    /// A JSON object as submitted; its keys override those of the task's own parameters.
+    package var parameters: String
+    /// Unix nanoseconds.
+    package var submittedAt: Int64
+    /// The request does not start before this time, Unix nanoseconds.
+    package var earliestBegin: Int64?
+    /// The request does not start after this time, Unix nanoseconds; if it has not started by then, it is
+    /// missed.
+    package var latestBegin: Int64?
+    /// How much later than its earliest date it may start, to share a wake-up with other requests,
+    /// nanoseconds.
+    package var tolerance: Int64
+    /// The time in that window that was chosen from a usage habit, Unix nanoseconds; `nil` if the request
+    /// starts at the shared instant of `Coalescing`.
+    package var aim: Int64?
+    package var priority: Int
+    /// The requirements in addition to those of its task.
+    package var requirements: RequirementSet
+    /// Whether it is a manual run (`bghost trigger`), which does not count as the task's one pending request.
+    package var isSimulated: Bool
+    /// The time of the schedule that it serves, Unix nanoseconds; no two requests serve the same
+    /// time.
+    package var slot: Int64?
+    /// The missed starts of the schedule that this request makes up for.
+    package var missed: MissedSlots?
+    package var submitter: Submitter
+    package var counters: AttemptCounters
+
+    package init(
+        id: RunID,
+        task: String,
+        parameters: String,
+        submittedAt: Int64,
+        earliestBegin: Int64? = nil,
+        latestBegin: Int64? = nil,
+        tolerance: Int64 = 0,
+        aim: Int64? = nil,
+        priority: Int,
+        requirements: RequirementSet = [],
+        isSimulated: Bool = false,
+        slot: Int64? = nil,
+        missed: MissedSlots? = nil,
+        submitter: Submitter = .operator,
+        counters: AttemptCounters = AttemptCounters()
+    ) {
+        self.id = id
+        self.task = task
+        self.parameters = parameters
+        self.submittedAt = submittedAt
+        self.earliestBegin = earliestBegin
+        self.latestBegin = latestBegin
+        self.tolerance = tolerance
+        self.aim = aim
+        self.priority = priority
+        self.requirements = requirements
+        self.isSimulated = isSimulated
+        self.slot = slot
+        self.missed = missed
+        self.submitter = submitter
+        self.counters = counters
+    }
+
+    /// The number of its next run, from 1.
+    package var attempt: Int { counters.runs + 1 }
+
+    /// The same request with its date moved by a step of the clock; `nil` if it has no date.
+    func moved(by step: Int64) -> Request? {
+        guard let earliest = earliestBegin, earliest < .max else { return nil }
+        var request = self
+        request.earliestBegin = earliest.addingClamped(step)
+        request.aim = aim?.addingClamped(step)
+        return request
+    }
+
+    /// Whether it has had a run; a retry does not count as the task's one pending request.
+    var isRetry: Bool { counters.runs > 0 }
+
+    /// Creates a pending request from a dead one: its failures and losses count from 0 again, and it may
+    /// start at once.
+    ///
+    /// Its earlier runs are counted as interruptions, which have no limit. The request therefore remains a
+    /// retry, also after a restart of the daemon, and does not replace a newer pending request of its task.
+    /// The numbers of its attempts continue.
+    /// - Parameter now: Unix nanoseconds; a latest begin date before it is removed.
+    package func redriven(now: Int64) -> Request {
+        var request = self
+        request.counters = AttemptCounters(interruptions: max(1, counters.runs))
+        request.earliestBegin = nil
+        if let latest = latestBegin, latest < now { request.latestBegin = nil }
+        return request
+    }
+}
+
+/// The starts that a schedule missed.
+package struct MissedSlots: Equatable, Codable, Sendable {
+    package var count: Int
+    /// The time of the first missed start, Unix nanoseconds.
+    package var from: Int64
+
+    package init(count: Int, from: Int64) {
+        self.count = count
+        self.from = from
+    }
+}
+
+/// The submitter of a request.
+package enum Submitter: Equatable, Codable, Sendable {
+    /// A client of the control socket.
+    case `operator`
+    /// The manifest or the daemon: `submitAtStart`, a schedule, a session's wake, or a notification that must
+    /// be delivered.
+    case manifest
+    /// A handler, during this run.
+    case run(RunID)
+    /// A plugin, outside of its runs.
+    case plugin(String)
+
+    /// Whether `maxPending` limits the requests of this submitter.
+    var isPlugin: Bool {
+        switch self {
+        case .run, .plugin: true
+        case .operator, .manifest: false
+        }
+    }
+}
+
+/// The number of attempts of a request, by the cause of their end.
+///
+/// Each count has its own limit, because a failing handler, a dying worker and a stopping daemon are
+/// different faults.
+package struct AttemptCounters: Equatable, Codable, Sendable {
+    /// Runs whose handler reported a failure or did not stop in time.
+    package var failures: Int
+    /// Runs whose worker died; for a run in the daemon's process, also runs that ended because the daemon
+    /// died.
+    package var losses: Int
+    /// Runs that were interrupted by a drain or an unmet requirement, and so not by their own fault.
+    package var interruptions: Int
+
+    package init(failures: Int = 0, losses: Int = 0, interruptions: Int = 0) {
+        self.failures = failures
+        self.losses = losses
+        self.interruptions = interruptions
+    }
+
+    /// The number of runs so far.
+    package var runs: Int { failures + losses + interruptions }
+}

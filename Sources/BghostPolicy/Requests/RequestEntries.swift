@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostModel
+
+extension PendingRequestIndex {
+    /// All identifiers that were ever used, in the order of their first use.
+    struct Entries: RandomAccessCollection, Sendable {
+        var rows: [RequestRow] = []
+        private var kinds: [Kind] = []
+        private var numbers: [Kind: UInt32] = [:]
+        private var identifiers = IdentifierTable()
+        private var extras: [Int: Extras] = [:]
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { rows.count }
+
+        subscript(number: Int) -> Entry {
+            Entry(
+                row: rows[number],
+                kind: kinds[Int(rows[number].kind)],
+                extras: extras(number),
+                identifiers: identifiers,
+                number: number
+            )
+        }
+
+        mutating func reserve(_ count: Int) {
+            rows.reserveCapacity(count)
+            identifiers.reserve(count)
+        }
+
+        func number(of identifier: String) -> Int? { identifiers.number(of: identifier) }
+
+        func kind(_ number: Int) -> Kind { kinds[Int(rows[number].kind)] }
+
+        /// Returns the number of an identifier; adds a row for a new one.
+        mutating func enter(_ identifier: String, _ kind: () -> Kind) -> Int {
+            let number = identifiers.enter(identifier)
+            guard number == rows.count else { return number }
+            rows.append(RequestRow(kind: self.number(of: kind())))
+            return number
+        }
+
+        private mutating func number(of kind: Kind) -> UInt32 {
+            if let known = numbers[kind] { return known }
+            let number = UInt32(kinds.count)
+            kinds.append(kind)
+            numbers[kind] = number
+            return number
+        }
+
+        /// Assigns another kind to an identifier.
+        mutating func set(_ kind: Kind, of number: Int) {
+            rows[number].kind = self.number(of: kind)
+        }
+
+        // MARK: Requests
+
+        func identifierLength(_ number: Int) -> Int { identifiers.length(number) }
+
+        func hasRetries(_ number: Int) -> Bool { extras(number)?.retries.isEmpty == false }
+
+        mutating func setPending(_ request: Request, rank: UInt64, of number: Int) {
+            let isNamed = identifiers.has(number, request.task)
+            rows[number].setRequest(request, rank: rank, isNamed: isNamed)
+        }
+
+        func pending(_ number: Int) -> Request? { rows[number].request { identifiers[number] } }
+
+        func extras(_ number: Int) -> Extras? { rows[number].hasExtras ? extras[number] : nil }
+
+        mutating func changeExtras(_ number: Int, _ change: (inout Extras) -> Void) {
+            change(&extras[number, default: Extras()])
+            let isEmpty = extras[number]?.isEmpty ?? true
+            if isEmpty { extras[number] = nil }
+            rows[number].hasExtras = !isEmpty
+        }
+
+        func contains(_ id: RunID) -> Bool {
+            rows.contains { $0.pendingID == id }
+                || extras.values.contains { extras in
+                    extras.retries.contains { $0.request.id == id }
+                        || extras.simulated.contains { $0.request.id == id }
+                }
+        }
+
+        /// The waiting requests whose ids lie in a range.
+        func requests(in ids: ClosedRange<RunID>) -> [Request] {
+            var found: [Request] = []
+            for number in indices {
+                if let id = rows[number].pendingID, ids.contains(id) {
+                    pending(number).map { found.append($0) }
+                }
+                guard let extras = extras(number) else { continue }
+                for place in extras.retries + extras.simulated.all
+                where ids.contains(place.request.id) {
+                    found.append(place.request)
+                }
+            }
+            return found
+        }
+
+        // MARK: The next request
+
+        /// Whether another run may start in addition to those in progress.
+        func hasRoom(_ number: Int) -> Bool {
+            rows[number].running == 0 || kind(number).overlap == .allow
+        }
+
+        /// A request that could start.
+        struct Candidate {
+            enum Source {
+                case pending
+                case retry(Int)
+                case simulated
+            }
+
+            let source: Source
+            let rank: UInt64
+            let isMissed: Bool
+        }
+
+        /// The request that would start next if nothing blocked it: the oldest manual run, otherwise the due
+        /// request with the lowest rank.
+        ///
+        /// Missed requests count as due, so that the caller receives and closes them.
+        func candidate(_ number: Int, now: Int64) -> Candidate? {
+            let extras = extras(number)
+            if let first = extras?.simulated.first {
+                return Candidate(source: .simulated, rank: first.rank, isMissed: false)
+            }
+            var best: Candidate?
+            for (index, place) in (extras?.retries ?? []).enumerated()
+            where place.dates.isUp(hold: extras?.hold, now: now) && place.rank < best?.rank ?? .max
+            {
+                let isMissed = place.dates.isMissed(now: now)
+                best = Candidate(source: .retry(index), rank: place.rank, isMissed: isMissed)
+            }
+            let rank = rows[number].rank
+            if let dates = rows[number].dates, dates.isUp(hold: extras?.hold, now: now),
+                rank < best?.rank ?? .max
+            {
+                let isMissed = dates.isMissed(now: now)
+                best = Candidate(source: .pending, rank: rank, isMissed: isMissed)
+            }
+            return best
+        }
+
+        func request(_ candidate: Candidate, of number: Int) -> Request? {
+            switch candidate.source {
+            case .pending: pending(number)
+            case .retry(let index): extras[number]?.retries[index].request
+            case .simulated: extras[number]?.simulated.first?.request
+            }
+        }
+
+        /// The next date on which the state of this entry changes without an event.
+        func nextDate(_ number: Int, now: Int64) -> Int64? {
+            let extras = extras(number)
+            var next = rows[number].dates?.nextDate(hold: extras?.hold, now: now)
+            for place in extras?.retries ?? [] {
+                guard let date = place.dates.nextDate(hold: extras?.hold, now: now) else {
+                    continue
+                }
+                next = Swift.min(next ?? date, date)
+            }
+            return next
+        }
+    }
+}

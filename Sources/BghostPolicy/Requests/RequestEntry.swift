@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostModel
+
+extension PendingRequestIndex {
+    /// A snapshot of one identifier and its requests.
+    struct Entry: Sendable {
+        let row: RequestRow
+        let kind: Kind
+        let extras: Extras?
+        let identifiers: IdentifierTable
+        let number: Int
+
+        var identifier: String { identifiers[number] }
+        /// The index of its definition in the manifest.
+        var definition: Int { kind.definition }
+        /// The group that shares the slots with other groups: the identifier's plugin.
+        var group: Int { kind.group }
+        /// The quota that counts pending requests together: the plugin's tasks of one kind.
+        var quota: Int { kind.quota }
+        var overlap: Overlap { kind.overlap }
+        var running: Int { Int(row.running) }
+        /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
+        var hold: Int64? { extras?.hold }
+
+        /// The one pending request.
+        var pending: Request? { row.request { identifier } }
+
+        /// All waiting requests, in the order in which they would start now.
+        var requests: [Request] {
+            let pending = pending.map { RequestPlace(request: $0, rank: row.rank) }
+            guard let extras else { return pending.map { [$0.request] } ?? [] }
+            return extras.simulated.all.map(\.request)
+                + (extras.retries + (pending.map { [$0] } ?? [])).sorted { $0.rank < $1.rank }
+                .map(\.request)
+        }
+
+        /// The number of all waiting requests.
+        var waitingCount: Int {
+            let others = extras.map { $0.retries.count + $0.simulated.count } ?? 0
+            return (row.pendingID == nil ? 0 : 1) + others
+        }
+
+        /// Whether another run may start in addition to those in progress.
+        var hasRoom: Bool { running == 0 || overlap == .allow }
+
+        /// Whether it has a retry that waits.
+        var hasRetries: Bool { extras.map { !$0.retries.isEmpty } ?? false }
+
+        /// A waiting request with its rank, by its id.
+        func place(of id: RunID) -> RequestPlace? {
+            if row.pendingID == id {
+                return pending.map { RequestPlace(request: $0, rank: row.rank) }
+            }
+            return extras?.retries.first { $0.request.id == id }
+                ?? extras?.simulated.all.first { $0.request.id == id }
+        }
+
+        /// Whether its pending request counts towards the quota: a plugin submitted it.
+        var countsInQuota: Bool { row.countsInQuota }
+    }
+
+    /// The properties that all identifiers of one definition share.
+    struct Kind: Hashable, Sendable {
+        let definition: Int
+        let group: Int
+        /// The requests that wait together while no run of theirs may start: those of one handler.
+        let lane: Int
+        let quota: Int
+        let overlap: Overlap
+    }
+
+    /// The rare properties of an identifier, kept out of `RequestRow` to save memory.
+    struct Extras: Sendable {
+        /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
+        var hold: Int64?
+        /// Requests that have had a run and wait for another one.
+        var retries: [RequestPlace] = []
+        /// Manual runs, the oldest first.
+        var simulated = Queue<RequestPlace>()
+
+        var isEmpty: Bool { hold == nil && retries.isEmpty && simulated.first == nil }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+package import BghostModel
+
+extension RetryPolicy {
+    /// The properties of a run's end that determine whether it is retried.
+    package struct End: Equatable, Sendable {
+        package var outcome: Outcome
+        package var stopReason: StopReason?
+        /// The delay that the handler requested, nanoseconds from now; `nil` if it requested none.
+        package var retryAfter: UInt64?
+        /// Whether the handler reported a permanent failure.
+        package var isFinal: Bool
+        /// Whether it ran in the daemon's process; then the death of the daemon counts as a loss of the run.
+        package var wasInDaemon: Bool
+
+        package init(
+            outcome: Outcome,
+            stopReason: StopReason? = nil,
+            retryAfter: UInt64? = nil,
+            isFinal: Bool = false,
+            wasInDaemon: Bool = false
+        ) {
+            self.outcome = outcome
+            self.stopReason = stopReason
+            self.retryAfter = retryAfter
+            self.isFinal = isFinal
+            self.wasInDaemon = wasInDaemon
+        }
+    }
+
+    /// Decides what happens to a request whose run has ended.
+    ///
+    /// - Parameters:
+    ///   - request: the request of the run.
+    ///   - end: how the run ended.
+    ///   - now: Unix nanoseconds.
+    ///   - random: returns a number below its argument; the jitter uses it.
+    package func next(
+        _ request: Request,
+        after end: End,
+        now: Int64,
+        random: (UInt64) -> UInt64
+    ) -> AfterRun {
+        // The daemon does not retry a manual run; the operator may trigger it again.
+        if request.isSimulated { return .consumed }
+        switch Verdict(end) {
+        case .done: return .consumed
+        case .interrupted:
+            var again = request
+            again.counters.interruptions += 1
+            again.earliestBegin = nil
+            return .again(again)
+        case .outOfMemory:
+            guard case .exponential = backoff else { return .consumed }
+            // Another attempt would hit the same limit.
+            return .dead(request, reason: "it used more memory than its worker may")
+        case .final:
+            guard case .exponential = backoff else { return .consumed }
+            var dead = request
+            dead.counters.failures += 1
+            return .dead(dead, reason: "its handler said that it would fail again")
+        case .failed:
+            return retry(request, \.failures, attemptsMax, end.retryAfter, now, random) {
+                "it failed \($0) times"
+            }
+        case .lost:
+            return retry(request, \.losses, lossesMax, nil, now, random) {
+                "its worker died \($0) times"
+            }
+        }
+    }
+
+    private func retry(
+        _ request: Request,
+        _ counter: WritableKeyPath<AttemptCounters, Int>,
+        _ countMax: Int,
+        _ retryAfter: UInt64?,
+        _ now: Int64,
+        _ random: (UInt64) -> UInt64,
+        _ reason: (Int) -> String
+    ) -> AfterRun {
+        guard case .exponential(let base, let cap) = backoff else { return .consumed }
+        var again = request
+        again.counters[keyPath: counter] += 1
+        let count = again.counters[keyPath: counter]
+        guard count < countMax else { return .dead(again, reason: reason(count)) }
+        let delay = retryAfter ?? Self.delay(count, base, cap, random)
+        let (due, overflow) = now.addingReportingOverflow(Int64(clamping: delay))
+        again.earliestBegin = overflow ? .max : due
+        if let latest = again.latestBegin, again.earliestBegin ?? 0 > latest {
+            return .dead(again, reason: "its latest begin date comes before its next attempt")
+        }
+        return .again(again)
+    }
+
+    /// A random delay below the exponential one (full jitter), so that requests that failed together do not
+    /// retry together.
+    private static func delay(
+        _ count: Int,
+        _ base: Duration,
+        _ cap: Duration,
+        _ random: (UInt64) -> UInt64
+    ) -> UInt64 {
+        let base = base.clampedNanoseconds
+        let cap = cap.clampedNanoseconds
+        let shift = UInt64(clamping: max(0, count - 1))
+        let most = shift >= UInt64(base.leadingZeroBitCount) ? cap : min(cap, base << shift)
+        return most == 0 ? 0 : random(most)
+    }
+
+    private enum Verdict {
+        case done
+        case interrupted
+        case failed
+        /// The handler reported a permanent failure.
+        case final
+        case outOfMemory
+        case lost
+
+        init(_ end: End) {
+            // The operator stopped the run, so do not retry it, independently of its outcome.
+            if end.stopReason == .user {
+                self = .done
+                return
+            }
+            switch end.outcome {
+            case .succeeded: self = .done
+            case .failed: self = end.isFinal ? .final : .failed
+            case .cancelledClean, .abandoned:
+                switch end.stopReason {
+                case .drain, .condition: self = .interrupted
+                case .expired, .quota, .user, nil: self = .failed
+                }
+            case .killed(.memory): self = .outOfMemory
+            case .killed:
+                switch end.stopReason {
+                // It exceeded its grace, but it was not cancelled because of its own runtime or resources.
+                case .drain, .condition: self = .interrupted
+                case .expired, .quota, .user, nil: self = .failed
+                }
+            case .crashed: self = .lost
+            case .lost: self = end.wasInDaemon ? .lost : .interrupted
+            }
+        }
+    }
+}

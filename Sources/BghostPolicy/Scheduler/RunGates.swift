@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostFacts
+internal import BghostModel
+
+/// The conditions for a run other than the request's dates, its task's other runs and the slots.
+struct RunGates: Sendable {
+    /// The state of a plugin.
+    struct Plugin: Sendable {
+        /// Why the operator has disabled it, "" without a reason; `nil` if it is enabled.
+        var switchedOff: String?
+        /// Why it cannot be used; `nil` if it can be used.
+        var problem: String?
+        /// Whether a request waits for it.
+        var hasTurnedAway = false
+        /// The history of disabling and enabling it.
+        var switches = GateHistory()
+        /// The history of its problems.
+        var problems = GateHistory()
+    }
+
+    /// The state of a handler.
+    struct Handler: Sendable {
+        /// Whether its runs exclude one another; `nil` until its plugin has been loaded.
+        var isSerial: Bool?
+        var running = 0
+    }
+
+    private(set) var catalog: TaskCatalog
+    var plugins: [Plugin]
+    var handlers: [Handler]
+    /// The facts of the machine; `nil` if they are not watched, and then all are unknown.
+    var facts: FactSheet?
+    var budgets: RuntimeBudgets
+    /// The doubt about the wall clock; `nil` if the clock is trusted.
+    var clock: DoubtedClock?
+    /// Pending requests whose replacement is being stored.
+    ///
+    /// They must not start: the store would already have them as replaced, and would reject their
+    /// outcome.
+    var beingReplaced: Set<RunID> = []
+    /// The reasons for disabled plugins that are not in the manifest, in case they come back.
+    var switchedOffElsewhere: [String: String] = [:]
+    /// Plugins with a problem for which a request waits; they are to be inspected again.
+    var inspections: [Int] = []
+
+    init(_ catalog: TaskCatalog) {
+        self.catalog = catalog
+        budgets = RuntimeBudgets(catalog)
+        plugins = catalog.plugins.map { _ in Plugin() }
+        // A function has one worker per run, so its runs share nothing.
+        handlers = catalog.handlers.map {
+            Handler(isSerial: catalog.plugins[$0.plugin].isFunction ? false : nil)
+        }
+    }
+
+    /// Adopts the changes of another manifest.
+    ///
+    /// A disabled plugin stays disabled when its definition changes, and when it returns after an
+    /// absence.
+    mutating func take(_ changed: TaskCatalog, _ change: CatalogChange) {
+        catalog = changed
+        budgets.take(changed)
+        for index in plugins.count..<changed.plugins.count {
+            let name = changed.plugins[index].name
+            var plugin = Plugin()
+            let former = change.retiredPlugins.first { changed.plugins[$0].name == name }
+            if let former {
+                plugin.switchedOff = plugins[former].switchedOff
+                plugin.switches = plugins[former].switches
+            } else {
+                plugin.switchedOff = switchedOffElsewhere.removeValue(forKey: name)
+            }
+            plugins.append(plugin)
+        }
+        for index in change.retiredPlugins where changed.current(plugin: index) == nil {
+            switchedOffElsewhere[changed.plugins[index].name] = plugins[index].switchedOff
+        }
+        for handler in changed.handlers[handlers.count...] {
+            let isFunction = changed.plugins[handler.plugin].isFunction
+            handlers.append(Handler(isSerial: isFunction ? false : nil))
+        }
+    }
+
+    /// Whether a request may start a run now.
+    ///
+    /// If not, this records which requests to check again after the blocking condition changes.
+    mutating func lets(_ request: Request, task: Int) -> Bool {
+        let plugin = catalog.pluginOfTask[task]
+        guard isSwitchedOn(plugin) else {
+            plugins[plugin].hasTurnedAway = true
+            return false
+        }
+        guard isUsable(plugin) else {
+            plugins[plugin].hasTurnedAway = true
+            inspections.append(plugin)
+            return false
+        }
+        // The index does not select requests of a handler that is not free.
+        guard isFree(catalog.handlerOfTask[task]) else { return false }
+        // `refillBudgets` and `factsChanged` check the request again.
+        guard
+            request.isSimulated
+                || restrictions(plugin: plugin, catalog.tasks[task].kind).isEmpty
+        else { return false }
+        return !isBeingReplaced(request) && !waitsForClock(request, task: task)
+            && (request.isSimulated || unmet(request, task: task).isEmpty)
+    }
+
+    // MARK: One check each, for decisions and their explanation
+
+    func isSwitchedOn(_ plugin: Int) -> Bool { plugins[plugin].switchedOff == nil }
+
+    func isUsable(_ plugin: Int) -> Bool { plugins[plugin].problem == nil }
+
+    /// Whether a run of a handler may start in addition to those in progress.
+    func isFree(_ handler: Int) -> Bool {
+        // Until the plugin is loaded this is unknown, so its first run has no others beside it.
+        handlers[handler].running == 0 || handlers[handler].isSerial == false
+    }
+
+    /// The restrictions on runs of a plugin and kind; they also determine the refresh status.
+    func restrictions(plugin: Int, _ kind: TaskKind) -> RefreshStatus.Restrictions {
+        var restrictions: RefreshStatus.Restrictions = []
+        if budgets.spentUntil(TaskCatalog.quota(plugin: plugin, kind)) != nil {
+            restrictions.insert(.budget)
+        }
+        if !isPowerSufficient(for: kind) { restrictions.insert(.lowBattery) }
+        return restrictions
+    }
+
+    /// Whether the manifest's `powerPolicy` permits runs of a kind; an unknown charge is
+    /// sufficient.
+    func isPowerSufficient(for kind: TaskKind) -> Bool {
+        let requirement = catalog.powerPolicy.requirement(of: kind)
+        return requirement.isEmpty || facts?[requirement].value != .fails
+    }
+
+    func isBeingReplaced(_ request: Request) -> Bool { beingReplaced.contains(request.id) }
+
+    /// All requirements of a request, including those of its task.
+    func required(by request: Request, task: Int) -> RequirementSet {
+        request.requirements.union(catalog.tasks[task].requirements)
+    }
+
+    /// All facts that may delay a request.
+    func watched(for request: Request, task: Int) -> RequirementSet {
+        required(by: request, task: task)
+            .union(catalog.powerPolicy.requirement(of: catalog.tasks[task].kind))
+    }
+
+    /// The requirements of a request that are not met now.
+    func unmet(_ request: Request, task: Int) -> [UnmetRequirement] {
+        unmet(required(by: request, task: task))
+    }
+
+    func unmet(_ required: RequirementSet) -> [UnmetRequirement] {
+        guard !required.isEmpty else { return [] }
+        return (facts ?? FactSheet(probes: [])).unmet(required)
+    }
+
+    /// A sentence that a plugin is disabled, and why; `nil` if it is enabled.
+    func switchedOff(_ plugin: Int) -> String? {
+        guard let reason = plugins[plugin].switchedOff else { return nil }
+        let name = catalog.plugins[plugin].name
+        return "`\(name)` is switched off" + (reason.isEmpty ? "" : " (\(reason))")
+            + "; `bghost enable \(name)` switches it on"
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostModel
+
+/// Runtime budgets: a plugin whose runs took too long within a day starts no more runs for now.
+///
+/// Runs in progress are not affected; they have their own limits.
+extension Scheduler {
+    /// Restores usage that an earlier scheduler has recorded.
+    package mutating func takeOver(_ use: RuntimeUse, now: Moment) {
+        note(.tookOverUse(use), at: now)
+        gates.budgets.takeOver(use, now: now.unix)
+    }
+
+    /// Adds the duration of an ended run to the budget of its plugin and kind.
+    ///
+    /// - Returns: the usage to store, if there is a budget.
+    mutating func charge(
+        _ run: RunningTable.Running,
+        _ duration: Duration?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> RuntimeUse? {
+        guard let plugin = catalog.current(plugin: catalog.pluginOfTask[run.task]) else {
+            return nil
+        }
+        let quota = TaskCatalog.quota(plugin: plugin, catalog.tasks[run.task].kind)
+        guard let duration, !run.request.isSimulated,
+            let (use, isSpentNow) = gates.budgets.add(duration, quota: quota, now: now.unix)
+        else { return nil }
+        if isSpentNow, let end = gates.budgets.spentUntil(quota) {
+            effects.append(.note(.budgetSpent(task: run.request.task, use, until: end)))
+        }
+        return use
+    }
+
+    /// Checks requests again that wait for budgets which have room again.
+    mutating func refillBudgets(_ quotas: [Int], now: Moment) {
+        guard !quotas.isEmpty else { return }
+        retryRequests(now: now) { [catalog] in quotas.contains(catalog.quota(of: $0)) }
+    }
+
+    /// Whether background work of a plugin may start, as reported to its handlers.
+    package func backgroundRefreshStatus(ofPlugin known: Int) -> RefreshStatus {
+        let plugin = catalog.current(plugin: known) ?? known
+        return RefreshStatus(
+            isDenied: !gates.isSwitchedOn(plugin),
+            gates.restrictions(plugin: plugin, .refresh).union(isDraining ? .drain : [])
+        )
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostCalendar
+internal import BghostModel
+
+/// A wall clock that may be wrong: calendar schedules wait for it, relative times do not.
+extension Scheduler {
+    /// Handles a check of the clock, at the start or while it is in doubt.
+    ///
+    /// - Parameter doubt: why it may be wrong; `nil` if it is trusted.
+    package mutating func clockLooked(
+        _ doubt: ClockDoubt?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.clockLooked(doubt), at: now)
+        let hasMoved = followClock(now: now, &effects)
+        guard let doubted = gates.clock else {
+            gates.clock = doubt.map {
+                RunGates.DoubtedClock(
+                    doubt: $0,
+                    until: now.monotonic.addingClamped(ClockDoubt.waitMax)
+                )
+            }
+            return
+        }
+        if let doubt, now.monotonic < doubted.until {
+            gates.clock?.doubt = doubt
+            if hasMoved { lookAtDates(now: now, &effects) }
+            return
+        }
+        gates.clock = nil
+        forgetWrongStarts(now: now, &effects)
+        lookAtDates(now: now, &effects)
+        retryRequests(now: now) { [catalog] in catalog.tasks[$0].schedule?.isCalendar == true }
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Why the wall clock is not trusted; `nil` if it is.
+    package var clockDoubt: ClockDoubt? { gates.clock?.doubt }
+
+    /// Until when calendar schedules wait for the clock at most, monotonic nanoseconds.
+    package var clockDoubtEnds: UInt64? { gates.clock?.until }
+
+    /// Restarts the calendar schedules that were first seen while the clock was far behind.
+    ///
+    /// Otherwise all starts of the years in between would count as missed.
+    private mutating func forgetWrongStarts(now: Moment, _ effects: inout [SchedulerEffect]) {
+        guard now.unix >= ClockDoubt.oldest else { return }
+        for entry in schedules.keys.sorted() {
+            var memory = memory(of: entry)
+            guard let since = memory.scheduledSince, since < ClockDoubt.oldest,
+                let schedule = catalog.tasks[pendingIndex.entries[entry].definition].schedule,
+                // Intervals have moved with the clock.
+                schedule.isCalendar
+            else { continue }
+            memory.schedule = ""
+            remember(memory, entry: entry, now: now)
+            take(up: schedule, entry: entry, now: now, &effects)
+        }
+    }
+}
+
+extension RunGates {
+    /// A wall clock that is not trusted.
+    struct DoubtedClock: Sendable {
+        var doubt: ClockDoubt
+        /// Monotonic nanoseconds.
+        let until: UInt64
+    }
+
+    /// Whether a request serves a calendar time while the clock is not trusted.
+    func waitsForClock(_ request: Request, task: Int) -> Bool {
+        clock != nil && request.slot != nil && !request.isSimulated
+            && catalog.tasks[task].schedule?.isCalendar == true
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostFacts
+internal import BghostModel
+
+/// The requirements on the machine, and what happens to runs when one is no longer met.
+extension Scheduler {
+    /// Handles changed facts of the machine.
+    ///
+    /// - Parameters:
+    ///   - facts: all facts.
+    ///   - changed: the requirements with a changed value.
+    package mutating func factsChanged(
+        _ facts: FactSheet,
+        _ changed: RequirementSet,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(
+            .factsChanged(probes: facts.probes, facts: facts.all, changed: changed),
+            at: now
+        )
+        gates.facts = facts
+        guard !changed.isEmpty else { return }
+        stopRunsThatLost(facts, &effects)
+        for index in pendingIndex.entries.indices {
+            let entry = pendingIndex.entries[index]
+            let isConcerned = entry.requests.contains {
+                !gates.watched(for: $0, task: entry.definition).isDisjoint(with: changed)
+            }
+            if isConcerned { pendingIndex.retry(entry: index, now: now.unix) }
+        }
+        beginWhatCan(now: now, &effects)
+    }
+
+    private func stopRunsThatLost(_ facts: FactSheet, _ effects: inout [SchedulerEffect]) {
+        for (ticket, run) in running.all where !run.request.isSimulated {
+            let lost = catalog.tasks[run.task].loss.stopping(
+                gates.required(by: run.request, task: run.task),
+                given: facts
+            )
+            guard !lost.isEmpty else { continue }
+            let names = lost.each.map { $0.name(probes: facts.probes) }.joined(separator: ", ")
+            effects.append(.stop(ticket, .condition, why: "it lost what it requires: \(names)"))
+        }
+    }
+}

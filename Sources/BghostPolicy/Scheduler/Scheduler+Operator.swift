@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+
+/// Changes to waiting requests by operators and handlers.
+extension Scheduler {
+    // MARK: Withdrawal
+
+    /// Withdraws the pending request of a task.
+    ///
+    /// - Returns: `false` if there is none.
+    package mutating func withdraw(
+        _ identifier: String,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> Bool {
+        note(.withdraw(identifier), at: now)
+        guard let entry = pendingIndex.entry(of: identifier),
+            let request = pendingIndex.withdraw(entry: entry)
+        else { return false }
+        end(request, entry: entry, .cancelled, now: now, &effects)
+        // It may have preceded a retry of its task, which can start now.
+        pendingIndex.retry(entry: entry, now: now.unix)
+        beginWhatCan(now: now, &effects)
+        return true
+    }
+
+    /// Withdraws all waiting requests of some tasks, including retries, manual runs and parked requests.
+    ///
+    /// The cost is O(requests of these tasks), and O(parked requests) once if there are any.
+    ///
+    /// - Returns: the withdrawn requests, and the changes to store. The caller stores the changes before it
+    ///   carries out the effects, because the effects contain the schedules' next requests.
+    package mutating func withdrawAll(
+        of identifiers: [String],
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> (requests: [Request], changes: [StoreChange]) {
+        note(.withdrawAll(identifiers), at: now)
+        var withdrawn: [(request: Request, entry: Int)] = []
+        var changes: [StoreChange] = []
+        for entry in identifiers.flatMap({ entries(of: $0) }) {
+            for request in pendingIndex.withdrawAll(entry: entry) {
+                withdrawn.append((request, entry))
+                changes.append(.closed(request.id, .cancelled))
+                changes += leave(request, entry: entry, now: now)
+            }
+        }
+        let wanted = Set(identifiers)
+        let (unparked, memories) = parking.remove { wanted.contains($0.task) }
+        changes += unparked.map { .closed($0.id, .cancelled) }
+        changes += memories.map { .remembered($0) }
+        for (request, entry) in withdrawn {
+            effects.append(.note(.ended(request, .cancelled)))
+            effects.append(.ended(request.id))
+            goOn(after: request, entry: entry, now: now, &effects)
+        }
+        for request in unparked {
+            effects.append(.note(.ended(request, .cancelled)))
+            effects.append(.ended(request.id))
+        }
+        return (withdrawn.map(\.request) + unparked, changes)
+    }
+
+    /// The entries of one task, or of all in the order of their identifiers.
+    func entries(of identifier: String?) -> [Int] {
+        if let identifier { return pendingIndex.entry(of: identifier).map { [$0] } ?? [] }
+        return pendingIndex.entries.indices.sorted {
+            pendingIndex.entries[$0].identifier < pendingIndex.entries[$1].identifier
+        }
+    }
+
+    // MARK: Dead letters
+
+    /// Requeues requests that were dead; they are already stored as pending.
+    package mutating func redriven(
+        _ requests: [Request],
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.redriven(requests), at: now)
+        for request in requests {
+            guard let task = catalog.task(for: request.task) else {
+                // Its task was removed while the change was being stored.
+                park([request], now: now, &effects)
+                continue
+            }
+            let entry = entry(for: request.task, task: task)
+            _ = pendingIndex.accept(request, entry: entry, now: now.unix)
+            effects.append(.note(.redriven(request)))
+        }
+        beginWhatCan(now: now, &effects)
+    }
+
+    // MARK: Switches
+
+    /// Disables a plugin, with a reason, or enables it.
+    ///
+    /// Its runs in progress continue.
+    package mutating func set(
+        plugin: Int,
+        switchedOff reason: String?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.switched(plugin: plugin, off: reason), at: now)
+        gates.plugins[plugin].switchedOff = reason
+        gates.plugins[plugin].switches.take(
+            isOpen: reason == nil,
+            reading: reason.map { $0.isEmpty ? "off" : "off (\($0))" } ?? "on",
+            at: now.unix
+        )
+        guard reason == nil else { return }
+        retryRequests(ofPlugin: plugin, now: now)
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Why a plugin is disabled, "" without a reason; `nil` if it is enabled.
+    package func switchedOff(plugin: Int) -> String? { gates.plugins[plugin].switchedOff }
+
+    /// A sentence that the plugin is disabled, with the command that enables it.
+    package func switchedOffSentence(plugin: Int) -> String? { gates.switchedOff(plugin) }
+}

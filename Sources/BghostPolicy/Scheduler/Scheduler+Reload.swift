@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostFacts
+package import BghostModel
+
+/// What happened to requests when the manifest was replaced.
+package struct ReloadOutcome: Equatable, Sendable {
+    package var change: CatalogChange
+    /// Requests whose task is no longer in the manifest; they wait for it to come back.
+    package var parked = 0
+    /// Requests whose task is in the manifest again.
+    package var unparked = 0
+}
+
+/// Replaces the manifest while runs are in progress.
+extension Scheduler {
+    /// Replaces the manifest.
+    ///
+    /// Runs in progress keep the definition with which they started, also for the number of their retries.
+    /// Waiting requests follow the new definition. Nothing starts yet: the caller first updates the plugins,
+    /// and then calls `dispatch`.
+    ///
+    /// - Parameters:
+    ///   - slots: the new limit of concurrent runs.
+    ///   - replaced: plugins to treat as new although their definition is unchanged, because their
+    ///     file has changed.
+    @discardableResult
+    package mutating func reload(
+        _ manifest: Manifest,
+        slots: Int,
+        replacing replaced: [String],
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> ReloadOutcome {
+        note(
+            .reloaded(manifest: manifest.fingerprint, slots: slots, replacing: replaced),
+            at: now
+        )
+        let probes = settings.manifest.host.facts.probes.map(\.name)
+        let change = catalog.take(
+            manifest,
+            replacing: Set(replaced),
+            probes: probes.renumbered(as: manifest.host.facts.probes.map(\.name))
+        )
+        let hasOtherPower = settings.manifest.host.powerPolicy != manifest.host.powerPolicy
+        settings.manifest = manifest
+        settings.slots = slots
+        pendingIndex.slots = slots
+        gates.take(catalog, change)
+        var outcome = ReloadOutcome(change: change)
+        let (others, gone) = entriesOfOthers(change)
+        pendingIndex.redefine(others.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
+        for (entry, _) in others {
+            guard let memory = memories[entry] else { continue }
+            holdThrottled(entry, memory, now: now)
+        }
+        outcome.parked = park(gone, now: now, &effects)
+        outcome.unparked = unpark(now: now, &effects)
+        for (entry, task) in others
+        where schedules[entry] != nil && catalog.tasks[task].identifier.isFamily {
+            dropSchedule(of: entry, now: now, &effects)
+        }
+        if hasOtherPower {
+            retryRequests(now: now) { [catalog] in catalog.tasks[$0].kind == .refresh }
+        }
+        for task in change.newTasks { takeUp(task, change, now: now, &effects) }
+        return outcome
+    }
+
+    private func kind(of task: Int) -> PendingRequestIndex.Kind {
+        PendingRequestIndex.Kind(
+            definition: task,
+            group: catalog.pluginOfTask[task],
+            lane: catalog.handlerOfTask[task],
+            quota: quota(of: task),
+            overlap: catalog.tasks[task].overlap
+        )
+    }
+
+    /// The entries whose task has changed, and those whose task was removed.
+    private func entriesOfOthers(
+        _ change: CatalogChange
+    ) -> (others: [(entry: Int, task: Int)], gone: [Int]) {
+        var others: [(entry: Int, task: Int)] = []
+        var gone: [Int] = []
+        var successors: [Int: Int] = [:]
+        for (task, former) in change.formerTasks { successors[former] = task }
+        for entry in pendingIndex.entries.indices {
+            let task = pendingIndex.entries.kind(entry).definition
+            // Skip the lookup if the same identifiers are permitted: there may be a million entries.
+            guard change.permitsOthers else {
+                if let successor = successors[task] { others.append((entry, successor)) }
+                continue
+            }
+            let current = catalog.task(for: pendingIndex.entries[entry].identifier)
+            if let current, current != task { others.append((entry, current)) }
+            if current == nil { gone.append(entry) }
+        }
+        return (others, gone)
+    }
+
+    /// Parks the waiting requests of removed tasks.
+    ///
+    /// - Returns: the number of requests.
+    private mutating func park(
+        _ gone: [Int],
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> Int {
+        var parked: [Request] = []
+        var changes: [StoreChange] = []
+        for entry in gone {
+            schedules[entry] = nil
+            let requests = pendingIndex.withdrawAll(entry: entry)
+            pendingIndex.hold(entry: entry, until: nil, now: now.unix)
+            if var memory = memories.removeValue(forKey: entry) {
+                if !memory.schedule.isEmpty {
+                    memory.schedule = ""
+                    memory.scheduledSince = nil
+                    changes.append(.remembered(memory))
+                }
+                parking.remember(memory)
+            }
+            for request in requests {
+                if let memory = parking.add(request, now: now.unix) {
+                    changes.append(.remembered(memory))
+                }
+            }
+            parked += requests
+        }
+        if !changes.isEmpty { effects.append(.commit(changes)) }
+        sayParked(parked, &effects)
+        return parked.count
+    }
+
+    /// Requeues parked requests whose tasks are in the manifest again.
+    ///
+    /// - Returns: the number of requests.
+    private mutating func unpark(now: Moment, _ effects: inout [SchedulerEffect]) -> Int {
+        let (requests, changed) = parking.remove { [catalog] in
+            catalog.task(for: $0.task) != nil
+        }
+        if !changed.isEmpty { effects.append(.commit(changed.map { .remembered($0) })) }
+        // Restore the state first: its throttle points delay the requests that follow.
+        for memory in parking.remembered {
+            guard let task = catalog.task(for: memory.identifier),
+                let memory = parking.take(memory.identifier)
+            else { continue }
+            remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
+        }
+        for request in requests {
+            guard let task = catalog.task(for: request.task) else { continue }
+            let entry = entry(for: request.task, task: task)
+            takeIn(request, entry: entry, now: now, &effects)
+        }
+        if !requests.isEmpty { effects.append(.note(.unparked(requests.count))) }
+        return requests.count
+    }
+
+    /// Adopts the schedule and `submitAtStart` of a new or changed task.
+    private mutating func takeUp(
+        _ index: Int,
+        _ change: CatalogChange,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let task = catalog.tasks[index]
+        guard !task.identifier.isFamily else { return }
+        let entry = entry(for: task.identifier.description, task: index)
+        if let schedule = task.schedule {
+            retake(schedule, entry: entry, now: now, &effects)
+        } else {
+            dropSchedule(of: entry, now: now, &effects)
+        }
+        let wasSubmitted = change.formerTasks[index].map { catalog.tasks[$0].submitAtStart }
+        if task.submitAtStart, wasSubmitted != true {
+            submitAtStart(entry: entry, now: now, &effects)
+        }
+    }
+}
+
+extension [String] {
+    /// For each probe here, its requirement under another list of names; `nil` if nothing changes.
+    fileprivate func renumbered(as others: [String]) -> [RequirementSet]? {
+        guard !elementsEqual(others.prefix(count)) else { return nil }
+        return map { name in
+            others.firstIndex(of: name).map { .probe($0) } ?? []
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostModel
+
+/// Runs, from the request to the consequences of its end.
+extension Scheduler {
+    /// Starts the run of a request that the index has selected.
+    mutating func begin(
+        _ request: Request,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let index = pendingIndex.entries[entry].definition
+        let task = catalog.tasks[index]
+        epoch += 1
+        let record = RunRecord(
+            id: nextID(now),
+            request: request.id,
+            task: request.task,
+            plugin: catalog.plugin(ofTask: index).name,
+            attempt: request.attempt,
+            epoch: epoch,
+            limits: task.limits,
+            submittedAt: request.submittedAt,
+            kind: task.kind
+        )
+        let ticket = running.add(
+            RunningTable.Running(
+                run: record.id,
+                request: request,
+                entry: entry,
+                task: index,
+                begunAt: now.unix
+            )
+        )
+        let handler = catalog.handlerOfTask[index]
+        gates.handlers[handler].running += 1
+        followHandler(handler)
+        let changes = leave(request, entry: entry, now: now)
+        do {
+            effects.append(
+                .begin(
+                    RunStart(
+                        ticket: ticket,
+                        task: index,
+                        parameters: try Self.merged(task.parameters, request.parameters),
+                        isSimulated: request.isSimulated,
+                        record: record,
+                        changes: changes
+                    )
+                )
+            )
+        } catch {
+            var record = record
+            record.message = "its parameters cannot be laid over the task's: \(error)"
+            failedToBegin(ticket, record, .failed, changes, now: now, &effects)
+        }
+        goOn(after: request, entry: entry, now: now, &effects)
+    }
+
+    private static func merged(_ base: String, _ over: String) throws(JSONError) -> String {
+        if over == "{}" { return base }
+        if base == "{}" { return over }
+        return try JSONText.overlay(base: base, over: over)
+    }
+
+    /// Handles a run that no executor could start; the record's message contains the reason.
+    ///
+    /// - Parameter isShortage: whether the machine lacked a resource that may be available again.
+    ///   That is not a failure of the task, so its request waits without using up a retry.
+    package mutating func couldNotBegin(
+        _ start: RunStart,
+        _ message: String,
+        isShortage: Bool = false,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(
+            isShortage
+                ? .shortage(start.ticket, message: message)
+                : .couldNotBegin(start.ticket, message: message),
+            at: now
+        )
+        var record = start.record
+        record.message = message
+        let outcome = isShortage ? Outcome.lost : .failed
+        failedToBegin(start.ticket, record, outcome, start.changes, now: now, &effects)
+        beginWhatCan(now: now, &effects)
+    }
+
+    private mutating func failedToBegin(
+        _ ticket: RunTicket,
+        _ begun: RunRecord,
+        _ outcome: Outcome,
+        _ changes: [StoreChange],
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        guard let run = running.remove(ticket) else { return }
+        var record = begun
+        record.state = .ended
+        record.outcome = outcome
+        record.endedAt = now.unix
+        let next = next(
+            run.request,
+            under: run.task,
+            after: RetryPolicy.End(outcome: outcome),
+            now: now
+        )
+        effects.append(
+            .commitEnd([.began(begun), .ended(record, then: next)] + changes, record)
+        )
+        left(run, next, now: now, &effects)
+    }
+
+    /// Handles the end of a run.
+    package mutating func ended(
+        _ ticket: RunTicket,
+        _ finish: RunFinish,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.ended(ticket, finish), at: now)
+        guard let run = running.remove(ticket) else { return }
+        let next = next(
+            run.request,
+            under: run.task,
+            after: RetryPolicy.End(
+                outcome: finish.outcome,
+                stopReason: finish.record.stopReason,
+                retryAfter: finish.retryAfter,
+                isFinal: finish.isFinal,
+                wasInDaemon: catalog.plugin(ofTask: run.task).isInDaemon
+            ),
+            now: now
+        )
+        var changes: [StoreChange] = [.ended(finish.record, then: next)]
+        let counts = !run.request.isSimulated && !finish.isExpirySimulated
+        if counts, let memory = settleThrottle(run, finish, now: now, &effects) {
+            changes.append(.remembered(memory))
+        }
+        if let use = charge(run, finish.record.duration, now: now, &effects) {
+            changes.append(.used(use))
+        }
+        effects.append(.commitEnd(changes, finish.record))
+        left(run, next, now: now, &effects)
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Releases the slot of a run.
+    private mutating func left(
+        _ run: RunningTable.Running,
+        _ next: AfterRun,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let group = catalog.pluginOfTask[run.task]
+        pendingIndex.finished(entry: run.entry, group: group, now: now.unix)
+        let handler = catalog.handlerOfTask[run.task]
+        gates.handlers[handler].running -= 1
+        followHandler(handler)
+        switch next {
+        case .consumed: break
+        case .again(let request) where !isPermitted(run.entry):
+            park([request], now: now, &effects)
+        case .again(let request):
+            _ = pendingIndex.accept(request, entry: run.entry, now: now.unix)
+            let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
+            effects.append(.note(.again(request, wait: wait)))
+        case .dead(let request, let reason):
+            effects.append(.note(.dead(request, reason: reason)))
+        }
+    }
+
+    /// What happens to a request whose run has ended.
+    ///
+    /// - Parameter task: the definition under which it ran; `nil` if the manifest no longer has the task.
+    mutating func next(
+        _ request: Request,
+        under task: Int?,
+        after end: RetryPolicy.End,
+        now: Moment
+    ) -> AfterRun {
+        let policy = task.map { catalog.tasks[$0].retry } ?? RetryPolicy(backoff: .none)
+        var random = random
+        defer { self.random = random }
+        return policy.next(request, after: end, now: now.unix) { below in
+            UInt64.random(in: 0..<below, using: &random)
+        }
+    }
+}

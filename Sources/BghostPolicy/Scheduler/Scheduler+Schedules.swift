@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostCalendar
+internal import BghostModel
+
+/// A task's schedule, prepared for queries.
+struct ActiveSchedule: Sendable {
+    let recurrence: Recurrence
+    let rules: MisfirePlan.Rules
+    /// Whether its times are wall-clock times; the times of an interval move when the clock is set.
+    let isCalendar: Bool
+
+    /// The missed starts so far and the next start.
+    func plan(_ memory: TaskMemory, now: Moment) -> MisfirePlan {
+        MisfirePlan(
+            recurrence,
+            history: MisfirePlan.History(
+                lastSlot: memory.lastSlot,
+                editedAt: memory.scheduledSince
+            ),
+            now: now.unix,
+            rules: rules,
+            isTaken: { isCalendar && memory.served.contains($0) },
+            takenThrough: { memory.served.end(ofRangeWith: $0) ?? $0 }
+        )
+    }
+}
+
+/// Schedules: requests that the manifest submits.
+///
+/// When a scheduled request starts, the scheduler submits the next one. Scheduled requests follow
+/// the same rules as others: one pending request per task, holds and slots.
+extension Scheduler {
+    mutating func startSchedules(now: Moment, _ effects: inout [SchedulerEffect]) {
+        for index in catalog.currentTasks where !catalog.tasks[index].identifier.isFamily {
+            let task = catalog.tasks[index]
+            let entry = entry(for: task.identifier.description, task: index)
+            if let schedule = task.schedule {
+                take(up: schedule, entry: entry, now: now, &effects)
+                let isOwn = pendingIndex.entries[entry].pending.map { $0.slot != nil } ?? true
+                if isOwn { submitNext(entry: entry, now: now, &effects) }
+            } else {
+                dropSchedule(of: entry, now: now, &effects)
+            }
+            if task.submitAtStart { submitAtStart(entry: entry, now: now, &effects) }
+        }
+    }
+
+    /// Submits a request of a task, unless one is pending.
+    mutating func submitAtStart(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        guard pendingIndex.entries[entry].pending == nil else { return }
+        submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
+    }
+
+    /// Adopts the schedule of a task that a new manifest has changed.
+    ///
+    /// A pending request that is due keeps its run under the old schedule. A pending request with a date in
+    /// the future is replaced by one for the next time of the new schedule.
+    mutating func retake(
+        _ schedule: TaskSchedule,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let before = memory(of: entry).schedule
+        take(up: schedule, entry: entry, now: now, &effects)
+        if let pending = pendingIndex.entries[entry].pending {
+            let isDue = pending.earliestBegin ?? .min <= now.unix
+            // A task that was parked meanwhile had no schedule for that time.
+            let isKept = isDue && !before.isEmpty || before == schedule.text
+            guard pending.slot != nil, !isKept else { return }
+        }
+        submitNext(entry: entry, now: now, &effects)
+    }
+
+    /// Removes the schedule of a task, with its future request.
+    mutating func dropSchedule(of entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        schedules[entry] = nil
+        var changes: [StoreChange] = []
+        // If the schedule comes back, the time of its absence must not count as missed.
+        if var memory = memories[entry], !memory.schedule.isEmpty {
+            memory.schedule = ""
+            memory.scheduledSince = nil
+            remember(memory, entry: entry, now: now)
+            changes.append(.remembered(memory))
+        }
+        if let pending = pendingIndex.entries[entry].pending, pending.slot != nil,
+            pending.earliestBegin ?? .min > now.unix
+        {
+            _ = pendingIndex.withdraw(entry: entry)
+            // This does not serve the time: the schedule may come back before it.
+            changes.append(.closed(pending.id, .cancelled))
+            effects.append(.note(.ended(pending, .cancelled)))
+            effects.append(.ended(pending.id))
+            pendingIndex.retry(entry: entry, now: now.unix)
+        }
+        if !changes.isEmpty { effects.append(.commit(changes)) }
+    }
+
+    mutating func take(
+        up schedule: TaskSchedule,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        var memory = memory(of: entry)
+        let before = memory
+        if memory.schedule != schedule.text {
+            // A new schedule has no missed starts in the past.
+            memory.schedule = schedule.text
+            memory.scheduledSince = now.unix
+        }
+        var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
+        memory.clampToClock(rules.offset.slotTime(now.unix), now, schedule)
+        if memory != before {
+            remember(memory, entry: entry, now: now)
+            effects.append(.commit([.remembered(memory)]))
+        }
+        // A start within the tolerance is not late.
+        let tolerance = catalog.tasks[pendingIndex.entries[entry].definition].toleranceNanoseconds
+        rules.onTime = rules.onTime.addingClamped(tolerance)
+        do throws(RecurrenceError) {
+            schedules[entry] = ActiveSchedule(
+                recurrence: try schedule.recurrence(since: memory.scheduledSince ?? now.unix),
+                rules: rules,
+                isCalendar: schedule.isCalendar
+            )
+        } catch {
+            schedules[entry] = nil
+            let why = error.description
+            effects.append(.note(.unscheduled(task: memory.identifier, why: why)))
+        }
+    }
+
+    /// Submits the next request of a schedule: an overdue one if there is one, otherwise the one
+    /// for its next time.
+    mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        guard let schedule = schedules[entry], !isDraining else { return }
+        let memory = memory(of: entry)
+        let plan = schedule.plan(memory, now: now)
+        let identifier = memory.identifier
+        if plan.slots.isEmpty, plan.missedCount > 0 {
+            let missed = MissedSlots(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
+            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: false)))
+        }
+        guard let slot = plan.slots.first ?? plan.next else {
+            let why = "it never comes again"
+            effects.append(.note(.unscheduled(task: identifier, why: why)))
+            return
+        }
+        var missed: MissedSlots?
+        if let first = plan.slots.first {
+            // A late start also counts as missed.
+            let start = schedule.rules.offset.start(of: first) ?? first
+            let isLate = now.unix.subtractingClamped(start) > schedule.rules.onTime
+            let count = plan.missedCount + (isLate ? 1 : 0)
+            if count > 0 { missed = MissedSlots(count: count, from: plan.missedFrom ?? first) }
+        }
+        // A request that waits since before a restart continues to wait.
+        guard missed != nil || pendingIndex.entries[entry].pending?.slot != slot else { return }
+        if let missed {
+            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: true)))
+        }
+        submitOwn(entry: entry, slot: slot, missed: missed, now: now, &effects)
+    }
+
+    private mutating func submitOwn(
+        entry: Int,
+        slot: Int64?,
+        missed: MissedSlots?,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let index = pendingIndex.entries[entry].definition
+        let task = catalog.tasks[index]
+        let rules = schedules[entry]?.rules
+        let start = slot.map { rules?.offset.start(of: $0) ?? $0 }
+        var latest: Int64?
+        if let start, let deadline = rules?.startDeadline {
+            let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
+            latest = overflow ? nil : date
+        }
+        var request = Request(
+            id: nextID(now),
+            task: pendingIndex.entries[entry].identifier,
+            parameters: "{}",
+            submittedAt: now.unix,
+            earliestBegin: start,
+            latestBegin: latest,
+            tolerance: task.toleranceNanoseconds,
+            priority: task.priority,
+            slot: slot,
+            missed: missed,
+            submitter: .manifest
+        )
+        aim(&request, task: index, entry: entry, now: now)
+        let replaced = pendingIndex.entries[entry].pending?.id
+        effects.append(.commit([.accepted(request, replacing: replaced)]))
+        takeIn(request, entry: entry, now: now, &effects)
+    }
+
+    /// Records that a request has left the queue, because it started or ended without a run.
+    ///
+    /// - Returns: the changes to store in the same transaction, so that its time is not served
+    ///   twice.
+    mutating func leave(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
+        guard let slot = request.slot, !request.isRetry else { return [] }
+        var memory = memory(of: entry)
+        // After a clock step, the times of an interval are never the same as before, so only
+        // calendar times are recorded.
+        if schedules[entry]?.isCalendar ?? true {
+            memory.served.insert(slot, before: schedules[entry]?.recurrence.last(before: slot))
+        }
+        // A last time in the future comes from a clock that was wrong.
+        if slot > memory.lastSlot ?? .min || memory.lastSlot ?? .min > now.unix {
+            memory.lastSlot = slot
+        }
+        remember(memory, entry: entry, now: now)
+        return [.remembered(memory)]
+    }
+
+    /// Submits a schedule's next request after the previous one has left the queue.
+    mutating func goOn(
+        after request: Request,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        guard !request.isSimulated, !request.isRetry, schedules[entry] != nil,
+            pendingIndex.entries[entry].pending == nil
+        else { return }
+        submitNext(entry: entry, now: now, &effects)
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostCalendar
+internal import BghostModel
+
+/// Steps of the wall clock: intervals and the pauses before retries and wakes do not follow them.
+///
+/// These dates are stored and listed as wall-clock times. When the wall clock is set, the scheduler moves
+/// them by the same step, so that they stay at the same distance on the monotonic clock.
+extension Scheduler {
+    /// A smaller step than this, nanoseconds, is ignored as slewing of the clock.
+    ///
+    /// Several of them add up. An interval or a retry may come late by as much.
+    static let leastStep: Int64 = 1_000_000_000
+
+    /// Moves the times of all intervals, retries and wakes if the wall clock was set.
+    ///
+    /// This is cheap if the clock was not set.
+    ///
+    /// - Returns: whether the clock was set.
+    mutating func followClock(now: Moment, _ effects: inout [SchedulerEffect]) -> Bool {
+        let offset = now.wallOffset
+        guard let before = wallOffset else {
+            wallOffset = offset
+            return false
+        }
+        let step = offset.subtractingClamped(before)
+        guard step.magnitude >= Self.leastStep.magnitude else { return false }
+        wallOffset = offset
+        movePauses(by: step, now: now, &effects)
+        for entry in schedules.keys.sorted() {
+            let task = catalog.tasks[pendingIndex.entries[entry].definition]
+            guard let schedule = task.schedule, !schedule.isCalendar else { continue }
+            move(entry, by: step, now: now, &effects)
+            take(up: schedule, entry: entry, now: now, &effects)
+        }
+        return true
+    }
+
+    /// Moves the dates of requests that count from an event and not from the calendar.
+    ///
+    /// A retry counts from the end of a run, a session's wake from the last wake.
+    private mutating func movePauses(
+        by step: Int64,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        var moved = parking.moveRetries(by: step)
+        for entry in pendingIndex.entries.indices {
+            let definition = pendingIndex.entries.kind(entry).definition
+            moved += pendingIndex.movePauses(
+                entry: entry,
+                by: step,
+                ofPending: catalog.tasks[definition].kind == .urlSession,
+                now: now.unix
+            )
+        }
+        guard !moved.isEmpty else { return }
+        effects.append(.commit(moved.map { .moved($0) }))
+    }
+
+    private mutating func move(
+        _ entry: Int,
+        by step: Int64,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        var memory = memory(of: entry)
+        // Add one nanosecond, so that after a step by a multiple of the interval no time equals one
+        // that was already served.
+        memory.scheduledSince = memory.scheduledSince?.addingClamped(step).addingClamped(1)
+        memory.lastSlot = memory.lastSlot?.addingClamped(step).addingClamped(1)
+        remember(memory, entry: entry, now: now)
+        effects.append(.commit([.remembered(memory)]))
+    }
+}
+
+extension TaskMemory {
+    /// Removes state that a clock which was ahead has left: otherwise a request would wait until the same
+    /// time comes again.
+    ///
+    /// - Parameter slotTime: the latest time that its starts may have reached.
+    mutating func clampToClock(_ slotTime: Int64, _ now: Moment, _ schedule: TaskSchedule) {
+        // The times of a calendar may be right and the clock wrong: `MisfirePlan` skips them.
+        guard !schedule.isCalendar else { return }
+        served = ServedSlots()
+        // Move the anchor too, so that the next time is one interval after the last.
+        if let last = lastSlot, last > slotTime {
+            scheduledSince = scheduledSince?.addingClamped(slotTime.subtractingClamped(last))
+        }
+        lastSlot = lastSlot.map { min($0, slotTime) }
+        scheduledSince = scheduledSince.map { min($0, now.unix) }
+    }
+}

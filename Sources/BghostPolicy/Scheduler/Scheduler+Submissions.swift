@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostFacts
+internal import BghostModel
+
+/// An accepted submission that is being stored.
+package struct Arrival: Sendable {
+    package let request: Request
+    /// The change to store.
+    package let change: StoreChange
+    let entry: Int
+    let replaced: RunID?
+}
+
+extension Scheduler {
+    // MARK: Accepting submissions
+
+    /// Checks a submission and creates its request.
+    ///
+    /// The caller stores the change of the result, and then calls `arrived`. The request is not visible
+    /// before that call.
+    ///
+    /// - Parameters:
+    ///   - isSimulated: whether this is a manual run (`bghost trigger`), which ignores its dates and does not
+    ///     change its task's state.
+    ///   - submitter: the origin of the submission.
+    /// - Returns: `nil` if an existing request of its task takes precedence.
+    package mutating func accept(
+        _ submission: Submission,
+        isSimulated: Bool = false,
+        by submitter: Submitter = .operator,
+        now: Moment
+    ) throws(SubmitError) -> Arrival? {
+        note(.accept(submission, isSimulated: isSimulated, by: submitter), at: now)
+        guard !isDraining else {
+            throw SubmitError(.unavailable, "bghost is stopping and takes no more requests")
+        }
+        guard let task = catalog.task(for: submission.task) else {
+            throw SubmitError(.notPermitted, notPermitted(submission.task))
+        }
+        guard isSimulated || catalog.tasks[task].kind != .urlSession else {
+            throw SubmitError(
+                .notPermitted,
+                "\(submission.task) handles ended transfers, so only bghost submits it;"
+                    + " `bghost trigger` starts a manual run"
+            )
+        }
+        try checkKind(submission, task: task)
+        try checkParameters(submission)
+        try admit(submission, task: task, isSimulated: isSimulated, by: submitter, now: now)
+        guard isSimulated || !givesWay(submission) else { return nil }
+        var request = Request(
+            id: nextID(now),
+            task: submission.task,
+            parameters: submission.parameters,
+            submittedAt: now.unix,
+            earliestBegin: submission.earliestBegin,
+            latestBegin: submission.latestBegin,
+            tolerance: tolerance(of: submission, task: task),
+            priority: min(1000, max(0, submission.priority ?? catalog.tasks[task].priority)),
+            requirements: submission.requirements,
+            isSimulated: isSimulated,
+            submitter: submitter
+        )
+        let isKnown = pendingIndex.entry(of: request.task) != nil
+        let entry = entry(for: request.task, task: task)
+        if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
+        var replaced: RunID?
+        if !isSimulated {
+            if submission.onConflict == .update, let pending = pendingIndex.entries[entry].pending {
+                request.keepDates(of: pending)
+            } else {
+                aim(&request, task: task, entry: entry, now: now)
+            }
+            // A request that is being stored is replaced too: the store keeps the order of commits.
+            replaced = arriving[entry] ?? pendingIndex.entries[entry].pending?.id
+            arriving[entry] = request.id
+            arrivingFromPlugins.remove(entry)
+            if submitter.isPlugin { arrivingFromPlugins.insert(entry) }
+        }
+        if let replaced { gates.beingReplaced.insert(replaced) }
+        return Arrival(
+            request: request,
+            change: .accepted(request, replacing: replaced),
+            entry: entry,
+            replaced: replaced
+        )
+    }
+
+    /// Records whether an accepted submission was stored.
+    package mutating func arrived(
+        _ arrival: Arrival,
+        isStored: Bool,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        note(.arrived(arrival.request.id, isStored: isStored), at: now)
+        if let replaced = arrival.replaced { gates.beingReplaced.remove(replaced) }
+        if arriving[arrival.entry] == arrival.request.id {
+            arriving[arrival.entry] = nil
+            arrivingFromPlugins.remove(arrival.entry)
+        }
+        if isStored, !isPermitted(arrival.entry) {
+            // Its task was removed meanwhile, and the request that it replaces was parked with it.
+            for replaced in parking.remove(where: { $0.id == arrival.replaced }).requests {
+                effects.append(.note(.replaced(replaced, by: arrival.request.id)))
+                effects.append(.ended(replaced.id))
+            }
+            park([arrival.request], now: now, &effects)
+        } else if isStored {
+            let replaced = takeIn(arrival.request, entry: arrival.entry, now: now, &effects)
+            if let replaced, replaced.id != arrival.replaced {
+                // The manifest has submitted that request while this one was being stored.
+                effects.append(.commit([.closed(replaced.id, .replaced)]))
+            }
+        } else {
+            pendingIndex.retry(entry: arrival.entry, now: now.unix)
+        }
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Adds a stored request to the index.
+    ///
+    /// - Returns: the request that it replaces.
+    @discardableResult
+    mutating func takeIn(
+        _ request: Request,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> Request? {
+        guard let replaced = pendingIndex.accept(request, entry: entry, now: now.unix) else {
+            return nil
+        }
+        effects.append(.note(.replaced(replaced, by: request.id)))
+        effects.append(.ended(replaced.id))
+        return replaced
+    }
+
+    /// Whether a submission is dropped because its task has a request that is pending or being
+    /// stored.
+    private func givesWay(_ submission: Submission) -> Bool {
+        guard submission.onConflict == .keep, let entry = pendingIndex.entry(of: submission.task)
+        else {
+            return false
+        }
+        return pendingIndex.entries[entry].pending != nil || arriving[entry] != nil
+    }
+
+    private func tolerance(of submission: Submission, task: Int) -> Int64 {
+        let tolerance = submission.tolerance ?? catalog.tasks[task].toleranceNanoseconds
+        return min(max(0, tolerance), Coalescing.toleranceMax)
+    }
+
+    // MARK: Checks
+
+    func notPermitted(_ identifier: String) -> String {
+        let near = nearestName(to: identifier).map { "; did you mean `\($0)`?" }
+        return
+            "`\(PrintableText.escaped(String(identifier.prefix(200))))` is not permitted: add it to"
+            + " `tasks` in \(settings.manifestPath)" + (near ?? "")
+    }
+
+    private func checkKind(_ submission: Submission, task: Int) throws(SubmitError) {
+        let kind = catalog.tasks[task].kind
+        guard let wanted = submission.kind, wanted != kind else { return }
+        throw SubmitError(
+            .wrongKind,
+            "a \(wanted.rawValue) request was submitted for \(submission.task), which is a task of"
+                + " kind \(kind.rawValue): submit a request of that kind, or set"
+                + " `\"kind\": \"\(wanted.rawValue)\"` for the task in \(settings.manifestPath)"
+        )
+    }
+
+    private func checkParameters(_ submission: Submission) throws(SubmitError) {
+        let bytes = submission.parameters.utf8.count
+        guard bytes <= Self.parametersBytesMax else {
+            throw SubmitError(
+                .payloadTooLarge,
+                "the parameters are \(bytes) bytes long; at most \(Self.parametersBytesMax) are taken"
+            )
+        }
+        guard submission.parameters != "{}" else { return }
+        guard JSONText.isObject(submission.parameters) else {
+            throw SubmitError(
+                .badParameters,
+                "the parameters of \(submission.task) are not a JSON object"
+            )
+        }
+    }
+
+    /// Refuses a request that could not start in time, whose plugin is disabled, or that exceeds a
+    /// limit.
+    private func admit(
+        _ submission: Submission,
+        task: Int,
+        isSimulated: Bool,
+        by submitter: Submitter,
+        now: Moment
+    ) throws(SubmitError) {
+        if let off = gates.switchedOff(catalog.pluginOfTask[task]) {
+            throw SubmitError(.unavailable, off)
+        }
+        if let latest = submission.latestBegin {
+            let date = Timestamp.text(unixNanoseconds: latest)
+            guard latest >= now.unix else {
+                throw SubmitError(
+                    .pastLatestBegin,
+                    "the latest begin date \(date) is over; give one to come, or none"
+                )
+            }
+            guard latest >= submission.earliestBegin ?? latest else {
+                throw SubmitError(
+                    .pastLatestBegin,
+                    "the latest begin date \(date) comes before the earliest; exchange them"
+                )
+            }
+        }
+        if isSimulated {
+            try checkRequirements(submission, task: task)
+        } else if submitter.isPlugin {
+            try checkCeiling(submission.task, task: task)
+        }
+    }
+
+    /// Checks the requirements of a manual run, which starts at once or not at all; so an unmet
+    /// requirement is an error.
+    private func checkRequirements(_ submission: Submission, task: Int) throws(SubmitError) {
+        guard !submission.ignoresRequirements, gates.facts != nil else { return }
+        let unmet = gates.unmet(catalog.tasks[task].requirements)
+        guard unmet.isEmpty else {
+            throw SubmitError(
+                .immediateRunIneligible,
+                "\(submission.task) cannot run now: \(unmet.map(\.sentence).joined(separator: "; "))"
+            )
+        }
+    }
+
+    // MARK: Limits
+
+    /// The memory of the requests that plugins have submitted for a plugin's tasks, bytes.
+    package func heldBytes(plugin: Int) -> Int { pendingIndex.heldBytes(ofGroup: plugin) }
+
+    /// The quota in which a task's pending requests are counted: one per plugin and kind.
+    func quota(of task: Int) -> Int { catalog.quota(of: task) }
+
+    /// Limits the requests that plugins submit; operators and the manifest have no limit.
+    ///
+    /// The count excludes the request that the submission replaces: a plugin that submits the same identifier
+    /// repeatedly never exceeds the limit.
+    private func checkCeiling(_ identifier: String, task: Int) throws(SubmitError) {
+        let plugin = catalog.plugin(ofTask: task)
+        guard let limits = plugin.maxPending else { return }
+        let kind = catalog.tasks[task].kind
+        let most = limits[kind]
+        let quota = quota(of: task)
+        let own = pendingIndex.entry(of: identifier)
+        var others = pendingIndex.submittedRequests(ofQuota: quota)
+        if let own, pendingIndex.entries[own].countsInQuota { others -= 1 }
+        // Count requests that are being stored only where they may matter.
+        if others < most, others + arrivingFromPlugins.count >= most {
+            others += arrivingFromPlugins.count { entry in
+                entry != own && pendingIndex.entries[entry].quota == quota
+                    && !pendingIndex.entries[entry].countsInQuota
+            }
+        }
+        guard others >= most else { return }
+        throw SubmitError(
+            .tooManyPendingTaskRequests,
+            "plugins have submitted \(others) pending requests of kind \(kind.rawValue) for"
+                + " `\(plugin.name)`, and \(most) may be pending; wait for one, withdraw one, or raise its `maxPending` in"
+                + " \(settings.manifestPath)"
+        )
+    }
+}
+
+extension Request {
+    /// Copies the dates of another request: otherwise repeated submissions with new parameters would delay
+    /// the start again and again.
+    fileprivate mutating func keepDates(of other: Request) {
+        earliestBegin = other.earliestBegin
+        latestBegin = other.latestBegin
+        tolerance = other.tolerance
+        aim = other.aim
+        slot = other.slot
+        missed = other.missed
+    }
+}
+
+extension UnmetRequirement {
+    /// A sentence with the required and the current value.
+    package var sentence: String {
+        "requirement(\(name)): needs \(wanted); \(source) reads \(reading.isEmpty ? value.word : reading)"
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostModel
+
+/// The scheduler: makes all scheduling decisions of the daemon.
+///
+/// It is a pure value. It reads no clock and no file, and it starts nothing: each method gets an event and
+/// its time, and appends the effects to carry out. Its randomness comes from a seed. The same events at the
+/// same times therefore lead to the same decisions, in a daemon and in a simulation, and a journal of events
+/// can be replayed.
+///
+/// Each transition of a request is one transaction among the effects.
+package struct Scheduler: Sendable {
+    /// The settings; only a new manifest changes some of them.
+    package struct Settings: Sendable {
+        package var manifest: Manifest
+        /// The manifest's path, for messages.
+        var manifestPath: String
+        /// The most concurrent runs.
+        package var slots: Int
+        /// A permanent id of this machine, which determines offsets.
+        package var machineID: String
+        /// The seed of its randomness.
+        package var seed: UInt64
+
+        package init(
+            manifest: Manifest,
+            manifestPath: String,
+            slots: Int,
+            machineID: String,
+            seed: UInt64
+        ) {
+            self.manifest = manifest
+            self.manifestPath = manifestPath
+            self.slots = slots
+            self.machineID = machineID
+            self.seed = seed
+        }
+    }
+
+    /// The most bytes of a request's parameters.
+    static let parametersBytesMax = 64 << 10
+
+    /// Why nothing starts until the store has written its queue.
+    struct StoreHold: Sendable {
+        let reason: String
+        /// Unix nanoseconds.
+        let since: Int64
+    }
+
+    package internal(set) var settings: Settings
+    package internal(set) var catalog: TaskCatalog
+    var pendingIndex: PendingRequestIndex
+    var gates: RunGates
+    var running = RunningTable()
+    /// The request of each entry that is being stored.
+    var arriving: [Int: RunID] = [:]
+    /// The entries whose request that is being stored was submitted by a plugin.
+    var arrivingFromPlugins: Set<Int> = []
+    /// The schedules by entry.
+    var schedules: [Int: ActiveSchedule] = [:]
+    /// The states of tasks by entry, where there is one.
+    var memories: [Int: TaskMemory] = [:]
+    /// Requests for tasks that are no longer in the manifest.
+    var parking = Parking()
+    /// The fencing token of the newest run.
+    var epoch: UInt64 = 0
+    var ids = RunIDSource()
+    package var random: SplitMix64
+    package private(set) var isDraining = false
+    /// Unix nanoseconds.
+    private(set) var drainingSince: Int64?
+    /// The difference between the wall clock and the time since boot, when intervals were last
+    /// adapted to it.
+    var wallOffset: Int64?
+    /// `nil` if runs may start.
+    var storeHold: StoreHold?
+    /// The recorded events, if recording is enabled.
+    var inputs: [SchedulerInput.Entry]?
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+        catalog = TaskCatalog(settings.manifest)
+        pendingIndex = PendingRequestIndex(slots: settings.slots)
+        gates = RunGates(catalog)
+        random = SplitMix64(seed: settings.seed)
+    }
+
+    /// Starts the schedules of the manifest, including starts that were missed meanwhile.
+    ///
+    /// Call it once, after the state of an earlier scheduler was restored.
+    package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.start, at: now)
+        // No interval is active yet, so this call only records the offset from which later steps are
+        // computed.
+        _ = followClock(now: now, &effects)
+        settleParking(now: now, &effects)
+        startSchedules(now: now, &effects)
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Accepts no more submissions and starts no more runs.
+    package mutating func drain(now: Moment) {
+        note(.drain, at: now)
+        isDraining = true
+        drainingSince = now.unix
+    }
+
+    /// When to call `datesCame` next, Unix nanoseconds; `nil` if nothing waits for a date.
+    package var nextDate: Int64? {
+        var next = pendingIndex.nextDue
+        if let end = parking.nextEnd { next = min(next ?? .max, end) }
+        if let end = gates.budgets.nextEnd { next = min(next ?? .max, end) }
+        return next
+    }
+
+    /// The number of runs in progress.
+    var runsUnderWay: Int { running.count }
+
+    /// Creates the id of a request or a run.
+    mutating func nextID(_ now: Moment) -> RunID {
+        var random = random
+        defer { self.random = random }
+        return ids.next(unixMilliseconds: UInt64(max(0, now.unix)) / 1_000_000) { random.next() }
+    }
+
+    mutating func entry(for identifier: String, task: Int) -> Int {
+        if let known = pendingIndex.entry(of: identifier) { return known }
+        let quota = quota(of: task)
+        let plugin = catalog.pluginOfTask[task]
+        let overlap = catalog.tasks[task].overlap
+        return pendingIndex.entry(
+            for: identifier,
+            definition: task,
+            group: plugin,
+            lane: catalog.handlerOfTask[task],
+            quota: quota,
+            overlap: overlap
+        )
+    }
+
+    // MARK: Events of time
+
+    /// Handles dates that may have come.
+    package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.datesCame, at: now)
+        // The clock was set without an event for it.
+        if followClock(now: now, &effects) { return lookAtDates(now: now, &effects) }
+        pendingIndex.becomeDue(now: now.unix)
+        endParked(now: now, &effects)
+        refillBudgets(gates.budgets.refill(now: now.unix), now: now)
+        beginWhatCan(now: now, &effects)
+    }
+
+    /// Handles a clock that was set: checks every date again.
+    package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
+        note(.clockWasSet, at: now)
+        lookAtDates(now: now, &effects)
+    }
+
+    mutating func lookAtDates(now: Moment, _ effects: inout [SchedulerEffect]) {
+        _ = followClock(now: now, &effects)
+        parking.clockWasSet(now: now.unix)
+        refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
+        for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
+            holdThrottled(entry, memory, now: now)
+        }
+        for entry in schedules.keys.sorted() where pendingIndex.entries[entry].pending?.slot != nil
+        {
+            submitNext(entry: entry, now: now, &effects)
+        }
+        // Among several requests of a task, another one may be the first now.
+        for entry in pendingIndex.entries.indices where pendingIndex.entries[entry].hasRetries {
+            pendingIndex.retry(entry: entry, now: now.unix)
+        }
+        pendingIndex.becomeDue(now: now.unix)
+        endParked(now: now, &effects)
+        beginWhatCan(now: now, &effects)
+    }
+}

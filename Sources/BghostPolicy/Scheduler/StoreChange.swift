@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostModel
+package import BghostNotify
+
+/// One change of the daemon's stored state.
+///
+/// A transaction is a list of changes that is stored as a whole or not at all. A request is *pending* after
+/// `accepted` and *leased* to one run after `began`. After `ended` of that run it is pending again, dead, or
+/// deleted.
+///
+/// Indirect, since changes are passed through many functions: a record has a dozen strings, and
+/// each direct copy would retain them all.
+package indirect enum StoreChange: Sendable {
+    /// A request was accepted.
+    ///
+    /// It replaces an older pending one, if there is one.
+    case accepted(Request, replacing: RunID?)
+    /// A pending request ended without a run.
+    case closed(RunID, RequestEnd)
+    /// A pending request was leased to a run, under the record's epoch.
+    case began(RunRecord)
+    /// A run ended; the record is final.
+    ///
+    /// It has no effect unless the request is leased to this run under this epoch: so each lease
+    /// has at most one accepted completion.
+    case ended(RunRecord, then: AfterRun)
+    /// A dead request becomes pending again, in this form.
+    case redriven(Request)
+    /// A dead request was deleted.
+    case discarded(RunID)
+    /// A pending request has a new date.
+    case moved(Request)
+    /// The new state of an identifier.
+    case remembered(TaskMemory)
+    /// The new usage of a plugin's budget in one minute; usage older than a day is deleted.
+    case used(RuntimeUse)
+    /// The new state of a notification.
+    case notification(NotificationChange)
+    /// Whether the operator has disabled a plugin, and why.
+    case switched(plugin: String, off: String?)
+    /// A plugin was quarantined, or with `nil` released from quarantine.
+    case quarantined(plugin: String, Quarantine?)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The complete text of a value, which is the same in every process.
+///
+/// The order of a set or a dictionary differs between processes, so elements are sorted by their texts.
+struct CanonicalText {
+    private(set) var text = ""
+
+    init(_ value: Any) { write(value) }
+
+    private mutating func write(_ value: Any) {
+        if let string = value as? String {
+            text += string.debugDescription
+            return
+        }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .set, .dictionary:
+            let elements = mirror.children.map { CanonicalText($0.value).text }.sorted()
+            text += "{" + elements.joined(separator: ", ") + "}"
+        case .collection: write(mirror.children, between: "[", "]")
+        case .optional:
+            if let some = mirror.children.first { write(some.value) } else { text += "nil" }
+        case .tuple: write(mirror.children, between: "(", ")")
+        case .enum: writeCase(value, mirror)
+        default:
+            if let described = value as? any CustomStringConvertible {
+                text += described.description
+            } else {
+                text += "\(type(of: value))"
+                write(mirror.children, between: "(", ")")
+            }
+        }
+    }
+
+    /// Writes the case of an enumeration with its values.
+    private mutating func writeCase(_ value: Any, _ mirror: Mirror) {
+        guard let child = mirror.children.first, let name = child.label else {
+            text += "\(value)"
+            return
+        }
+        text += name + "("
+        write(child.value)
+        text += ")"
+    }
+
+    private mutating func write(_ children: Mirror.Children, between open: String, _ close: String)
+    {
+        text += open
+        var isFirst = true
+        for child in children {
+            if !isFirst { text += ", " }
+            isFirst = false
+            if let label = child.label { text += label + ": " }
+            write(child.value)
+        }
+        text += close
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostModel
+internal import CBghostSystem
+internal import Glibc
+
+/// The sandbox that a worker applies to itself, while it has one thread and before it loads any
+/// code of its plugin.
+///
+/// The order is forced: mounting must precede the loss of the right to mount; changing the user
+/// needs root's capabilities and clears the parent-death signal that ties the worker to its daemon;
+/// and the seccomp filter forbids all of these.
+package struct WorkerSandbox {
+    /// The requested layers and their parameters.
+    package struct Order {
+        var wanted: Set<SandboxLayer>
+        /// The user to become; 0 keeps the current one.
+        var user: UInt32
+        var grants: [SandboxProfile.Grant]
+        var scratchBytes: UInt64
+        var filter: (bytes: [UInt8], ownProcess: [UInt16])
+        var filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16])
+        /// The descriptor of the owner map, or -1.
+        var owners: Int32
+        /// The daemon's process id.
+        var parent: Int32
+
+        package init(
+            wanted: Set<SandboxLayer>,
+            user: UInt32,
+            grants: [SandboxProfile.Grant],
+            scratchBytes: UInt64,
+            filter: (bytes: [UInt8], ownProcess: [UInt16]),
+            filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16]),
+            owners: Int32,
+            parent: Int32
+        ) {
+            self.wanted = wanted
+            self.user = user
+            self.grants = grants
+            self.scratchBytes = scratchBytes
+            self.filter = filter
+            self.filterAmongFiles = filterAmongFiles
+            self.owners = owners
+            self.parent = parent
+        }
+    }
+
+    private let order: Order
+    private let isRoot = geteuid() == 0
+    private var files = PrivateFiles()
+    private var hasFiles = false
+    /// Whether the worker has its own file system, with its own `/tmp`.
+    package var hasPrivateFiles: Bool { hasFiles }
+    /// The state of each layer.
+    package private(set) var standings: [LayerStanding] = []
+    /// Paths that the manifest grants and that do not exist.
+    package var absent: [String] { files.absent }
+
+    /// Attempts the acts that the sandbox must prevent; returns for each the `errno` that stopped
+    /// it, or 0.
+    package var trials: [(name: String, error: Int32)] {
+        var trials: [(name: String, error: Int32)] = []
+        var name: UnsafePointer<CChar>?
+        for which in 0... {
+            let error = bgs_trial(Int32(which), &name)
+            guard error >= 0, let name else { break }
+            trials.append((String(cString: name), error))
+        }
+        return trials
+    }
+
+    private init(_ order: Order) { self.order = order }
+
+    /// Applies every requested layer that is available.
+    ///
+    /// - Parameter limits: sets the limits of the process, at the right point in the order.
+    package static func enter(_ order: Order, limits: () -> Void) -> WorkerSandbox {
+        var sandbox = WorkerSandbox(order)
+        sandbox.separate()
+        limits()
+        guard !order.wanted.isEmpty else { return sandbox }
+        sandbox.lowerRights()
+        sandbox.restrict()
+        return sandbox
+    }
+
+    private mutating func note(
+        _ layer: SandboxLayer,
+        _ result: Int32,
+        _ detail: String = "",
+        advice: String = ""
+    ) {
+        standings.append(
+            result == 0
+                ? LayerStanding(layer, .holds, detail)
+                : LayerStanding(layer, .missing, reasonText(result) + advice)
+        )
+    }
+
+    private func wants(_ layer: SandboxLayer) -> Bool { order.wanted.contains(layer) }
+
+    // MARK: Namespaces and mounts
+
+    private mutating func separate() {
+        for layer in SandboxLayer.allCases where !wants(layer) {
+            standings.append(LayerStanding(layer, .waived))
+        }
+        let needsNamespaces = wants(.mounts) || wants(.network) || wants(.ipc)
+        guard needsNamespaces else { return }
+        var advice = "; is bghost in a container that may not use namespaces?"
+        var refusal: Int32 = 0
+        if !isRoot {
+            let (user, group) = (geteuid(), getegid())
+            refusal = bgs_unshare(BGS_NEW_USERS)
+            if refusal == 0 { refusal = bgs_keep_user(user, group) }
+            advice =
+                "; user namespaces are needed: sysctl kernel.unprivileged_userns_clone=1, and on"
+                + " Ubuntu kernel.apparmor_restrict_unprivileged_userns=0"
+        }
+        func unshare(_ what: Int32) -> Int32 { refusal == 0 ? bgs_unshare(what) : refusal }
+        if wants(.network) { note(.network, unshare(BGS_NEW_NETWORK), advice: advice) }
+        if wants(.ipc) { note(.ipc, unshare(BGS_NEW_IPC | BGS_NEW_NAMES), advice: advice) }
+        if wants(.mounts) { enterFiles(unshare(BGS_NEW_MOUNTS), advice) }
+    }
+
+    private mutating func enterFiles(_ unshared: Int32, _ advice: String) {
+        guard unshared == 0 else { return note(.mounts, unshared, advice: advice) }
+        let fault = files.enter(
+            order.grants,
+            owners: isRoot && wants(.user) && order.user != 0 ? order.owners : -1,
+            bytes: order.scratchBytes,
+            holdsCode: !wants(.writeXorExecute)
+        )
+        hasFiles = fault == nil
+        standings.append(
+            LayerStanding(
+                .mounts,
+                hasFiles ? .holds : .missing,
+                fault ?? "\(order.grants.count) paths"
+            )
+        )
+    }
+
+    // MARK: Rights
+
+    private mutating func lowerRights() {
+        // Without an owner map the plugin could not use its own data under another user.
+        let mayChangeUser = isRoot && hasFiles && files.mapsOwners && order.user != 0
+        var hasUser = false
+        if wants(.user) {
+            if mayChangeUser {
+                let result = bgs_become_user(order.user)
+                hasUser = result == 0
+                note(.user, result, "user \(order.user)")
+            } else {
+                standings.append(LayerStanding(.user, .missing, whyNoUser))
+            }
+        }
+        if wants(.processes) {
+            let isHidden = files.hidesProcesses && hasUser
+            standings.append(
+                LayerStanding(
+                    .processes,
+                    isHidden ? .holds : .missing,
+                    isHidden
+                        ? "/proc shows its own user's" : "processes of others can be seen in /proc"
+                )
+            )
+        }
+        if wants(.capabilities) { note(.capabilities, bgs_drop_capabilities()) }
+        // A change of the user clears the parent-death signal, and the daemon may have ended since.
+        _ = bgs_die_with_parent()
+        if getppid() != order.parent { _exit(0) }
+        // The kernel never refuses this; after a change of the user it is already set.
+        _ = bgs_not_dumpable()
+    }
+
+    private var whyNoUser: String {
+        if !isRoot {
+            return "bghost is not root, so its workers are user \(geteuid()) as well"
+        }
+        if !hasFiles { return "it would need the layer mounts" }
+        if order.user == 0 { return "no user namespace can be made to map the owners of files" }
+        return "the file system of its data cannot map owners; keep the state on ext4, xfs or btrfs"
+    }
+
+    private mutating func restrict() {
+        if wants(.noNewPrivileges) { note(.noNewPrivileges, bgs_no_new_privileges()) }
+        let hasKernelRule = wants(.writeXorExecute) ? bgs_no_writable_code() : 0
+        if wants(.landlock) {
+            standings.append(
+                PathRules.apply(
+                    order.grants + ownPlaces,
+                    forbidsNetwork: wants(.network)
+                )
+            )
+        }
+        if wants(.seccomp) {
+            // While root's capabilities remain, extended attributes of files can give programs
+            // capabilities.
+            let isPowerless = standings.contains { $0.layer == .capabilities && $0.state == .holds }
+            let filter = hasFiles && isPowerless ? order.filter : order.filterAmongFiles
+            note(
+                .seccomp,
+                KernelFilter.install(filter.bytes, ownProcess: filter.ownProcess),
+                "\(filter.bytes.count / 8) instructions",
+                advice: "; the kernel needs CONFIG_SECCOMP_FILTER"
+            )
+        }
+        if wants(.writeXorExecute) { noteWritableCode(hasKernelRule) }
+        standings.sort { $0.layer.bit < $1.layer.bit }
+    }
+
+    /// Kernels before 6.3 have no such rule; then the seccomp filter prevents it.
+    ///
+    /// So test what is possible instead of asking the kernel.
+    private mutating func noteWritableCode(_ kernelRule: Int32) {
+        if kernelRule != 0, bgs_writable_code() != 0 {
+            return note(.writeXorExecute, 0, "by the list of system calls")
+        }
+        note(.writeXorExecute, kernelRule, advice: "; Linux 6.3 or later has it")
+    }
+
+    // `/tmp` only if it is the worker's own. libdispatch reads the state of its threads in `/proc`,
+    // under ids that no rule can know in advance.
+    private var ownPlaces: [SandboxProfile.Grant] {
+        var places = [SandboxProfile.Grant("/proc", .read)]
+        if hasFiles { places.append(SandboxProfile.Grant("/tmp", [.read, .write])) }
+        // Every program needs the dynamic loader, which the kernel executes too.
+        if order.grants.contains(where: { $0.access.contains(.execute) }) {
+            for loader in ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"] {
+                places.append(SandboxProfile.Grant(loader, [.read, .execute]))
+            }
+        }
+        return places
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostLinux
+internal import BghostTrust
+internal import Glibc
+internal import Synchronization
+
+/// The daemon's folder, locked: its store and a data directory for each plugin.
+package final class StateDirectory: Sendable {
+    package let path: String
+    /// The descriptor of the lock; `nil` after `unlock`.
+    private let lock: Mutex<Int32?>
+
+    /// Creates the folder if it does not exist, and locks it for this process.
+    ///
+    /// - Parameter isLax: whether other users may be able to change the folders in its path.
+    package init(_ path: String, allowsUntrustedFiles: Bool = false) throws(HostError) {
+        self.path = path
+        // Check before creating: below a symbolic link of another user, it would be created at the
+        // link's target.
+        if !allowsUntrustedFiles { try Self.checkTrust(Self.existing(path), of: path) }
+        try Self.makeDirectory(path)
+        // Check the complete path again: in a folder such as /tmp another user may have created a part of it.
+        if !allowsUntrustedFiles { try Self.checkTrust(path, of: path) }
+        try Self.makeDirectory(path + "/data")
+        lock = Mutex(try Self.lock(path))
+    }
+
+    deinit { unlock() }
+
+    /// Releases the lock, so that another daemon can use the folder.
+    package func unlock() {
+        lock.withLock { lock in
+            if let fd = lock { close(fd) }
+            lock = nil
+        }
+    }
+
+    /// The data directory of a plugin, which is created if it does not exist.
+    package func dataDirectory(of plugin: String) throws(HostError) -> String {
+        let path = "\(path)/data/\(plugin)"
+        try Self.makeDirectory(path)
+        return path
+    }
+
+    // MARK: Loading into this process
+
+    /// Records on the disk that a plugin is being loaded into this process, in case the process dies.
+    package func beginLoading(_ plugin: String) {
+        let fd = open(mark(plugin), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if fd >= 0 { close(fd) }
+    }
+
+    package func endLoading(_ plugin: String) { unlink(mark(plugin)) }
+
+    /// Whether an earlier process died while it loaded a plugin; the call clears the record.
+    package func takeUnfinishedLoad(_ plugin: String) -> Bool { unlink(mark(plugin)) == 0 }
+
+    private func mark(_ plugin: String) -> String { "\(path)/loading-\(plugin)" }
+
+    /// The longest existing part of the path to a folder's parent, links included.
+    private static func existing(_ path: String) -> String {
+        var there = "/"
+        for part in path.split(separator: "/").dropLast() {
+            let next = there + (there == "/" ? "" : "/") + part
+            var status = stat()
+            guard lstat(next, &status) == 0 else { return there }
+            there = next
+        }
+        return there
+    }
+
+    /// Throws if users other than root and the daemon's can change a folder in the path.
+    private static func checkTrust(_ way: String, of path: String) throws(HostError) {
+        do throws(TrustError) {
+            try PathTrust.check(way)
+        } catch {
+            throw .stateDirectory(
+                "\(path) cannot be the state directory, since others could put another one in its"
+                    + " place: \(error.description); or name another one with --state-dir"
+            )
+        }
+    }
+
+    private static func makeDirectory(_ path: String) throws(HostError) {
+        var parents = ""
+        for part in path.split(separator: "/").dropLast() {
+            parents += "/" + part
+            mkdir(parents, 0o755)
+        }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            let reason = String(cString: strerror(errno))
+            throw .stateDirectory(
+                "cannot make the state directory \(path): \(reason); name another one with"
+                    + " --state-dir or `host.stateDirectory`"
+            )
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .stateDirectory("\(path) is not a directory; name another one with --state-dir")
+        }
+        guard status.st_uid == getuid() else {
+            throw .stateDirectory(
+                "\(path) belongs to user \(status.st_uid), not to user \(getuid()), who runs bghost;"
+                    + " chown it or name another one with --state-dir"
+            )
+        }
+        guard access(path, W_OK | X_OK) == 0 else {
+            throw .stateDirectory(
+                "cannot write into \(path): \(String(cString: strerror(errno)));"
+                    + " name another one with --state-dir"
+            )
+        }
+    }
+
+    /// Locks the state directory.
+    ///
+    /// The lock belongs to the open file, so the kernel releases it when the daemon ends in any
+    /// way; a file that remains locks nothing.
+    private static func lock(_ directory: String) throws(HostError) -> Int32 {
+        let path = directory + "/lock"
+        let fd = LockFile.open(path)
+        guard fd >= 0 else {
+            if fd == -EAGAIN || fd == -EACCES, let owner = readFile(path, bytesMax: 32),
+                !owner.isEmpty
+            {
+                throw .stateDirectoryTaken(
+                    "another bghost (pid \(String(decoding: owner, as: UTF8.self))) uses"
+                        + " \(directory); stop it or name another directory with"
+                        + " --state-dir"
+                )
+            }
+            throw .stateDirectory(
+                "cannot lock \(path): \(String(cString: strerror(0 - fd)));"
+                    + " name another directory with --state-dir"
+            )
+        }
+        var pid = String(getpid())
+        let isWritten = pid.withUTF8 {
+            ftruncate(fd, 0) == 0 && pwrite(fd, $0.baseAddress, $0.count, 0) == $0.count
+        }
+        guard isWritten else {
+            let reason = String(cString: strerror(errno))
+            close(fd)
+            throw .stateDirectory(
+                "cannot write \(path): \(reason); free some space or name another directory with"
+                    + " --state-dir"
+            )
+        }
+        return fd
+    }
+}

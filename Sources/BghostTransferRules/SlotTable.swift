@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+
+/// The table of connection slots: limits the connections in total and per server, in the order of requests.
+///
+/// A busy server delays only the transfers that need this server.
+package struct SlotTable: Equatable, Sendable {
+    private struct Want: Equatable, Sendable {
+        let id: RunID
+        let ticket: UInt64
+    }
+
+    private struct Server: Equatable, Sendable {
+        var held = 0
+        /// In order, from `head` on; some are no longer in `wanted`.
+        var wants: [Want] = []
+        var head = 0
+
+        var isIdle: Bool { held == 0 && head == wants.count }
+
+        /// Assigns a slot to the first want.
+        mutating func take() -> Want {
+            let want = wants[head]
+            head += 1
+            held += 1
+            // Compact rarely, so that each want is moved a constant number of times.
+            if head > 64, head > wants.count / 2 {
+                wants.removeFirst(head)
+                head = 0
+            }
+            return want
+        }
+    }
+
+    private let totalMax: Int
+    private let perServerMax: Int
+    private var servers: [String: Server] = [:]
+    /// The waiting transfers, each with the ticket of its want.
+    private var wanted: [RunID: UInt64] = [:]
+    private var held: [RunID: String] = [:]
+    private var tickets: UInt64 = 0
+
+    /// - Parameters:
+    ///   - totalMax: connections in all, 1 or more.
+    ///   - perServerMax: connections to one server, 1 or more.
+    package init(totalMax: Int, perServerMax: Int) {
+        self.totalMax = max(1, totalMax)
+        self.perServerMax = max(1, perServerMax)
+    }
+
+    /// The number of slots in use.
+    var heldCount: Int { held.count }
+
+    /// Requests a slot for a connection to a server.
+    package mutating func want(_ id: RunID, server: String) {
+        guard held[id] == nil, wanted[id] == nil else { return }
+        tickets += 1
+        wanted[id] = tickets
+        servers[server, default: Server()].wants.append(Want(id: id, ticket: tickets))
+    }
+
+    /// Withdraws a request for a slot.
+    package mutating func unwant(_ id: RunID) {
+        // `firstTicket` skips its entry later.
+        wanted[id] = nil
+    }
+
+    /// Releases a slot.
+    package mutating func free(_ id: RunID) {
+        guard let server = held.removeValue(forKey: id) else { return }
+        leave(server)
+    }
+
+    /// Moves a slot to another server, if that server has a free one.
+    ///
+    /// - Returns: `false` if it has none; the slot then stays at its server.
+    package mutating func move(_ id: RunID, to server: String) -> Bool {
+        guard let before = held[id] else { return false }
+        guard before != server else { return true }
+        guard servers[server]?.held ?? 0 < perServerMax else { return false }
+        leave(before)
+        held[id] = server
+        servers[server, default: Server()].held += 1
+        return true
+    }
+
+    /// Assigns the free slots.
+    ///
+    /// - Returns: the transfers that have received a slot.
+    package mutating func grant() -> [RunID] {
+        var granted: [RunID] = []
+        while held.count < totalMax, let server = nextServer() {
+            guard let index = servers.index(forKey: server) else { break }
+            // Change it in place: a copy would include all wants of the server.
+            let want = servers.values[index].take()
+            wanted[want.id] = nil
+            held[want.id] = server
+            granted.append(want.id)
+        }
+        return granted
+    }
+
+    /// Among the servers with a free slot, the one with the oldest want.
+    private mutating func nextServer() -> String? {
+        var best: (server: String, ticket: UInt64)?
+        for name in servers.keys {
+            guard let ticket = firstTicket(name) else { continue }
+            if ticket < best?.ticket ?? .max { best = (name, ticket) }
+        }
+        return best?.server
+    }
+
+    private mutating func firstTicket(_ name: String) -> UInt64? {
+        guard let entry = servers[name], entry.held < perServerMax else { return nil }
+        var head = entry.head
+        while head < entry.wants.count {
+            let want = entry.wants[head]
+            if wanted[want.id] == want.ticket { break }
+            head += 1
+        }
+        if head != entry.head {
+            servers[name]?.head = head
+            if servers[name]?.isIdle ?? false { servers[name] = nil }
+        }
+        return head < entry.wants.count ? entry.wants[head].ticket : nil
+    }
+
+    private mutating func leave(_ server: String) {
+        guard let index = servers.index(forKey: server) else { return }
+        servers.values[index].held -= 1
+        if servers.values[index].isIdle { servers.remove(at: index) }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who imports whom: the modules that ship, each after all that it imports, so there is no cycle.
+///
+/// `ModuleTests` compares this table with the sources, with `Package.swift` and with
+/// `docs/ARCHITECTURE.md`.
+enum ModuleTable {
+    struct Module: Sendable {
+        var name: String
+        /// The project's own modules that it imports, sorted.
+        var imports: [String]
+
+        init(_ name: String, _ imports: [String] = []) {
+            self.name = name
+            self.imports = imports
+        }
+    }
+
+    /// The most lines of Swift in one module, comments included.
+    static let linesMax = 10_000
+
+    static let modules: [Module] = [
+        Module("CBghost"),
+        Module("BackgroundTasks", ["CBghost"]),
+        Module("BghostBase"),
+        Module("BghostWire"),
+        Module("BghostCalendar", ["BghostBase"]),
+        Module("BghostFacts", ["BghostBase"]),
+        Module("BghostFunctions", ["BghostBase"]),
+        Module("BghostTransferRules", ["BghostBase"]),
+        Module("BghostModel", ["BghostBase", "BghostCalendar", "BghostFacts"]),
+        Module(
+            "BghostManifest",
+            ["BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel"]
+        ),
+        Module("BghostNotify", ["BghostBase", "BghostCalendar", "BghostModel"]),
+        Module(
+            "BghostPolicy",
+            ["BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify"]
+        ),
+        Module(
+            "BghostAPI",
+            [
+                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostTransferRules",
+            ]
+        ),
+        Module("CBghostSystem"),
+        Module("CFFI"),
+        Module("CSQLite"),
+        Module("BghostLinux", ["BghostBase", "BghostFacts", "BghostModel", "CBghostSystem"]),
+        Module(
+            "BghostSandbox",
+            ["BghostBase", "BghostLinux", "BghostModel", "BghostWire", "CBghostSystem"]
+        ),
+        Module(
+            "BghostPlugin",
+            [
+                "BghostBase", "BghostFunctions", "BghostModel", "BghostWire", "CBghost",
+                "CBghostSystem", "CFFI",
+            ]
+        ),
+        Module("BghostTrust", ["BghostBase", "BghostLinux"]),
+        Module(
+            "BghostStore",
+            [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostTransferRules", "CSQLite",
+            ]
+        ),
+        Module("BghostTransfer", ["BghostBase", "BghostLinux", "BghostTransferRules"]),
+        Module(
+            "BghostServices",
+            ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
+        ),
+        Module(
+            "BghostDispatch",
+            [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices", "BghostStore",
+            ]
+        ),
+        Module(
+            "BghostInspection",
+            [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
+                "BghostServices", "BghostTrust", "BghostWire",
+            ]
+        ),
+        Module(
+            "BghostHost",
+            [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
+            ]
+        ),
+        Module(
+            "BghostControl",
+            [
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostPolicy",
+            ]
+        ),
+        Module(
+            "BghostCheck",
+            [
+                "BghostBase", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
+                "CBghostSystem",
+            ]
+        ),
+        Module(
+            "BghostCommand",
+            [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
+                "BghostDispatch", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin", "BghostPolicy",
+                "BghostSandbox", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust",
+            ]
+        ),
+        Module(
+            "BackgroundTasksTesting",
+            [
+                "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostPolicy", "CBghost",
+            ]
+        ),
+        Module("bghost", ["BghostCheck", "BghostCommand"]),
+        Module(
+            "bghost-worker",
+            [
+                "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox", "BghostWire",
+                "CBghostSystem",
+            ]
+        ),
+        Module("StormyStation"),
+        Module("stormy-station", ["StormyStation"]),
+    ]
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Testing
+
+/// The modules below Sources/ and SDK/ against `ModuleTable`.
+@Suite struct ModuleTests {
+    /// The Swift files of the modules that ship, by module.
+    private static func sources() throws -> [String: [SourceTree.File]] {
+        let files =
+            try SourceTree.files(in: ["Sources", "SDK/Sources"], ending: ".swift")
+        return Dictionary(grouping: files) { file in
+            let parts = file.path.split(separator: "/")
+            return String(parts[parts[0] == "SDK" ? 2 : 1])
+        }
+    }
+
+    /// The modules that a file imports.
+    private static func imports(of file: SourceTree.File) -> [String] {
+        file.lines.compactMap { line in
+            guard
+                let found = line.wholeMatch(
+                    of:
+                        /(?:@\w+(?:\([^)]*\))? )*(?:(?:package|internal|public|private|fileprivate) )?import (?:(?:struct|enum|class|func|typealias|protocol|let|var) )?(\w+).*/
+                )
+            else { return nil }
+            return String(found.output.1)
+        }
+    }
+
+    @Test func `Each import is in the table, and each row is imported`() throws {
+        let sources = try Self.sources()
+        let names = Set(ModuleTable.modules.map(\.name))
+        #expect(names.count == ModuleTable.modules.count)
+        #expect(Set(sources.keys).isSubset(of: names))
+        for module in ModuleTable.modules {
+            var found: Set<String> = []
+            for file in sources[module.name] ?? [] {
+                for name in Self.imports(of: file) where names.contains(name) {
+                    found.insert(name)
+                    #expect(
+                        module.imports.contains(name),
+                        "\(file.path) imports \(name): add it to ModuleTable, or do without"
+                    )
+                }
+            }
+            #expect(found.sorted() == module.imports, "\(module.name)")
+        }
+    }
+
+    @Test func `Each module comes after those that it imports`() {
+        var earlier: Set<String> = []
+        for module in ModuleTable.modules {
+            for name in module.imports {
+                #expect(earlier.contains(name), "\(module.name) comes before \(name)")
+            }
+            earlier.insert(module.name)
+        }
+    }
+
+    @Test func `No module is above its size`() throws {
+        for (module, files) in try Self.sources() {
+            let count = files.reduce(0) { $0 + $1.lines.count - 1 }
+            #expect(count <= ModuleTable.linesMax, "\(module)")
+        }
+    }
+
+    @Test func `Package.swift depends on what is imported`() throws {
+        let manifest = try #require(try SourceTree.files(in: ["Package.swift"]).first).text
+        let names = Set(ModuleTable.modules.map(\.name))
+        for module in ModuleTable.modules {
+            // System libraries have no dependencies.
+            guard
+                let start = manifest.firstRange(of: "arget(name: \"\(module.name)\"")
+                    ?? manifest.firstRange(of: "arget(\n            name: \"\(module.name)\"")
+            else { continue }
+            let rest = manifest[start.upperBound...]
+            let end = rest.firstRange(of: "\n        .")?.lowerBound ?? rest.endIndex
+            // Behind a product's name come its package's.
+            let own = rest[..<end].replacing(/\.product\([^)]*\)/, with: "")
+            let found = own.matches(of: /"([A-Za-z-]+)"/).map { String($0.output.1) }
+            #expect(found.filter(names.contains).sorted() == module.imports, "\(module.name)")
+        }
+    }
+
+    @Test func `The page of the architecture has the same table`() throws {
+        let page = try #require(try SourceTree.files(in: ["docs/ARCHITECTURE.md"]).first)
+        let names = Set(ModuleTable.modules.map(\.name))
+        var rows: [String: [String]] = [:]
+        for line in page.lines {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count == 5, let name = cells[1].firstMatch(of: /^ `([A-Za-z-]+)` $/),
+                names.contains(String(name.output.1))
+            else { continue }
+            // The page leaves the prefix away.
+            rows[String(name.output.1)] = cells[3].matches(of: /[A-Za-z]+/)
+                .map { String($0.output) }.filter { $0 != "nothing" }
+                .map { names.contains("Bghost\($0)") ? "Bghost\($0)" : $0 }.sorted()
+        }
+        for module in ModuleTable.modules {
+            #expect(rows[module.name] == module.imports, "\(module.name)")
+        }
+    }
+}
