@@ -63,11 +63,14 @@ final class Run: Sendable {
 
     /// Cancels the run's task.
     ///
-    /// Its cancellation handlers run here, on the host's thread.
+    /// Its cancellation handlers run here, on the host's thread, which is not the task's: what they log
+    /// belongs to the run all the same.
     func cancel(_ why: UInt32) {
         context.willStop(why)
-        // Hold the lock, so that the task does not end meanwhile.
-        state.withLock { $0.task?.task.cancel() }
+        TaskContext.$current.withValue(context) {
+            // Hold the lock, so that the task does not end meanwhile.
+            state.withLock { $0.task?.task.cancel() }
+        }
     }
 
     private func carryOut(_ handler: Handler) async {
