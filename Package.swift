@@ -642,16 +642,23 @@ if Context.environment["BGHOST_FUZZ"] != nil {
     )
 }
 
+/// Leaves only these targets in the package, and what they need of it.
+@MainActor func keepOnly(_ names: [String]) {
+    var needed: Set<String> = []
+    var next = names
+    while let name = next.popLast() {
+        guard needed.insert(name).inserted,
+            let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { next.append(dependency) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+}
+
 // A sanitizer builds everything again. These modules handle memory and threads themselves, and have no
 // dependency that would have to be built with it (Scripts/sanitize).
 if Context.environment["BGHOST_SANITIZE"] != nil {
-    let checked: Set = [
-        "BghostCore", "BghostFuzz", "BghostLinux", "BghostLinuxTests", "BghostPlugin",
-        "BghostPluginTests", "BghostRecords", "BghostStore", "BghostStoreTests",
-        "BghostTestSupport", "BghostWire", "BghostWireTests", "CBghost", "CBghostSystem", "CFFI",
-        "CSQLite",
-    ]
     package.products = []
     package.dependencies = []
-    package.targets.removeAll { !checked.contains($0.name) }
+    keepOnly(["BghostLinuxTests", "BghostPluginTests", "BghostStoreTests", "BghostWireTests"])
 }
