@@ -101,12 +101,15 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        // The next minor version may hide or rename what BghostCrypto calls: docs/adr/0816-one-boringssl.md.
+        .package(
+            url: "https://github.com/apple/swift-nio-ssl",
+            .upToNextMinor(from: "2.37.6")
+        ),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird",
             from: "2.28.1",
@@ -196,6 +199,11 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
         ),
+        .systemLibrary(
+            name: "CSodium",
+            pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"])]
+        ),
         .target(
             name: "BghostLinux",
             dependencies: ["BghostBase", "BghostFacts", "BghostModel", "CBghostSystem"],
@@ -216,10 +224,16 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
+        // The hashes and signatures of the BoringSSL that NIOSSL brings for TLS.
+        .target(
+            name: "BghostCrypto",
+            dependencies: [.product(name: "NIOSSL", package: "swift-nio-ssl")],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostTrust",
             dependencies: [
-                "BghostBase", "BghostLinux", .product(name: "Crypto", package: "swift-crypto"),
+                "BghostBase", "BghostCrypto", "BghostLinux",
             ],
             swiftSettings: swift
         ),
@@ -234,9 +248,8 @@ let package = Package(
         .target(
             name: "BghostTransfer",
             dependencies: [
-                "BghostBase", "BghostLinux", "BghostTransferRules",
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostTransferRules",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
@@ -349,7 +362,7 @@ let package = Package(
         .target(
             name: "StormyStation",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
+                "SampleDigests",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -369,13 +382,19 @@ let package = Package(
             swiftSettings: swift
         ),
 
-        // The sample plugins.
+        // The sample plugins. The station uses their hashes too.
+        .target(
+            name: "SampleDigests",
+            dependencies: ["CSodium"],
+            path: "Plugins/SampleDigests",
+            swiftSettings: swift
+        ),
         plugin("WeatherCheck"),
-        plugin("PhotoUpload", [.product(name: "Crypto", package: "swift-crypto")]),
+        plugin("PhotoUpload", ["SampleDigests"]),
         plugin(
             "Notifier",
             [
-                .product(name: "Crypto", package: "swift-crypto"),
+                "SampleDigests",
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -499,7 +518,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostTrustTests",
-            dependencies: ["BghostBase", "BghostTestSupport", "BghostTrust"],
+            dependencies: ["BghostBase", "BghostCrypto", "BghostTestSupport", "BghostTrust"],
             swiftSettings: swift
         ),
         .testTarget(
@@ -556,9 +575,9 @@ let package = Package(
         .testTarget(
             name: "BghostTransferTests",
             dependencies: [
-                "BghostBase", "BghostLinux", "BghostStore", "BghostTestSupport", "BghostTransfer",
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostStore", "BghostTestSupport",
+                "BghostTransfer",
                 "BghostTransferRules", "transfer-carrier",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -597,7 +616,7 @@ let package = Package(
         .testTarget(
             name: "StationTests",
             dependencies: [
-                "BghostTestSupport", "StormyStation", "stormy-station",
+                "BghostTestSupport", "SampleDigests", "StormyStation", "stormy-station",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
-import Crypto
+import SampleDigests
 import FoundationEssentials
 
 /// A server of one's own, which gets the notification's JSON as it is.
@@ -32,10 +32,7 @@ struct WebhookSink: Sink, Decodable {
 
     /// `sha256=` and the HMAC of the body in hex, as GitHub's webhooks have it.
     private static func signature(of body: Data, secret: String) -> String {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: body,
-            using: SymmetricKey(data: Data(secret.utf8))
-        )
+        let code = SHA256.authenticationCode(for: Array(body), secret: Array(secret.utf8))
         let digits = Array("0123456789abcdef".utf8)
         let hex = code.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return "sha256=" + String(decoding: hex, as: UTF8.self)

@@ -2,7 +2,7 @@
 
 package import BghostBase
 internal import BghostLinux
-internal import Crypto
+internal import BghostCrypto
 internal import Glibc
 
 /// A library whose content can no longer change: the checked bytes are the mapped bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import BghostCrypto
 internal import Glibc
 
 /// Hashes the current content of a library's file.
@@ -45,7 +45,7 @@ package enum LibraryDigest {
         return text(function.finalize())
     }
 
-    private static func text(_ digest: SHA256.Digest) -> String {
+    private static func text(_ digest: [UInt8]) -> String {
         digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -2,8 +2,8 @@
 
 import BghostTransferRules
 import BghostTestSupport
+import BghostCrypto
 @testable import BghostTransfer
-import Crypto
 import Synchronization
 import Testing
 

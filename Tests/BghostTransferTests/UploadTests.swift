@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostTestSupport
+import BghostCrypto
 @testable import BghostTransfer
-import Crypto
 import Glibc
 import HTTPTypes
 import Hummingbird

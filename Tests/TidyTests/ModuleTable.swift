@@ -48,6 +48,7 @@ enum ModuleTable {
         Module("CBghostSystem"),
         Module("CFFI"),
         Module("CSQLite"),
+        Module("CSodium"),
         Module("BghostLinux", ["BghostBase", "BghostFacts", "BghostModel", "CBghostSystem"]),
         Module(
             "BghostSandbox",
@@ -60,7 +61,8 @@ enum ModuleTable {
                 "CBghostSystem", "CFFI",
             ]
         ),
-        Module("BghostTrust", ["BghostBase", "BghostLinux"]),
+        Module("BghostCrypto"),
+        Module("BghostTrust", ["BghostBase", "BghostCrypto", "BghostLinux"]),
         Module(
             "BghostStore",
             [
@@ -68,7 +70,10 @@ enum ModuleTable {
                 "BghostPolicy", "BghostTransferRules", "CSQLite",
             ]
         ),
-        Module("BghostTransfer", ["BghostBase", "BghostLinux", "BghostTransferRules"]),
+        Module(
+            "BghostTransfer",
+            ["BghostBase", "BghostCrypto", "BghostLinux", "BghostTransferRules"]
+        ),
         Module(
             "BghostServices",
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]

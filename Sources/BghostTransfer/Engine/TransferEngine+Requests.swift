@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostTransferRules
-internal import Crypto
 
 /// The operations that clients may request of an engine.
 extension TransferEngine {

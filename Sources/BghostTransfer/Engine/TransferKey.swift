@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCrypto
 internal import BghostTransferRules
-internal import Crypto
 internal import Glibc
 
 /// The key of a request.

@@ -3,7 +3,7 @@
 internal import BghostBase
 internal import BghostTransferRules
 internal import AsyncHTTPClient
-internal import Crypto
+internal import BghostCrypto
 internal import NIOCore
 
 /// One attempt to upload a file.

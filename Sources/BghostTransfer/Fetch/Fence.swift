@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import BghostCrypto
 
 /// The headers by which a server identifies the attempt that sent a request.
 ///

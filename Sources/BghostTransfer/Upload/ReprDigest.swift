@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCrypto
 internal import BghostTransferRules
-internal import Crypto
 internal import NIOCore
 
 /// The value of `Repr-Digest` (RFC 9530): the SHA-256 of a body, by which the receiver can verify

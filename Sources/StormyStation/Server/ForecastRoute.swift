@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
