@@ -681,3 +681,12 @@ if Context.environment["BGHOST_SANITIZE"] != nil {
     package.dependencies = []
     keepOnly(["BghostLinuxTests", "BghostPluginTests", "BghostStoreTests", "BghostWireTests"])
 }
+
+// SwiftPM builds one product of a package or everything in it. `make run` and `make bench` need some
+// (Scripts/release).
+if let names = Context.environment["BGHOST_PRODUCTS"]?.split(separator: " ").map(String.init) {
+    let unknown = Set(names).subtracting(package.products.map(\.name))
+    precondition(unknown.isEmpty, "BGHOST_PRODUCTS: no such product: \(unknown.sorted())")
+    package.products.removeAll { !names.contains($0.name) }
+    keepOnly(names)
+}
