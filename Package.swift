@@ -487,12 +487,61 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
-            name: "BghostCoreTests",
+            name: "BghostBaseTests",
+            dependencies: ["BghostBase", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostCalendarTests",
+            dependencies: ["BghostBase", "BghostCalendar", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostFactsTests",
+            dependencies: ["BghostBase", "BghostFacts", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostFunctionsTests",
+            dependencies: ["BghostFunctions"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostManifestTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions",
-                "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSandbox",
-                "BghostTestSupport", "BghostTransferRules",
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostManifest", "BghostModel",
+                "BghostTestSupport",
             ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostModelTests",
+            dependencies: ["BghostModel"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostNotifyTests",
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostModel", "BghostNotify", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostPolicyTests",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostPolicy", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostSandboxTests",
+            dependencies: ["BghostModel", "BghostSandbox"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostTransferRulesTests",
+            dependencies: ["BghostBase", "BghostTestSupport", "BghostTransferRules"],
             swiftSettings: swift
         ),
         .testTarget(
@@ -679,7 +728,10 @@ if Context.environment["BGHOST_FUZZ"] != nil {
 if Context.environment["BGHOST_SANITIZE"] != nil {
     package.products = []
     package.dependencies = []
-    keepOnly(["BghostLinuxTests", "BghostPluginTests", "BghostStoreTests", "BghostWireTests"])
+    keepOnly([
+        "BghostLinuxTests", "BghostPluginTests", "BghostSandboxTests", "BghostStoreTests",
+        "BghostWireTests",
+    ])
 }
 
 // SwiftPM builds one product of a package or everything in it. `make run` and `make bench` need some

@@ -12,7 +12,7 @@ import Testing
 /// The story of the stormy noon with the real daemon and a real plugin in real workers; only the
 /// daemon's wall clock is moved.
 ///
-/// `BghostCoreTests` has it under virtual time.
+/// `BghostPolicyTests` has it under virtual time.
 @Suite(.ownThreads) struct StormyNoonTests {
     private static let second: Int64 = 1_000_000_000
     private static let hour = 3600 * second

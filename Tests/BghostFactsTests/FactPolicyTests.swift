@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostFacts
-@testable import BghostPolicy
 import Testing
 
 @Suite struct FactPolicyTests {
@@ -24,20 +23,6 @@ import Testing
         _ = facts.take(.externalPower, .state(true), at: 0)
         _ = facts.take(.externalPower, .unknown, at: 1)
         #expect(RequirementLoss().stopping(.externalPower, given: facts) == [])
-    }
-
-    @Test func withoutReasonsItIsAvailable() {
-        #expect(RefreshStatus(isDenied: false, []) == .available)
-    }
-
-    @Test func anOperatorsNoGoesBeforeAllElse() {
-        #expect(RefreshStatus(isDenied: true, [.drain, .budget]) == .denied)
-    }
-
-    @Test func allReasonsAreTold() {
-        let status = RefreshStatus(isDenied: false, [.lowBattery, .drain, .budget])
-        #expect(status.text == "restricted (lowBattery, drain, budget)")
-        #expect(status.code == 3 && status.reasons == 11)
     }
 
     @Test(arguments: [

@@ -2,17 +2,7 @@
 
 import BghostBase
 import BghostFacts
-
-/// Seconds as monotonic nanoseconds.
-func seconds(_ seconds: Double) -> UInt64 { UInt64((seconds * 1e9).rounded()) }
-
-/// Seconds as a moment on both clocks; the wall clock began a day earlier.
-func moment(_ seconds: Double) -> Moment {
-    Moment(
-        monotonic: UInt64((seconds * 1e9).rounded()),
-        unix: Int64((seconds * 1e9).rounded()) + 86_400_000_000_000
-    )
-}
+import BghostTestSupport
 
 extension FactSheet {
     mutating func take(
