@@ -23,6 +23,25 @@ struct HostServices {
     var now: UInt64 { reactor.now }
 }
 
+/// An owner that uses what the host has for all of them.
+protocol SharesServices: AnyObject {
+    var services: HostServices { get }
+}
+
+extension SharesServices {
+    var configuration: HostConfiguration { services.configuration }
+    var reactor: Reactor { services.reactor }
+    var clock: DaemonClock { services.clock }
+    var deadlines: Deadlines { services.deadlines }
+    var spawner: Spawner { services.spawner }
+    var threads: BlockingThreads { services.threads }
+    var state: StateDirectory { services.state }
+    var log: HostLog { services.log }
+    var timeouts: HostTimeouts { services.timeouts }
+    /// The monotonic time at which this turn of the reactor began, nanoseconds.
+    var now: UInt64 { services.now }
+}
+
 /// An owner's reference to another owner, set once when the host connects its owners.
 ///
 /// The owners refer to each other, so not all references can be set when the first owner is made. The host

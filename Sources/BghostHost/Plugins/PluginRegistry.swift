@@ -10,7 +10,7 @@ internal import BghostServices
 ///
 /// A plugin with a problem starts no runs; its requests wait. The host owns this object. Use it on the
 /// reactor's thread only; files are read by another thread.
-final class PluginRegistry {
+final class PluginRegistry: SharesServices {
     let services: HostServices
     let plugins: PluginTable
     let dispatcher: Dispatcher
@@ -26,15 +26,6 @@ final class PluginRegistry {
     /// Watches the files of plugins; `nil` if the kernel cannot provide it.
     var libraryWatch: FileWatch?
 
-    var configuration: HostConfiguration { services.configuration }
-    var log: HostLog { services.log }
-    var now: UInt64 { services.now }
-    var clock: DaemonClock { services.clock }
-    var reactor: Reactor { services.reactor }
-    var deadlines: Deadlines { services.deadlines }
-    var threads: BlockingThreads { services.threads }
-    var state: StateDirectory { services.state }
-    var timeouts: HostTimeouts { services.timeouts }
     var isDraining: Bool { dispatcher.scheduler.isDraining }
 
     init(

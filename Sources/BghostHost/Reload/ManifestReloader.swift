@@ -15,7 +15,7 @@ internal import BghostWire
 /// without side effects. Then it replaces the manifest in one step between two events.
 ///
 /// The host owns it. Use it on the reactor's thread only.
-final class ManifestReloader {
+final class ManifestReloader: SharesServices {
     let services: HostServices
     let manifest: CurrentManifest
     let plugins: PluginTable
@@ -31,8 +31,6 @@ final class ManifestReloader {
     private var isAdopting = false
     private var turns: [CheckedContinuation<Void, Never>] = []
 
-    var configuration: HostConfiguration { services.configuration }
-    private var log: HostLog { services.log }
     private var isDraining: Bool { dispatcher.scheduler.isDraining }
 
     init(

@@ -12,7 +12,7 @@ internal import BghostStore
 ///
 /// The host owns it. Use it on the reactor's thread only; it does not block. An event of a run costs
 /// O(log n) in the armed deadlines.
-final class RunSupervisor {
+final class RunSupervisor: SharesServices {
     let services: HostServices
     let runs: RunTable
     let plugins: PluginTable
@@ -35,10 +35,6 @@ final class RunSupervisor {
     var detailsOfEnded: [RunID: RunDetails] = [:]
     /// A buffer for the effects of one event, which is used again.
     var effects: [RunMachine.Effect] = []
-
-    var log: HostLog { services.log }
-    var now: UInt64 { services.now }
-    var clock: DaemonClock { services.clock }
 
     init(
         _ services: HostServices,

@@ -13,7 +13,7 @@ internal import BghostWire
 ///
 /// The host owns it. Use it on the reactor's thread only; what may block is done by other threads. Whatever
 /// a worker sends is untrusted.
-final class WorkerPool {
+final class WorkerPool: SharesServices {
     let services: HostServices
     let executors: ExecutorTable
     let runs: RunTable
@@ -50,16 +50,6 @@ final class WorkerPool {
     /// It is separate from `packet`, which may contain unread frames.
     let printed = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-    var configuration: HostConfiguration { services.configuration }
-    var log: HostLog { services.log }
-    var now: UInt64 { services.now }
-    var clock: DaemonClock { services.clock }
-    var reactor: Reactor { services.reactor }
-    var deadlines: Deadlines { services.deadlines }
-    var spawner: Spawner { services.spawner }
-    var threads: BlockingThreads { services.threads }
-    var state: StateDirectory { services.state }
-    var timeouts: HostTimeouts { services.timeouts }
     var isDraining: Bool { dispatcher.scheduler.isDraining }
 
     init(
