@@ -26,10 +26,6 @@ int bgs_epoll_add(int epoll, int fd, uint32_t events, uint64_t token) {
   return control(epoll, EPOLL_CTL_ADD, fd, events, token);
 }
 
-int bgs_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token) {
-  return control(epoll, EPOLL_CTL_MOD, fd, events, token);
-}
-
 int bgs_epoll_remove(int epoll, int fd) { return control(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
 
 int bgs_epoll_wait(int epoll, struct bgs_ready *ready, int capacity, int64_t timeout_ns) {

@@ -186,17 +186,6 @@ package final class ChildProcess {
 
     /// PF_EXITING of the kernel.
     private static let exiting: UInt64 = 4
-
-    /// The number of processes in the child's tree, itself included, counted up to `limit` + 1.
-    func countTree(limit: Int) -> Int {
-        var count = 0
-        var open = [pid]
-        while let next = open.popLast(), count <= limit {
-            count += 1
-            open.append(contentsOf: childPIDs(of: next))
-        }
-        return count
-    }
 }
 
 /// The children of all threads of a process.

@@ -180,11 +180,6 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         try checked(bgs_epoll_add(epoll, fd, readiness.rawValue, token), "watch a descriptor")
     }
 
-    func rewatch(_ fd: Int32, for readiness: Readiness, token: UInt64) {
-        // The descriptor was added and is open, so this cannot fail.
-        _ = bgs_epoll_modify(epoll, fd, readiness.rawValue, token)
-    }
-
     package func unwatch(_ fd: Int32) {
         // It fails only for a descriptor that was closed before, and the kernel no longer watches
         // that one.

@@ -31,7 +31,6 @@ struct ELFLayout {
     enum SegmentType {
         static let load: UInt32 = 1
         static let dynamic: UInt32 = 2
-        static let interpreter: UInt32 = 3
         static let note: UInt32 = 4
         static let stack: UInt32 = 0x6474_E551
     }

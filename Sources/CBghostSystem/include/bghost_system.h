@@ -25,7 +25,6 @@ struct bgs_ready {
 
 int bgs_epoll_create(void);
 int bgs_epoll_add(int epoll, int fd, uint32_t events, uint64_t token);
-int bgs_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token);
 int bgs_epoll_remove(int epoll, int fd);
 /* Waits at most timeout_ns, or for ever if it is negative. Returns the number of ready descriptors;
  * 0 also after a signal. */
