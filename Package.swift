@@ -86,6 +86,10 @@ let package = Package(
     name: "bghost",
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundFoundation", targets: ["BackgroundFoundation"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
+        .library(name: "UIKit", targets: ["UIKit"]),
+        .library(name: "SwiftUI", targets: ["SwiftUI"]),
         .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "WeatherCheck", type: .dynamic, targets: ["WeatherCheck"]),
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
@@ -129,6 +133,30 @@ let package = Package(
             name: "BackgroundTasks",
             dependencies: ["CBghost"],
             path: "SDK/Sources/BackgroundTasks",
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BackgroundFoundation",
+            dependencies: ["BackgroundTasks", "CBghost"],
+            path: "SDK/Sources/BackgroundFoundation",
+            swiftSettings: swift
+        ),
+        .target(
+            name: "UserNotifications",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "CBghost"],
+            path: "SDK/Sources/UserNotifications",
+            swiftSettings: swift
+        ),
+        .target(
+            name: "UIKit",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
+            path: "SDK/Sources/UIKit",
+            swiftSettings: swift
+        ),
+        .target(
+            name: "SwiftUI",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UIKit"],
+            path: "SDK/Sources/SwiftUI",
             swiftSettings: swift
         ),
 

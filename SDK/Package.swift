@@ -1,6 +1,12 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+let swift: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
 // A package of its own, so that a handler's author neither fetches nor builds anything of the host.
 // Keep it free of dependencies: they would be every author's. Warnings are errors in the root package
 // only: a newer compiler's must not break a handler's build.
@@ -8,18 +14,35 @@ let package = Package(
     name: "bghost-sdk",
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        // Apple's names, in modules of Apple's names. Handlers that use none of them need none of these.
+        .library(name: "BackgroundFoundation", targets: ["BackgroundFoundation"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
+        .library(name: "UIKit", targets: ["UIKit"]),
+        .library(name: "SwiftUI", targets: ["SwiftUI"]),
         .library(name: "CBghost", targets: ["CBghost"]),
     ],
     targets: [
         .target(name: "CBghost", cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "BackgroundTasks", dependencies: ["CBghost"], swiftSettings: swift),
         .target(
-            name: "BackgroundTasks",
-            dependencies: ["CBghost"],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-            ]
+            name: "BackgroundFoundation",
+            dependencies: ["BackgroundTasks", "CBghost"],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "UserNotifications",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "CBghost"],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "UIKit",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "SwiftUI",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UIKit"],
+            swiftSettings: swift
         ),
     ]
 )

@@ -19,12 +19,12 @@ internal import FoundationEssentials
 /// of the host, where it may block until the handler first suspends. After that it runs on Swift's
 /// pool, where it should not block.
 public struct Handler: Sendable {
-    let name: String
+    package let name: String
     let options: HandlerOptions
     /// Performs a run; the result is JSON, or `nil` for none.
     let body: @Sendable (TaskContext) async throws -> Data?
-    /// The notification center of its plugin; `nil` if the plugin is not an app.
-    private(set) var center: UNUserNotificationCenter?
+    /// What its plugin keeps; `nil` if the plugin is not an app.
+    private(set) var objects: AppObjects?
 
     private init(
         _ name: String,
@@ -36,10 +36,10 @@ public struct Handler: Sendable {
         self.body = body
     }
 
-    /// Returns a copy with a notification center.
-    func using(_ center: UNUserNotificationCenter) -> Handler {
+    /// Returns a copy with the objects of its plugin.
+    package func using(_ objects: AppObjects) -> Handler {
         var handler = self
-        handler.center = center
+        handler.objects = objects
         return handler
     }
 

@@ -44,7 +44,7 @@ public final class Plugin: Sendable {
         self.handlers = handlers()
     }
 
-    init(id: String, version: String, vendor: String, _ handlers: [Handler]) {
+    package init(id: String, version: String, vendor: String, _ handlers: [Handler]) {
         self.id = id
         self.version = version
         self.vendor = vendor

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CBghost
+package import CBghost
 internal import Synchronization
 
 /// The functions of the host.
 ///
 /// Any thread may call them at any time.
-struct Host: @unchecked Sendable {
+package struct Host: @unchecked Sendable {
     // Threads may share it: the host guarantees that its table never changes and is never freed.
     private let table: UnsafePointer<bg_host>
 
-    /// The host that opened the plugin last, for calls outside a run.
     static let latest = Mutex<Host?>(nil)
-    /// The addresses of hosts that have opened a plugin and not closed it.
     static let open = Mutex<Set<UInt>>([])
+
+    /// The host that opened the plugin last, for calls outside a run.
+    package static var last: Host? { latest.withLock { $0 } }
+    /// The addresses of hosts that have opened a plugin and not closed it.
+    package static var openAddresses: Set<UInt> { open.withLock { $0 } }
 
     /// Wraps a host's table; `nil` if it has another major version or lacks functions of 1.0.
     init?(_ table: UnsafePointer<bg_host>) {
@@ -27,7 +30,7 @@ struct Host: @unchecked Sendable {
         self.init(table.assumingMemoryBound(to: bg_host.self))
     }
 
-    var pointer: UnsafePointer<bg_host> { table }
+    package var pointer: UnsafePointer<bg_host> { table }
 
     /// Why the run must stop, above 0; 0 if it may continue.
     func cancelled(_ run: bg_run) -> bg_status {
@@ -49,7 +52,7 @@ struct Host: @unchecked Sendable {
     }
 
     /// The table of an extension; `nil` if the host has no such extension or a shorter table.
-    func `extension`<Table>(_ name: String, as type: Table.Type) -> UnsafePointer<Table>? {
+    package func `extension`<Table>(_ name: String, as type: Table.Type) -> UnsafePointer<Table>? {
         guard let found = table.pointee.extension?(table, name),
             Int(found.load(as: UInt32.self)) >= MemoryLayout<Table>.size
         else { return nil }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// Encodes and decodes JSON that is exchanged with the host.
-enum JSON {
+package enum JSON {
     /// Encodes with sorted keys, so that equal values have equal text.
-    static func encode(_ value: some Encodable) throws -> Data {
+    package static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(value)

@@ -27,7 +27,7 @@ public struct Logger: Sendable {
         if let context {
             context.log(level, message)
         } else {
-            Host.latest.withLock { $0 }?.log(level, message)
+            Host.last?.log(level, message)
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CBghost
-// Imported so that its library is linked; no names, because this module also has a `DispatchQueue`.
+// Imported so that its library is linked: it has the functions below.
 internal import Dispatch
 internal import Synchronization
 
@@ -11,11 +11,11 @@ internal import Synchronization
 /// thread that loaded libdispatch: for a plugin that contains the runtime (`-static-stdlib`) the
 /// thread that loaded the plugin. The host gets the queue's descriptor and drains the queue on that
 /// thread, as a run loop does.
-enum MainThread {
+package enum MainThread {
     private static let served = Atomic<Bool>(false)
 
     /// Whether the host drains the main queue.
-    static var isServed: Bool { served.load(ordering: .acquiring) }
+    package static var isServed: Bool { served.load(ordering: .acquiring) }
 
     /// Asks the host to serve the main queue.
     ///

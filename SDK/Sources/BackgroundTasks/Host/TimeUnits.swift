@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+package import FoundationEssentials
 
 extension Duration {
     /// Whole milliseconds, rounded up, clamped to the range of the ABI; 0 if negative.
@@ -30,7 +30,7 @@ extension Duration {
 extension Date {
     /// Whole milliseconds since 1970, clamped to the range of the ABI, from 0, which means "at
     /// once".
-    var unixMilliseconds: Int64 {
+    package var unixMilliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded()
         guard value > 0 else { return 0 }
         return Int64(exactly: value) ?? .max
@@ -43,7 +43,7 @@ extension Date {
         self.init(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000_000)
     }
 
-    init(unixMilliseconds: Int64) {
+    package init(unixMilliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000)
     }
 }

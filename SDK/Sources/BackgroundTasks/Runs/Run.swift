@@ -42,7 +42,7 @@ final class Run: Sendable {
         of instance: PluginInstance,
         _ info: bg_run_info
     ) -> bg_status {
-        let run = Run(TaskContext(info, instance, handler.center), instance)
+        let run = Run(TaskContext(info, instance, handler.objects), instance)
         instance.add(run, info.run)
         // A cancellation before the line above found no run, and the host does not repeat it; so
         // check.

@@ -36,7 +36,9 @@ struct RunEnd {
             self.init(BG_E_FINAL, error.reason)
         } catch is CancellationError where context.stopReason != nil {
             self.init(BG_E_CANCELLED, "")
-        } catch URLError.cancelled where context.stopReason != nil {
+        } catch let error as any CancelledWork
+            where error.isCancellation && context.stopReason != nil
+        {
             self.init(BG_E_CANCELLED, "")
         } catch is CancellationError {
             // The host had not cancelled the run, so reporting it as cancelled would hide a fault.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CBghost
+package import CBghost
 public import FoundationEssentials
 internal import Synchronization
 
@@ -35,18 +35,18 @@ public final class TaskContext: Sendable {
     /// The plugin's `config` of `tasks.json`, a JSON object.
     public let rawConfiguration: String
 
-    let host: Host
-    let run: bg_run
+    package let host: Host
+    package let run: bg_run
     /// The parameters, for the SDK itself.
     let givenParameters: String
     /// The most bytes that the run's result may have.
     let resultBytesMax: Int
     /// Whether the run is a wake, which reports ended transfers of a session.
-    let isWake: Bool
+    package let isWake: Bool
     /// The executor of the handler after its first suspension; `nil` for Swift's pool.
-    let executor: (any TaskExecutor)?
-    /// The notification center of the handler's plugin.
-    let center: UNUserNotificationCenter?
+    package let executor: (any TaskExecutor)?
+    /// What the handler's plugin keeps; `nil` if it is not an app.
+    let objects: AppObjects?
     /// `BG_WHY_*`; 0 until the run is cancelled.
     private let stopCode = Atomic<UInt32>(0)
     private let launching = Atomic<Bool>(false)
@@ -55,8 +55,8 @@ public final class TaskContext: Sendable {
     private let lazySessions = Mutex<RunSessions?>(nil)
 
     /// Copies all data: a context may outlive its run, but the host's memory does not.
-    init(_ info: bg_run_info, _ instance: PluginInstance, _ center: UNUserNotificationCenter?) {
-        self.center = center
+    init(_ info: bg_run_info, _ instance: PluginInstance, _ objects: AppObjects?) {
+        self.objects = objects
         host = instance.host
         run = info.run
         taskIdentifier = String(info.task_id)
@@ -128,12 +128,12 @@ public final class TaskContext: Sendable {
     var readsParameters: Bool { hasReadParameters.load(ordering: .acquiring) }
 
     /// Whether a launch handler is being called.
-    var isLaunching: Bool { launching.load(ordering: .acquiring) }
+    package var isLaunching: Bool { launching.load(ordering: .acquiring) }
 
     func setLaunching(_ isLaunching: Bool) { launching.store(isLaunching, ordering: .releasing) }
 
     /// The run's state for sessions, created when first needed.
-    var sessions: RunSessions {
+    package var sessions: RunSessions {
         if let made = usedSessions { return made }
         // Outside of the lock, as it may ask the host; who comes second takes what is there.
         let made = RunSessions(wake: isWake ? SessionEnds(wake: self) : nil)

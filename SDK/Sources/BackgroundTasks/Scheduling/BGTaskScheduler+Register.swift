@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+public import Dispatch
 
 extension BGTaskScheduler {
+    // Disfavored, as `BackgroundFoundation` has another for its own queue: `using: nil` would not know
+    // which is meant.
+
     /// Registers a launch handler: a handler of the plugin with the identifier as its name.
     ///
     /// The host reads a plugin's handlers once, so call this while the plugin is created: in the
@@ -11,17 +14,38 @@ extension BGTaskScheduler {
     /// - Parameters:
     ///   - identifier: the handler's name: 1 to 128 characters of `A-Z a-z 0-9 . _ -`.
     ///   - queue: the queue that calls the handler; `nil` for the host's thread on which the run
-    ///     starts.
+    ///     starts. `.main` needs a host that serves the main thread; with any other, it is as `nil`.
     ///   - launchHandler: called for one run at a time. The run is in progress until the handler's
     ///     task gets `setTaskCompleted(success:)`.
     /// - Returns: `false` if the identifier is not a valid handler name, if the plugin is already
     ///   created, or if the identifier already has a launch handler. The last case terminates an
     ///   app on iOS; here the host rejects the plugin, and names the identifier.
+    @_disfavoredOverload
     @discardableResult
     public func register(
         forTaskWithIdentifier identifier: String,
         using queue: DispatchQueue? = nil,
         launchHandler: @escaping (BGTask) -> Void
+    ) -> Bool {
+        guard let queue, queue !== DispatchQueue.main || MainThread.isServed else {
+            return register(identifier, through: nil, launchHandler)
+        }
+        return register(
+            identifier,
+            through: { launch in
+                // A queue of Dispatch does not know of tasks, and so not of the run.
+                let context = TaskContext.current
+                queue.async { TaskContext.$current.withValue(context) { launch() } }
+            },
+            launchHandler
+        )
+    }
+
+    /// Registers a launch handler, with what calls it; `nil` to call it at once.
+    package func register(
+        _ identifier: String,
+        through queue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?,
+        _ launchHandler: @escaping (BGTask) -> Void
     ) -> Bool {
         guard let collector = HandlerCollector.current, Handler.isName(identifier) else {
             return false
@@ -40,12 +64,12 @@ extension BGTaskScheduler {
 /// A run of a launch handler.
 private struct LaunchRun {
     let context: TaskContext
-    let queue: DispatchQueue?
+    let queue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
     let handler: @Sendable (BGTask) -> Void
 
     init(
         _ context: TaskContext,
-        _ queue: DispatchQueue?,
+        _ queue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?,
         _ handler: @escaping @Sendable (BGTask) -> Void
     ) {
         self.context = context
@@ -59,7 +83,7 @@ private struct LaunchRun {
         let task = BGAppRefreshTask(identifier: context.taskIdentifier)
         let isSuccess = await withTaskCancellationHandler {
             if let queue {
-                queue.async { launch(task) }
+                queue { launch(task) }
             } else {
                 launch(task)
             }
@@ -77,56 +101,6 @@ private struct LaunchRun {
         handler(task)
         context.setLaunching(false)
     }
-}
-
-/// Collects the handlers that a plugin's code registers while the plugin is created.
-final class HandlerCollector: Sendable {
-    @TaskLocal static var current: HandlerCollector?
-
-    /// The notification center of the plugin: a test process may have several plugins.
-    let center = UNUserNotificationCenter()
-    private let registered = Mutex<[Handler]>([])
-    private let launches = Mutex<[@Sendable () -> [SceneParts.Part]]>([])
-
-    /// Adds a handler.
-    ///
-    /// It also adds a second one with the same name: a task could mean either, so the host must see
-    /// both and reject the plugin.
-    ///
-    /// - Returns: `false` if there already was a handler with this name.
-    func register(_ handler: Handler) -> Bool {
-        registered.withLock { registered in
-            let isNew = !registered.contains { $0.name == handler.name }
-            registered.append(handler)
-            return isNew
-        }
-    }
-
-    /// Adds a delegate, whose launch method is called after the app is created.
-    func adopt<Delegate: UIApplicationDelegate>(_ delegate: Delegate) {
-        // Delegates are not Sendable in source for Apple's platforms. The handlers that call it are
-        // serial, as launch handlers are; the plugin protects state that they share, as on iOS.
-        nonisolated(unsafe) let delegate = delegate
-        launches.withLock { launches in
-            launches.append {
-                _ = delegate.application(.shared, didFinishLaunchingWithOptions: nil)
-                return delegate.parts
-            }
-        }
-    }
-
-    /// Calls the launch methods of the delegates.
-    ///
-    /// - Returns: the parts that call the delegates in runs.
-    func launchDelegates() -> [SceneParts.Part] {
-        let launches = launches.withLock { launches in
-            defer { launches = [] }
-            return launches
-        }
-        return launches.flatMap { $0() }
-    }
-
-    var handlers: [Handler] { registered.withLock { $0 } }
 }
 
 extension Handler {

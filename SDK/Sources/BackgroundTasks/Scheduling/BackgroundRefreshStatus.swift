@@ -76,7 +76,7 @@ extension BGTaskScheduler {
     private func currentStatus() async -> BackgroundRefreshStatus { refreshStatusNow }
 
     /// Asks the daemon on the caller's thread, and waits.
-    var refreshStatusNow: BackgroundRefreshStatus { Statuses()?.refresh() ?? .available }
+    package var refreshStatusNow: BackgroundRefreshStatus { Statuses()?.refresh() ?? .available }
 }
 
 extension TaskContext {
@@ -99,7 +99,7 @@ private struct Statuses {
     /// Finds the extension on the run's host, or outside a run on the plugin's host; `nil` if there
     /// is no host, or if it has no such extension.
     init?(of host: Host? = nil) {
-        guard let host = host ?? TaskContext.current?.host ?? Host.latest.withLock({ $0 }),
+        guard let host = host ?? TaskContext.current?.host ?? Host.last,
             let table = host.extension(BG_EXT_STATUS, as: bg_statuses.self)
         else { return nil }
         self.host = host

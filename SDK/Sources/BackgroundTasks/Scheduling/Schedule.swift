@@ -11,7 +11,7 @@ struct Schedule {
     /// Finds the extension on the run's host, or outside a run on the plugin's host; `nil` if there
     /// is no host, or if it has no such extension.
     init?() {
-        guard let host = TaskContext.current?.host ?? Host.latest.withLock({ $0 }),
+        guard let host = TaskContext.current?.host ?? Host.last,
             let table = host.extension(BG_EXT_SCHEDULE, as: bg_schedule.self)
         else { return nil }
         self.host = host

@@ -7,7 +7,7 @@ internal import Synchronization
 /// wake, and those that the host has kept for the session.
 ///
 /// An end is taken once a delegate has been told of it, or a request was answered with it.
-final class SessionEnds: Sendable {
+package final class SessionEnds: Sendable {
     private struct Parameters: Decodable {
         var session: String
         var transfers: [TransferRecord]
@@ -26,7 +26,7 @@ final class SessionEnds: Sendable {
         var hasAsked = false
     }
 
-    let session: String
+    package let session: String
     /// Those that the wake's parameters name: a run can say only of them that it does not take them.
     private let told: Set<String>
     private let state: Mutex<State>
@@ -53,7 +53,7 @@ final class SessionEnds: Sendable {
     }
 
     /// Claims what the host has kept for the session, once in a run.
-    func askForKept(of context: TaskContext) {
+    package func askForKept(of context: TaskContext) {
         let isFirst = state.withLock { state in
             defer { state.hasAsked = true }
             return !state.hasAsked
@@ -68,7 +68,7 @@ final class SessionEnds: Sendable {
     }
 
     /// Takes the first that a request was for.
-    func claim(_ request: TransferRequest, key: String) -> TransferRecord? {
+    package func claim(_ request: TransferRequest, key: String) -> TransferRecord? {
         state.withLock { state in
             let isIt = { (record: TransferRecord) in record.isFor(request, key: key) }
             if let index = state.kept.firstIndex(where: isIt) {
@@ -81,7 +81,7 @@ final class SessionEnds: Sendable {
     }
 
     /// Takes all that nothing has taken, the oldest first.
-    func claimAll() -> [TransferRecord] {
+    package func claimAll() -> [TransferRecord] {
         state.withLock { state in
             defer { (state.kept, state.rest) = ([], []) }
             state.taken += state.kept.map(\.id)
@@ -90,7 +90,7 @@ final class SessionEnds: Sendable {
     }
 
     /// Puts back one that nothing was told of after all.
-    func giveBack(_ record: TransferRecord) {
+    package func giveBack(_ record: TransferRecord) {
         state.withLock { state in
             guard state.claimed.contains(record.id) else { return state.rest.append(record) }
             state.taken.removeAll { $0 == record.id }

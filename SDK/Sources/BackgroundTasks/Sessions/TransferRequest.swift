@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CBghost
-internal import FoundationEssentials
+package import CBghost
+package import FoundationEssentials
 
 /// A session's request for a transfer by the host.
-struct TransferRequest: Sendable {
+package struct TransferRequest: Sendable {
     let session: String
-    let url: URL
+    package let url: URL
     let method: String
     let headers: [(name: String, value: String)]
     let body: Data
@@ -18,42 +18,37 @@ struct TransferRequest: Sendable {
     let idleTimeout: TimeInterval
     let totalTimeout: TimeInterval
 
-    init(
-        _ request: URLRequest,
-        of settings: SessionSettings,
+    package init(
         session: String,
-        upload: URL? = nil,
-        label: String? = nil,
-        earliest: Date? = nil
-    ) throws {
-        guard let url = request.url else { throw URLError(.badURL, nil, "a request without a URL") }
+        url: URL,
+        method: String,
+        headers: [(name: String, value: String)],
+        body: Data,
+        upload: String?,
+        label: String,
+        earliest: Date?,
+        flags: UInt32,
+        idleTimeout: TimeInterval,
+        totalTimeout: TimeInterval
+    ) {
         self.session = session
         self.url = url
-        self.upload = upload?.path
-        let method = request.httpMethod ?? "GET"
-        // A file is not sent by GET: source for Apple's platforms often leaves the method out.
-        self.method = upload != nil && method == "GET" ? "PUT" : method
-        headers = request.headers(under: settings)
-        body = upload == nil ? request.httpBody ?? Data() : Data()
-        self.label = label ?? ""
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.upload = upload
+        self.label = label
         self.earliest = earliest
-        idleTimeout = request.timeout(under: settings)
-        totalTimeout = settings.resourceTimeout
-        var flags: UInt32 = 0
-        if upload != nil { flags |= UInt32(BG_TRANSFER_UPLOAD) }
-        if upload != nil, settings.resumesUploads { flags |= UInt32(BG_TRANSFER_RESUMABLE) }
-        if settings.isDiscretionary || !request.isUnrestricted {
-            flags |= UInt32(BG_TRANSFER_DISCRETIONARY)
-        }
-        if !settings.sendsLaunchEvents { flags |= UInt32(BG_TRANSFER_NO_WAKE) }
         self.flags = flags
+        self.idleTimeout = idleTimeout
+        self.totalTimeout = totalTimeout
     }
 
     /// The key that distinguishes requests of a session.
     ///
     /// The headers and the body are hashed with FNV-1a, since Swift's own hashes differ between
     /// processes; the rest is readable.
-    var key: String {
+    package var key: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         let fields = headers.map { "\($0.name.lowercased()):\($0.value)\n" }.joined()
         for byte in Array(fields.utf8) + Array(body) {
@@ -100,34 +95,12 @@ struct TransferRequest: Sendable {
     }
 }
 
-extension URLRequest {
-    /// The request's header fields, and those of the session that the request does not set.
-    func headers(under settings: SessionSettings) -> [(name: String, value: String)] {
-        let own = (allHTTPHeaderFields ?? [:]).map { (name: $0, value: $1) }
-            .sorted { $0.name < $1.name }
-        let names = Set(own.map { $0.name.lowercased() })
-        return settings.headers.filter { !names.contains($0.name.lowercased()) } + own
-    }
-
-    /// The timeout without data, seconds.
-    ///
-    /// 60 is the default of a request, so the session's value applies then.
-    func timeout(under settings: SessionSettings) -> TimeInterval {
-        timeoutInterval == 60 ? settings.requestTimeout : timeoutInterval
-    }
-
-    /// Whether any network may be used.
-    var isUnrestricted: Bool {
-        allowsCellularAccess && allowsExpensiveNetworkAccess && allowsConstrainedNetworkAccess
-    }
-}
-
 /// Texts that are lent to the host together.
-struct LentTexts {
+package struct LentTexts {
     private let bytes: [UInt8]
     private let ranges: [Range<Int>]
 
-    init(_ texts: [String]) {
+    package init(_ texts: [String]) {
         var bytes: [UInt8] = []
         ranges = texts.map { text in
             let start = bytes.count
@@ -137,7 +110,7 @@ struct LentTexts {
         self.bytes = bytes
     }
 
-    func withTexts<Answer>(_ body: ([bg_str]) throws -> Answer) rethrows -> Answer {
+    package func withTexts<Answer>(_ body: ([bg_str]) throws -> Answer) rethrows -> Answer {
         try bytes.withUnsafeBytes { buffer in
             try body(ranges.map { bg_str(UnsafeRawBufferPointer(rebasing: buffer[$0])) })
         }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CBghost
+package import CBghost
 internal import FoundationEssentials
 internal import Synchronization
 
 /// The host's extension `bghost.transfer/1`.
-struct Transfers: @unchecked Sendable {
+package struct Transfers: @unchecked Sendable {
     private let host: Host
     // The host never changes or frees this table, as with its main table.
     private let table: UnsafePointer<bg_transfers>
 
     /// Finds the extension; `nil` if the host does not support transfers.
-    init?(_ host: Host?) {
+    package init?(_ host: Host?) {
         guard let host, let table = host.extension(BG_EXT_TRANSFER, as: bg_transfers.self) else {
             return nil
         }
@@ -22,12 +22,13 @@ struct Transfers: @unchecked Sendable {
     /// Starts a transfer, which the host has stored when this returns.
     ///
     /// - Returns: the id of the transfer.
-    func begin(_ request: TransferRequest, of run: bg_run) throws -> String {
+    /// - Throws: `HostFailure`, or a `FetchError` if the request cannot be sent.
+    package func begin(_ request: TransferRequest, of run: bg_run) throws -> String {
         var transfer = bg_transfer()
         let status = try request.withCRequest { request in
             table.pointee.begin?(host.pointer, run, request, &transfer) ?? BG_E_ABSENT
         }
-        guard status == BG_OK else { throw URLError(status, request.url, "transfer") }
+        guard status == BG_OK else { throw HostFailure(status: status) }
         return withUnsafeBytes(of: transfer.id) {
             String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
         }
@@ -37,7 +38,7 @@ struct Transfers: @unchecked Sendable {
     ///
     /// - Parameter done: called once, with `nil` if the transfer continues without the run.
     /// - Returns: `false` if the host does not accept the wait; then `done` is not called.
-    func wait(
+    package func wait(
         _ id: String,
         of run: bg_run,
         _ done: @escaping @Sendable (TransferRecord?) -> Void
@@ -58,12 +59,12 @@ struct Transfers: @unchecked Sendable {
         return status == BG_OK
     }
 
-    func cancel(_ id: String) {
+    package func cancel(_ id: String) {
         _ = withTransfer(id) { table.pointee.cancel?(host.pointer, $0) }
     }
 
     /// All transfers of a session that are in progress or not acknowledged, the oldest first.
-    func list(_ session: String, after: String? = nil) -> [TransferRecord] {
+    package func list(_ session: String, after: String? = nil) -> [TransferRecord] {
         var all: [TransferRecord] = []
         var after = after
         while let page = page(session, after), !page.isEmpty, page.last?.id != after {
@@ -74,7 +75,7 @@ struct Transfers: @unchecked Sendable {
     }
 
     /// An ended transfer has been dealt with.
-    func acknowledge(_ id: String) {
+    package func acknowledge(_ id: String) {
         _ = withTransfer(id) { table.pointee.acknowledge?(host.pointer, $0) }
     }
 
@@ -145,40 +146,7 @@ private final class EndedTransfer: Sendable {
     }
 }
 
-extension URLError {
-    /// Creates an error from the host's status.
-    init(_ status: bg_status, _ url: URL?, _ what: String) {
-        switch status {
-        case BG_E_PERM:
-            self.init(
-                .appTransportSecurityRequiresSecureConnection,
-                url,
-                "not permitted: in tasks.json, list host and port in the plugin's "
-                    + "`permissions.network`, a file's folder in `permissions.read`, and a "
-                    + "background session under `sessions`"
-            )
-        case BG_E_LIMIT: self.init(.dataLengthExceedsMaximum, url, "over a limit of the host's")
-        case BG_E_ARG: self.init(.badURL, url, "the host does not understand this \(what)")
-        case BG_E_ABSENT: self.init(.notConnectedToInternet, url, "this host has no \(what)s")
-        case BG_E_STALE: self.init(.cancelled, url, "the run is over")
-        case BG_E_CLOSED:
-            self.init(.backgroundSessionWasDisconnected, url, "the plugin is closed")
-        case BG_E_CANCELLED: self.init(.cancelled, url, "the run is asked to stop")
-        default: self.init(.unknown, url, "the \(what) failed with status \(status)")
-        }
-    }
-
-    /// Creates an error from a fetch error.
-    init(_ error: FetchError, _ url: URL?) {
-        let code: Code =
-            switch error.code {
-            case .failed:
-                error.description.contains("within its") ? .timedOut : .networkConnectionLost
-            case .notPermitted: .appTransportSecurityRequiresSecureConnection
-            case .limitExceeded: .dataLengthExceedsMaximum
-            case .invalidRequest: .badURL
-            case .unavailable: .notConnectedToInternet
-            }
-        self.init(code, url, error.description)
-    }
+/// The status with which the host has refused a call.
+package struct HostFailure: Error {
+    package let status: bg_status
 }

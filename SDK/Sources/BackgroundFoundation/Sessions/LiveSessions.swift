@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BackgroundTasks
+internal import Synchronization
+
+/// The background sessions of this process that have a delegate.
+enum LiveSessions {
+    private struct Held {
+        weak var session: URLSession?
+    }
+
+    /// Plugins that share a process and this module may have sessions with the same identifier.
+    private struct Name: Hashable {
+        let host: UInt
+        let identifier: String
+    }
+
+    private static let all = Mutex<[Name: Held]>([:])
+    /// Those that were made outside of runs: the next run asks for what is kept for them.
+    private static let unasked = Mutex<Set<Name>>([])
+
+    /// Tells delegates of sessions that were there before a run of what has ended, or was kept.
+    ///
+    /// A worker lives from run to run, and with it what the plugin keeps in globals. Initialized with the
+    /// first session.
+    private static let startsAreHeard: Void = RunStarts.add { context in
+        for session in takeUnasked(of: context.host)
+        where session.settings.identifier != context.wakeSession {
+            session.deliver(in: context)
+        }
+        guard let wake = context.wakeSession else { return }
+        session(wake, of: context.host)?.deliver(in: context)
+    }
+
+    private static func name(_ identifier: String, _ host: Host?) -> Name {
+        Name(host: UInt(bitPattern: host?.pointer), identifier: identifier)
+    }
+
+    /// The session with this identifier that was created last: on this host, or on a host that was
+    /// closed and whose session remains in a global of the plugin.
+    static func session(_ identifier: String, of host: Host?) -> URLSession? {
+        let name = name(identifier, host)
+        let open = Host.openAddresses
+        return all.withLock { all in
+            if let session = all[name]?.session { return session }
+            return all.first { other, held in
+                other.identifier == identifier && !open.contains(other.host) && held.session != nil
+            }?.value.session
+        }
+    }
+
+    /// - Parameter isInRun: whether a run makes it, which then asks for what is kept for it.
+    static func add(
+        _ session: URLSession,
+        _ identifier: String,
+        of host: Host?,
+        isInRun: Bool
+    ) {
+        let name = name(identifier, host)
+        _ = startsAreHeard
+        if !isInRun { _ = unasked.withLock { $0.insert(name) } }
+        all.withLock { all in
+            all = all.filter { $0.value.session != nil }
+            all[name] = Held(session: session)
+        }
+    }
+
+    /// The sessions of a host, or of none that is open, that were made outside of runs since the last
+    /// time.
+    ///
+    /// What a plugin makes as it is launched is made before there is a host.
+    static func takeUnasked(of host: Host) -> [URLSession] {
+        let address = UInt(bitPattern: host.pointer)
+        let names = unasked.withLock { unasked -> [Name] in
+            guard !unasked.isEmpty else { return [] }
+            let open = Host.openAddresses
+            let names = unasked.filter { $0.host == address || !open.contains($0.host) }
+            unasked.subtract(names)
+            return names.sorted { $0.identifier < $1.identifier }
+        }
+        guard !names.isEmpty else { return [] }
+        return all.withLock { all in names.compactMap { all[$0]?.session } }
+    }
+
+    static func remove(_ session: URLSession, _ identifier: String, of host: Host?) {
+        let name = name(identifier, host)
+        all.withLock { all in
+            if all[name]?.session === session { all[name] = nil }
+        }
+    }
+}

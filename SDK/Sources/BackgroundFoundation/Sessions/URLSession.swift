@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BackgroundTasks
+public import FoundationEssentials
+internal import Synchronization
+
+/// HTTP requests that the host sends, within the plugin's network permissions.
+///
+/// Those of a session in the foreground belong to the run that makes them and end with it. What a
+/// background session carries outlives run, worker and daemon: an `async` call whose run is asked to
+/// stop throws, and its transfer goes on; the same request attaches to it. When the last of a session
+/// has ended and no run awaits it, the plugin is woken: a session of the same identifier tells its
+/// delegate, and one without a delegate answers the same request with what has ended. An end that a
+/// wake does not take this way is kept, as on iOS, until a run makes a session of the identifier with a
+/// delegate, or a later wake of the session takes it.
+///
+/// Use it from any thread.
+public final class URLSession: NSObject, @unchecked Sendable {
+    // @unchecked: the lock protects all mutable state, and one operation at a time calls the
+    // delegate, which need not be Sendable.
+    private struct State {
+        var description: String?
+        var lastTask = 0
+        /// The tasks that a caller still holds, by identifier.
+        var tasks: [Int: Kept] = [:]
+        var tasksMax = 64
+        /// Foreground requests whose end was not reported yet.
+        var exchanges = 0
+        /// Transfers that runs await or have awaited, by the key of their request.
+        var begun: [String: Begun] = [:]
+        var delegate: Delegate?
+        var isInvalid = false
+    }
+
+    /// A transfer that a run has awaited, and whose end was not reported to it.
+    struct Begun {
+        let id: String
+        /// `nil` once the run is over.
+        weak var context: TaskContext?
+    }
+
+    struct Kept {
+        weak var task: URLSessionTask?
+    }
+
+    private struct Delegate: @unchecked Sendable {
+        // @unchecked: only passed on, to operations that call it one at a time.
+        let value: any URLSessionDelegate
+    }
+
+    private struct Maker {
+        weak var context: TaskContext?
+        let host: Host?
+    }
+
+    /// The session for foreground requests with default settings.
+    public static let shared = URLSession(configuration: .default)
+
+    /// The queue that calls the delegate and completion handlers, one after the other.
+    public let delegateQueue: OperationQueue
+    /// A description, for debugging.
+    public var sessionDescription: String? {
+        get { state.withLock { $0.description } }
+        set { state.withLock { $0.description = newValue } }
+    }
+    let settings: SessionSettings
+    private let original: URLSessionConfiguration
+    private let maker: Maker
+    private let state = Mutex(State())
+
+    /// Creates a session without a delegate.
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    /// Creates a session.
+    ///
+    /// In a run, the delegate of a background session is told at once of what is kept for this
+    /// identifier, and in its wake of what has ended; the run is under way until it has been. What is kept
+    /// for a session that is made outside of runs is told in the plugin's next run.
+    ///
+    /// - Parameters:
+    ///   - configuration: the configuration, which is copied.
+    ///   - delegate: the delegate, retained until the session is invalidated.
+    ///   - queue: the queue for the delegate and completion handlers; `nil` creates a serial one.
+    public init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        original = configuration.copy()
+        settings = SessionSettings(original)
+        let serial = OperationQueue()
+        serial.maxConcurrentOperationCount = 1
+        delegateQueue = queue ?? serial
+        let context = TaskContext.current
+        maker = Maker(context: context, host: context?.host ?? Host.last)
+        super.init()
+        let kept = delegate.map { Delegate(value: $0) }
+        state.withLock { $0.delegate = kept }
+        guard let identifier = settings.identifier, delegate != nil else { return }
+        LiveSessions.add(self, identifier, of: maker.host, isInRun: context != nil)
+        if let context { deliver(in: context) }
+    }
+
+    deinit {
+        if let identifier = settings.identifier {
+            LiveSessions.remove(self, identifier, of: maker.host)
+        }
+    }
+
+    /// A copy of the configuration.
+    public var configuration: URLSessionConfiguration { original.copy() }
+
+    /// The delegate; `nil` after the session was invalidated.
+    public var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate }?.value }
+
+    var isInvalid: Bool { state.withLock { $0.isInvalid } }
+
+    // MARK: Tasks
+
+    /// A task whose response goes to the delegate; `resume()` starts it.
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        URLSessionDataTask(self, request, nil, nil)
+    }
+
+    /// A task whose response goes to the delegate; `resume()` starts it.
+    public func dataTask(with url: URL) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url))
+    }
+
+    /// A task with a completion handler; `resume()` starts it.
+    public func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        URLSessionDataTask(self, request, nil, .data(completionHandler))
+    }
+
+    /// A task with a completion handler; `resume()` starts it.
+    public func dataTask(
+        with url: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// A task whose file goes to the delegate; `resume()` starts it.
+    public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        URLSessionDownloadTask(self, request, nil, nil)
+    }
+
+    /// A task whose file goes to the delegate; `resume()` starts it.
+    public func downloadTask(with url: URL) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url))
+    }
+
+    /// A task whose completion handler gets a file, which exists until the handler returns.
+    public func downloadTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        URLSessionDownloadTask(self, request, nil, .file(completionHandler))
+    }
+
+    /// A task whose completion handler gets a file, which exists until the handler returns.
+    public func downloadTask(
+        with url: URL,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// A task that uploads a file, by PUT unless the request sets another method; `resume()` starts
+    /// it.
+    public func uploadTask(
+        with request: URLRequest,
+        fromFile file: URL
+    ) -> URLSessionUploadTask {
+        URLSessionUploadTask(self, request, file, nil)
+    }
+
+    /// A task that uploads a file, with a completion handler; `resume()` starts it.
+    public func uploadTask(
+        with request: URLRequest,
+        fromFile file: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        URLSessionUploadTask(self, request, file, .data(completionHandler))
+    }
+
+    /// The tasks of a background session that are in progress or not acknowledged, with their
+    /// progress.
+    ///
+    /// They include tasks that other runs have started.
+    public var allTasks: [URLSessionTask] {
+        get async { await tasksOfHost() }
+    }
+
+    /// Calls back with `allTasks` on the delegate queue.
+    public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let context = context
+        delegateQueue.addOperation { [self] in
+            TaskContext.$current.withValue(context) { completionHandler(tasksNow) }
+        }
+    }
+
+    /// Runs off the caller's actor, which would otherwise be blocked until the daemon answers.
+    @concurrent
+    private func tasksOfHost() async -> [URLSessionTask] { tasksNow }
+
+    private var tasksNow: [URLSessionTask] {
+        guard let identifier = settings.identifier, let transfers = Transfers(host) else {
+            return []
+        }
+        return transfers.list(identifier).map { URLSessionTask.of($0, in: self) }
+    }
+
+    func nextTaskIdentifier() -> Int {
+        state.withLock { state in
+            state.lastTask += 1
+            return state.lastTask
+        }
+    }
+
+    /// Records a task, so that `invalidateAndCancel()` finds it.
+    func adopt(_ task: URLSessionTask) {
+        state.withLock { state in
+            state.tasks[task.taskIdentifier] = Kept(task: task)
+            guard state.tasks.count > state.tasksMax else { return }
+            // This happens rarely enough to cost little, however many tasks there are.
+            state.tasks = state.tasks.filter { $0.value.task != nil }
+            state.tasksMax = max(64, state.tasks.count * 2)
+        }
+    }
+
+    // MARK: Invalidation
+
+    /// Invalidates the session, so that it accepts no more tasks.
+    ///
+    /// Once all foreground requests have ended and their ends are reported, the delegate is told
+    /// that the session is invalid, and is released.
+    public func finishTasksAndInvalidate() {
+        let isIdle = state.withLock { state in
+            guard !state.isInvalid else { return false }
+            state.isInvalid = true
+            return state.exchanges == 0
+        }
+        if isIdle { tellInvalid() }
+    }
+
+    func beginExchange() { state.withLock { $0.exchanges += 1 } }
+
+    func endExchange() {
+        let isLast = state.withLock { state in
+            state.exchanges -= 1
+            return state.isInvalid && state.exchanges == 0
+        }
+        if isLast { tellInvalid() }
+    }
+
+    private func tellInvalid() {
+        delegateQueue.addOperation { [self] in
+            delegate?.urlSession(self, didBecomeInvalidWithError: nil)
+            state.withLock { $0.delegate = nil }
+            if let identifier = settings.identifier {
+                LiveSessions.remove(self, identifier, of: maker.host)
+            }
+        }
+    }
+
+    /// Invalidates the session, and cancels its tasks and transfers.
+    public func invalidateAndCancel() {
+        let tasks = state.withLock { state in
+            defer { state.tasks = [:] }
+            return state.tasks.values.compactMap(\.task)
+        }
+        for task in tasks { task.cancel() }
+        if let identifier = settings.identifier, let transfers = Transfers(host) {
+            let live = transfers.list(identifier).filter { !$0.hasEnded }
+            for transfer in live { transfers.cancel(transfer.id) }
+        }
+        finishTasksAndInvalidate()
+    }
+
+    // MARK: Runs and transfers
+
+    /// The calling run, otherwise the run that created the session, as long as it exists.
+    var context: TaskContext? { TaskContext.current ?? maker.context }
+
+    /// The host for transfers, inside and outside runs.
+    var host: Host? { context?.host ?? maker.host ?? Host.last }
+
+    /// The transfer of the same request that a cancelled run has detached from.
+    ///
+    /// It may have ended since then, and asking the host again would start it a second time. A
+    /// cancellation handler has no current run.
+    func detached(_ key: String) -> String? {
+        guard let begun = state.withLock({ $0.begun[key] }), let context = begun.context,
+            context.stopReason != nil
+        else { return nil }
+        let current = TaskContext.current
+        return current == nil || current === context ? begun.id : nil
+    }
+
+    func note(_ begun: Begun?, for key: String) {
+        state.withLock { state in
+            state.begun = state.begun.filter { $0.value.context != nil }
+            state.begun[key] = begun
+        }
+    }
+
+    /// Tells the delegate of the ended transfers that a run may take, and that there are no more.
+    func deliver(in context: TaskContext) {
+        guard let identifier = settings.identifier else { return }
+        let sessions = context.sessions
+        let ends = sessions.ends(of: identifier)
+        ends.askForKept(of: context)
+        let records = ends.claimAll()
+        // A wake says that there are no more, also to the second session.
+        guard !records.isEmpty || context.wake(of: identifier) != nil else { return }
+        sessions.enter()
+        TaskContext.$current.withValue(context) {
+            delegateQueue.addOperation { [self] in
+                for record in records {
+                    // Invalidated meanwhile, it has nothing to tell: the next session has.
+                    guard delegate != nil else {
+                        ends.giveBack(record)
+                        continue
+                    }
+                    URLSessionTask.of(record, in: self).tell(record)
+                }
+                delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: self)
+                sessions.leave()
+            }
+        }
+    }
+}

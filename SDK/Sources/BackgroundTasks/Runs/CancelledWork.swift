@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An error that may say, as `CancellationError` does, that its work was cancelled.
+package protocol CancelledWork: Error {
+    /// Whether it says so.
+    var isCancellation: Bool { get }
+}

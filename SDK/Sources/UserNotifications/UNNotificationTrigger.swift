@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import BackgroundFoundation
+internal import BackgroundTasks
+public import FoundationEssentials
+
+/// When a notification is delivered.
+public class UNNotificationTrigger: NSObject {
+    /// Whether it is delivered repeatedly.
+    public let repeats: Bool
+
+    init(repeats: Bool) { self.repeats = repeats }
+}
+
+/// Delivers after an interval.
+public final class UNTimeIntervalNotificationTrigger: UNNotificationTrigger {
+    /// The interval in seconds; at least 60 if it repeats.
+    public let timeInterval: TimeInterval
+
+    /// Creates a trigger.
+    public init(timeInterval: TimeInterval, repeats: Bool) {
+        self.timeInterval = timeInterval
+        super.init(repeats: repeats)
+    }
+
+    /// The next delivery; `nil` if the interval is negative.
+    public func nextTriggerDate() -> Date? {
+        timeInterval < 0 ? nil : Date.currentForRun.addingTimeInterval(timeInterval)
+    }
+}
+
+/// Delivers at a calendar date.
+///
+/// A repeating trigger uses the time zone of the components, or of the host. A trigger that does
+/// not repeat uses the zone of `Calendar.current`, which is UTC if only `FoundationEssentials` is
+/// linked.
+public final class UNCalendarNotificationTrigger: UNNotificationTrigger {
+    /// The components that the date must match.
+    public let dateComponents: DateComponents
+
+    /// Creates a trigger.
+    public init(dateMatching dateComponents: DateComponents, repeats: Bool) {
+        self.dateComponents = dateComponents
+        super.init(repeats: repeats)
+    }
+
+    /// The next delivery; `nil` if there is none.
+    public func nextTriggerDate() -> Date? {
+        var calendar = dateComponents.calendar ?? .current
+        if let zone = dateComponents.timeZone { calendar.timeZone = zone }
+        return calendar.nextDate(
+            after: .currentForRun,
+            matching: dateComponents,
+            matchingPolicy: .nextTime
+        )
+    }
+
+    /// The schedule in the form of `tasks.json`: minute, hour, day, month and weekday.
+    ///
+    /// Components smaller than the given ones are at their minimum, larger ones match any value.
+    var calendarText: String {
+        let parts = dateComponents
+        let named = [parts.minute, parts.hour, parts.day ?? parts.weekday, parts.month]
+        let smallest = named.firstIndex { $0 != nil } ?? 0
+        func field(_ value: Int?, _ place: Int, from least: Int) -> String {
+            if let value { return "\(value)" }
+            return place < smallest ? "\(least)" : "*"
+        }
+        let day = parts.weekday == nil ? field(parts.day, 2, from: 1) : "*"
+        // Sunday is 1 for Apple and 0 for cron.
+        let weekday = parts.weekday.map { "\(($0 + 6) % 7)" } ?? "*"
+        return [
+            field(parts.minute, 0, from: 0), field(parts.hour, 1, from: 0), day,
+            field(parts.month, 3, from: 1), weekday,
+        ].joined(separator: " ")
+    }
+}
+
+extension Date {
+    /// The current time; in a run, that of the host's clock.
+    static var currentForRun: Date { TaskContext.current?.now ?? Date() }
+}
+
+/// A request to deliver a notification.
+///
+/// It replaces a pending one with the same identifier.
+public final class UNNotificationRequest: NSObject {
+    /// The identifier, 1 to 128 bytes.
+    public let identifier: String
+    /// The content.
+    public let content: UNNotificationContent
+    /// When it is delivered; `nil` means now.
+    public let trigger: UNNotificationTrigger?
+
+    /// Creates a request.
+    public init(
+        identifier: String,
+        content: UNNotificationContent,
+        trigger: UNNotificationTrigger?
+    ) {
+        self.identifier = identifier
+        self.content = content
+        self.trigger = trigger
+    }
+}
+
+/// A delivered notification.
+public final class UNNotification: NSObject {
+    /// The request, as far as a response contains it: its identifier and `userInfo`.
+    public let request: UNNotificationRequest
+
+    init(_ request: UNNotificationRequest) { self.request = request }
+}
+
+/// The action of a user who opens a notification.
+public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
+/// The action of a user who dismisses a notification.
+public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
+
+/// A user's response to a notification.
+public class UNNotificationResponse: NSObject {
+    /// The identifier of the action; `UNNotificationDefaultActionIdentifier` if it is none of the
+    /// category's.
+    public let actionIdentifier: String
+    /// The notification.
+    public let notification: UNNotification
+
+    init(_ action: String, _ notification: UNNotification) {
+        actionIdentifier = action
+        self.notification = notification
+    }
+}
+
+/// A user's response with a text.
+public final class UNTextInputNotificationResponse: UNNotificationResponse {
+    /// The text that the user entered.
+    public let userText: String
+
+    init(_ action: String, _ notification: UNNotification, text: String) {
+        userText = text
+        super.init(action, notification)
+    }
+}
