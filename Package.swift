@@ -72,7 +72,9 @@ let seeds = [
 func seed(_ name: String) -> Target {
     .target(
         name: name,
-        dependencies: ["BackgroundTasks"],
+        dependencies: [
+            "BackgroundFoundation", "BackgroundTasks", "SwiftUI", "UIKit", "UserNotifications",
+        ],
         path: "Tests/Seeds/\(name)",
         swiftSettings: [
             .enableUpcomingFeature("InternalImportsByDefault"),
@@ -417,8 +419,11 @@ let package = Package(
             path: "Plugins/SampleDigests",
             swiftSettings: swift
         ),
-        plugin("WeatherCheck"),
-        plugin("PhotoUpload", ["SampleDigests"]),
+        plugin("WeatherCheck", ["BackgroundFoundation", "SwiftUI", "UserNotifications"]),
+        plugin(
+            "PhotoUpload",
+            ["BackgroundFoundation", "SampleDigests", "SwiftUI", "UserNotifications"]
+        ),
         plugin(
             "Notifier",
             [
@@ -616,7 +621,8 @@ let package = Package(
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: [
-                "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "CBghost",
+                "BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting",
+                "BghostTestSupport", "CBghost", "SwiftUI", "UserNotifications",
             ],
             swiftSettings: swift
         ),
@@ -629,7 +635,7 @@ let package = Package(
         ),
         .target(
             name: "SeedPlugin",
-            dependencies: ["BackgroundTasks"]
+            dependencies: ["BackgroundTasks", "SwiftUI", "UIKit"]
                 + seeds.map { Target.Dependency(stringLiteral: $0) },
             path: "Tests/SeedPlugin",
             swiftSettings: swift,
@@ -638,7 +644,7 @@ let package = Package(
         // Handlers that lean on what a process has: its main thread, its stdout, its end.
         .target(
             name: "RuntimePlugin",
-            dependencies: ["BackgroundTasks"],
+            dependencies: ["BackgroundFoundation", "BackgroundTasks"],
             path: "Tests/RuntimePlugin",
             swiftSettings: swift,
             linkerSettings: library

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
+import UserNotifications
 
 struct StormyApp: App {
     var body: some Scene {

@@ -2,6 +2,8 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+import SwiftUI
+import UserNotifications
 
 /// Uploads the photos of a folder, each once, and tells the user when they are there.
 let plugin = Plugin(

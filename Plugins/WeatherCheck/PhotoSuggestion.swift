@@ -2,6 +2,7 @@
 
 import BackgroundTasks
 import FoundationEssentials
+import UserNotifications
 
 /// The notification, and what a tap on it does.
 enum PhotoSuggestion {

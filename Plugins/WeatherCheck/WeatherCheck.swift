@@ -2,6 +2,8 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+import SwiftUI
+import UserNotifications
 
 /// Looks at noon whether a thunderstorm comes, and suggests a photo of the sky if one does.
 let plugin = Plugin(

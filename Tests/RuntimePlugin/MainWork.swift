@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundFoundation
 import BackgroundTasks
 import Dispatch
 import Glibc
@@ -53,7 +54,7 @@ func onMainQueue() async throws -> [String: Int] {
         }
     }
     let own = await withCheckedContinuation { continuation in
-        BackgroundTasks.DispatchQueue.main.async {
+        BackgroundFoundation.DispatchQueue.main.async {
             continuation.resume(returning: MainActor.assumeIsolated { counter.add() })
         }
     }

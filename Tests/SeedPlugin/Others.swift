@@ -2,6 +2,7 @@
 
 internal import BackgroundTasks
 internal import FoundationEssentials
+internal import SwiftUI
 
 /// Counts in defaults, and says what it finds.
 let defaults = Plugin(id: "org.example.defaults", version: "1.0.0", app: CountingApp.self)

@@ -3,6 +3,7 @@
 internal import BackgroundTasks
 internal import FoundationEssentials
 internal import Synchronization
+internal import UIKit
 
 /// An app that makes its background session only when it is told to, or as it is launched.
 let waiting = Plugin(id: "org.example.waiting", version: "1.0.0", delegate: WaitingDelegate.self)

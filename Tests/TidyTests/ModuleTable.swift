@@ -22,6 +22,10 @@ enum ModuleTable {
     static let modules: [Module] = [
         Module("CBghost"),
         Module("BackgroundTasks", ["CBghost"]),
+        Module("BackgroundFoundation", ["BackgroundTasks", "CBghost"]),
+        Module("UserNotifications", ["BackgroundFoundation", "BackgroundTasks", "CBghost"]),
+        Module("UIKit", ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"]),
+        Module("SwiftUI", ["BackgroundFoundation", "BackgroundTasks", "UIKit"]),
         Module("BghostBase"),
         Module("BghostWire"),
         Module("BghostCalendar", ["BghostBase"]),

@@ -3,8 +3,10 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import FoundationEssentials
+import SwiftUI
 import Synchronization
 import Testing
+import UserNotifications
 
 /// Names that source for iOS uses beside the tasks themselves.
 @Suite(.timeLimit(.minutes(5)))

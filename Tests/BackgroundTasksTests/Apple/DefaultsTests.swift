@@ -3,6 +3,7 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import FoundationEssentials
+import SwiftUI
 import Testing
 
 /// `UserDefaults` in the plugin's data directory.

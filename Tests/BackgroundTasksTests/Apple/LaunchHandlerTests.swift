@@ -3,6 +3,7 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import FoundationEssentials
+import SwiftUI
 import Synchronization
 import Testing
 

@@ -3,7 +3,9 @@
 import BackgroundTasks
 import BackgroundTasksTesting
 import FoundationEssentials
+import SwiftUI
 import Testing
+import UserNotifications
 
 /// Notifications under Apple's names.
 ///

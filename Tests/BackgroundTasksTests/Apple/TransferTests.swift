@@ -4,6 +4,7 @@ import BackgroundTasks
 import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
+import SwiftUI
 import Synchronization
 import Testing
 

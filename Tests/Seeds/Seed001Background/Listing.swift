@@ -3,8 +3,7 @@
 
 // "Efficiency awaits: Background tasks in SwiftUI", its fifth listing, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import BackgroundFoundation
 
 func isStormy() async -> Bool {
     let config = URLSessionConfiguration.background(withIdentifier: "isStormy")

@@ -2,6 +2,7 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+import SwiftUI
 public import Synchronization
 
 /// In place of `@main`.

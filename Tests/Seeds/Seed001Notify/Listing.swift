@@ -3,8 +3,8 @@
 
 // "Efficiency awaits: Background tasks in SwiftUI", its third listing, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
+import UserNotifications
 
 struct StormyApp: App {
     var body: some Scene {

@@ -3,8 +3,7 @@
 
 // "Efficiency awaits: Background tasks in SwiftUI", its second listing, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
 
 struct StormyApp: App {
     var body: some Scene {

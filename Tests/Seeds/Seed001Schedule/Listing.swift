@@ -4,7 +4,7 @@
 // "Efficiency awaits: Background tasks in SwiftUI", its first listing, as it stands there.
 
 import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
 
 struct StormyApp: App {
     var body: some Scene {

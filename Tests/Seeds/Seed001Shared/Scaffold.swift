@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundFoundation
 public import BackgroundTasks
 import FoundationEssentials
 public import Synchronization

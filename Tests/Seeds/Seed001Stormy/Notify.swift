@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file
 
-import BackgroundTasks
-import FoundationEssentials
+import UserNotifications
 
 func notifyForPhoto() async {
     let notificationRequest = photoUploadNotification()

@@ -2,6 +2,8 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+import SwiftUI
+import UserNotifications
 
 /// In place of `@main`.
 public let seed001Stormy = Plugin(id: "org.example.stormy", version: "1.0.0", app: StormyApp.self)

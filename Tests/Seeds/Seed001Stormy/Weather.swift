@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-format-ignore-file
 
-import BackgroundTasks
-import FoundationEssentials
+import BackgroundFoundation
 
 func isStormy() async -> Bool {
     let config = URLSessionConfiguration.background(withIdentifier: "isStormy")

@@ -3,8 +3,7 @@
 
 // "SwiftUIアプリでバックグラウンドタスクの実行": the app of the first flow, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
 
 struct BackgroundTaskSwiftUIDemoApp: App {
     

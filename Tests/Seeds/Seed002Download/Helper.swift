@@ -3,8 +3,7 @@
 
 // "SwiftUIアプリでバックグラウンドタスクの実行": the helper, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import BackgroundFoundation
 
 class DataFetchHelper: NSObject, URLSessionDownloadDelegate {
     

@@ -3,6 +3,7 @@
 public import BackgroundTasks
 import FoundationEssentials
 public import Synchronization
+import UserNotifications
 
 /// In place of `@main`.
 public let seed002Download = Plugin(

@@ -3,8 +3,7 @@
 
 // "SwiftUIアプリでバックグラウンドタスクの実行": the call of older systems, whose head is all that the text has.
 
-import BackgroundTasks
-import FoundationEssentials
+import UIKit
 
 class AppDelegate: UIResponder, UIApplicationDelegate {
     func application(_ application: UIApplication, handleEventsForBackgroundURLSession identifier: String, completionHandler: @escaping () -> Void) {

@@ -3,8 +3,7 @@
 
 // "SwiftUIアプリでバックグラウンドタスクの実行": the optional modifier, as it stands there.
 
-import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
 
 extension Scene {
     func backgroundTaskIfAvailable(_ taskIdentifier: String, action: @Sendable @escaping () async -> Void) -> some Scene {

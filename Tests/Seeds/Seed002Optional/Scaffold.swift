@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import BackgroundTasks
-import FoundationEssentials
+import SwiftUI
 public import Synchronization
 
 /// In place of `@main`.

@@ -3,8 +3,8 @@
 
 // "SwiftUIアプリでバックグラウンドタスクの実行": its listings that are statements, as they stand there.
 
+import BackgroundFoundation
 import BackgroundTasks
-import FoundationEssentials
 
 final class RequestList {
     var allUpdateRequests: [BGTaskRequest] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundFoundation
 public import BackgroundTasks
-import FoundationEssentials
 
 /// Each statement of the text is a handler; `list` has the number of requests that it found.
 public let seed002Requests = Plugin(id: "org.example.requests", version: "1.0.0") {

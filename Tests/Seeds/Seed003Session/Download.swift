@@ -3,8 +3,7 @@
 
 // "Background tasks in SwiftUI", its last two listings, as they stand there.
 
-import BackgroundTasks
-import FoundationEssentials
+import BackgroundFoundation
 
 func handleFileDownload() async {
     let url = URL(string: "your_backend")!

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundFoundation
 public import BackgroundTasks
-import FoundationEssentials
 public import Synchronization
 
 /// In place of `@UIApplicationMain`.

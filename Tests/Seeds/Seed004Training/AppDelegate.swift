@@ -4,7 +4,7 @@
 // "Quản lý background tasks với Task Scheduler trên iOS 13": the processing task, as it stands there.
 
 import BackgroundTasks
-import FoundationEssentials
+import UIKit
 
 class AppDelegate: UIResponder, UIApplicationDelegate {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import BackgroundTasks
-import FoundationEssentials
 public import Synchronization
+import UIKit
 
 /// What the listing has called of what the text does not define.
 public let calls = Mutex<[String]>([])
