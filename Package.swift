@@ -622,7 +622,7 @@ let package = Package(
             name: "BackgroundTasksTests",
             dependencies: [
                 "BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting",
-                "BghostTestSupport", "CBghost", "SwiftUI", "UserNotifications",
+                "BghostTestSupport", "CBghost", "SwiftUI", "UIKit", "UserNotifications",
             ],
             swiftSettings: swift
         ),
