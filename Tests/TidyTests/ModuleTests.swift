@@ -75,7 +75,8 @@ import Testing
                     ?? manifest.firstRange(of: "arget(\n            name: \"\(module.name)\"")
             else { continue }
             let rest = manifest[start.upperBound...]
-            let end = rest.firstRange(of: "\n        .")?.lowerBound ?? rest.endIndex
+            // The next target, or the call of a function that makes one.
+            let end = rest.firstRange(of: /\n {8}[.a-z]/)?.lowerBound ?? rest.endIndex
             // Behind a product's name come its package's.
             let own = rest[..<end].replacing(/\.product\([^)]*\)/, with: "")
             let found = own.matches(of: /"([A-Za-z-]+)"/).map { String($0.output.1) }
