@@ -14,8 +14,15 @@ package final class StateDirectory: Sendable {
 
     /// Creates the folder if it does not exist, and locks it for this process.
     ///
-    /// - Parameter isLax: whether other users may be able to change the folders in its path.
-    package init(_ path: String, allowsUntrustedFiles: Bool = false) throws(HostError) {
+    /// - Parameters:
+    ///   - allowsUntrustedFiles: whether other users may be able to change the folders in its path.
+    ///   - deadOwnerWait: how long the lock of a daemon that has ended may be in use, milliseconds; the
+    ///     calling thread blocks.
+    package init(
+        _ path: String,
+        allowsUntrustedFiles: Bool = false,
+        deadOwnerWait: Int64 = 2_000
+    ) throws(HostError) {
         self.path = path
         // Check before creating: below a symbolic link of another user, it would be created at the
         // link's target.
@@ -24,7 +31,7 @@ package final class StateDirectory: Sendable {
         // Check the complete path again: in a folder such as /tmp another user may have created a part of it.
         if !allowsUntrustedFiles { try Self.checkTrust(path, of: path) }
         try Self.makeDirectory(path + "/data")
-        lock = Mutex(try Self.lock(path))
+        lock = Mutex(try Self.lock(path, deadOwnerWait))
     }
 
     deinit { unlock() }
@@ -114,21 +121,37 @@ package final class StateDirectory: Sendable {
         }
     }
 
+    /// The process ID in a lock file; `nil` if it contains none.
+    private static func owner(of path: String) -> String? {
+        guard let text = readFile(path, bytesMax: 32), !text.isEmpty else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Whether a process exists; one that cannot be named counts as alive.
+    private static func isAlive(_ owner: String?) -> Bool {
+        guard let owner, let pid = Int32(owner), pid > 0 else { return true }
+        return kill(pid, 0) == 0 || errno != ESRCH
+    }
+
     /// Locks the state directory.
     ///
     /// The lock belongs to the open file, so the kernel releases it when the daemon ends in any
     /// way; a file that remains locks nothing.
-    private static func lock(_ directory: String) throws(HostError) -> Int32 {
+    private static func lock(
+        _ directory: String,
+        _ deadOwnerWait: Int64
+    ) throws(HostError) -> Int32 {
         let path = directory + "/lock"
-        let fd = LockFile.open(path)
+        var fd = LockFile.open(path)
+        // A child that a killed daemon was about to execute has a copy of the lock for a moment.
+        if fd == -EAGAIN, !isAlive(owner(of: path)) {
+            fd = LockFile.open(path, wait: deadOwnerWait)
+        }
         guard fd >= 0 else {
-            if fd == -EAGAIN || fd == -EACCES, let owner = readFile(path, bytesMax: 32),
-                !owner.isEmpty
-            {
+            if fd == -EAGAIN || fd == -EACCES, let owner = owner(of: path) {
                 throw .stateDirectoryTaken(
-                    "another bghost (pid \(String(decoding: owner, as: UTF8.self))) uses"
-                        + " \(directory); stop it or name another directory with"
-                        + " --state-dir"
+                    "another bghost (pid \(owner)) uses \(directory); stop it or name another directory"
+                        + " with --state-dir"
                 )
             }
             throw .stateDirectory(

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef P_PIDFD
@@ -105,12 +106,17 @@ void bgs_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 pid_t bgs_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
-int bgs_lock_file(const char *path) {
+int bgs_lock_file(const char *path, int64_t wait_ms) {
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -errno;
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
+  while (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
     int error = errno;
+    if (error == EAGAIN && wait_ms-- > 0) {
+      /* The kernel can wait for a lock, but not for a limited time. */
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+      continue;
+    }
     close(fd);
     return -error;
   }

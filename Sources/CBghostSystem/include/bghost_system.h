@@ -122,7 +122,8 @@ int bgs_memory_file(const char *name);
 // A memory file whose content may be mapped as code.
 int bgs_library_file(const char *name);
 int bgs_seal(int fd);
-int bgs_lock_file(const char *path);
+/* Waits for the lock at most wait_ms. Returns the descriptor or a negative error number. */
+int bgs_lock_file(const char *path, int64_t wait_ms);
 /* Opens a path below a folder for reading; it cannot lead out of the folder. Never blocks on a
  * FIFO. */
 int bgs_open_beneath(int folder, const char *path);
