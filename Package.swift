@@ -676,13 +676,37 @@ let package = Package(
             swiftSettings: swift
         ),
         // The daemon's owners, each without a daemon and without a process.
+        // What tests of the daemon's owners share: a reactor, and a store that the test answers.
+        .target(
+            name: "BghostOwnerSupport",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy", "BghostStore",
+            ],
+            path: "Tests/OwnerSupport",
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostServicesTests",
+            dependencies: ["BghostBase", "BghostLinux", "BghostServices", "BghostTestSupport"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostDispatchTests",
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts", "BghostLinux",
+                "BghostModel", "BghostNotify", "BghostOwnerSupport", "BghostPolicy",
+                "BghostServices", "BghostStore", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostHostTests",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts", "BghostHost",
-                "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostOwnerSupport", "BghostPolicy",
                 "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
-                "BghostWire",
+                "BghostTransferRules", "BghostWire",
             ],
             swiftSettings: swift
         ),

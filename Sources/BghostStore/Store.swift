@@ -25,7 +25,7 @@ package struct RecoveredState: Sendable {
     /// Notifications that are not delivered yet, or may still be answered.
     package var notifications: [NotificationRow]
 
-    init(
+    package init(
         incarnation: UInt32,
         pending: [Request] = [],
         interrupted: [(request: Request, run: RunRecord)] = [],

@@ -4,6 +4,7 @@ import BghostBase
 @testable import BghostDispatch
 import BghostLinux
 import BghostModel
+import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
 import Testing
@@ -36,23 +37,8 @@ import Testing
             clock = DaemonClock(reactor, machineWall: { machine.wall }, machineSlept: { 0 })
             deadlines = Deadlines(reactor)
             let clock = clock
-            let manifest = Manifest(
-                plugins: [PluginDefinition(name: "plugin", library: "plugin.so")],
-                tasks: [
-                    TaskDefinition(
-                        identifier: try #require(IdentifierPattern("backup")),
-                        handler: .plugin(name: "plugin", handler: "backup")
-                    )
-                ]
-            )
             dispatcher = Dispatcher(
-                Scheduler.Settings(
-                    manifest: manifest,
-                    manifestPath: "tasks.json",
-                    slots: 2,
-                    machineID: "machine",
-                    seed: 1
-                ),
+                SampleManifest.settings(),
                 moment: { clock.moment },
                 recorder: nil
             )

@@ -4,6 +4,7 @@ import BghostBase
 @testable import BghostDispatch
 import BghostLinux
 import BghostModel
+import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
 @testable import BghostStore

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostBase
-import BghostModel
-import BghostPolicy
-@testable import BghostStore
+package import BghostBase
+package import BghostModel
+package import BghostPolicy
+package import BghostStore
 import Dispatch
 import Synchronization
 
 /// A store that a test answers: each commit waits until the test gives it a result.
-final class ScriptedStore: Store {
-    struct Commit: Sendable {
-        var changes: [StoreChange]
-        var isAwaited: Bool
-        var onFailure: CommitFailurePolicy
-        var completion: @Sendable (Result<Void, StoreError>) -> Void
+package final class ScriptedStore: Store {
+    package struct Commit: Sendable {
+        package var changes: [StoreChange]
+        package var isAwaited: Bool
+        package var onFailure: CommitFailurePolicy
+        package var completion: @Sendable (Result<Void, StoreError>) -> Void
     }
 
     private struct State {
@@ -26,13 +26,15 @@ final class ScriptedStore: Store {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Answers each later commit at once, as a store in memory does.
-    func answerAtOnce(_ result: Result<Void, StoreError>) {
+    package func answerAtOnce(_ result: Result<Void, StoreError>) {
         state.withLock { $0.answersAtOnce = result }
     }
 
     /// Removes and returns the commits that wait.
-    func take() -> [Commit] {
+    package func take() -> [Commit] {
         state.withLock { state in
             defer { state.commits = [] }
             return state.commits
@@ -40,7 +42,7 @@ final class ScriptedStore: Store {
     }
 
     /// Answers all waiting commits on another thread, in their order, and returns afterwards.
-    func answerAll(_ result: Result<Void, StoreError>) async {
+    package func answerAll(_ result: Result<Void, StoreError>) async {
         let commits = take()
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -51,7 +53,7 @@ final class ScriptedStore: Store {
     }
 
     /// Changes the health, and reports that on another thread.
-    func setHealth(_ health: StoreHealth) async {
+    package func setHealth(_ health: StoreHealth) async {
         let report = state.withLock { state in
             state.health = health
             return state.onHealthChange
@@ -64,11 +66,11 @@ final class ScriptedStore: Store {
         }
     }
 
-    var retries: Int { state.withLock { $0.retries } }
+    package var retries: Int { state.withLock { $0.retries } }
 
     // MARK: Store
 
-    func commit(
+    package func commit(
         _ changes: [StoreChange],
         isAwaited: Bool,
         onFailure: CommitFailurePolicy,
@@ -90,27 +92,27 @@ final class ScriptedStore: Store {
         if let result { completion(result) }
     }
 
-    var health: StoreHealth { state.withLock { $0.health } }
+    package var health: StoreHealth { state.withLock { $0.health } }
 
-    func onHealthChange(_ body: @escaping @Sendable () -> Void) {
+    package func onHealthChange(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.onHealthChange = body }
     }
 
-    func retryNow() { state.withLock { $0.retries += 1 } }
-    func settle(until deadline: UInt64) -> Int { 0 }
-    func hurry() {}
+    package func retryNow() { state.withLock { $0.retries += 1 } }
+    package func settle(until deadline: UInt64) -> Int { 0 }
+    package func hurry() {}
 
-    func recover(
+    package func recover(
         expecting expect: (Int) -> Void,
         _ each: (Request) -> Void
     ) throws(StoreError) -> RecoveredState { RecoveredState(incarnation: 1) }
 
-    func runs(task: String?, limit: Int) -> [RunRecord] { [] }
-    func runs(idPrefix: String, limit: Int) -> [RunRecord] { [] }
-    func run(ofRequest id: RunID) -> RunRecord? { nil }
-    func output(ofRun id: RunID) -> String { "" }
-    func lastRun(task: String) -> RunRecord? { nil }
-    func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
-    func backup(to path: String) throws(StoreError) {}
-    func close() {}
+    package func runs(task: String?, limit: Int) -> [RunRecord] { [] }
+    package func runs(idPrefix: String, limit: Int) -> [RunRecord] { [] }
+    package func run(ofRequest id: RunID) -> RunRecord? { nil }
+    package func output(ofRun id: RunID) -> String { "" }
+    package func lastRun(task: String) -> RunRecord? { nil }
+    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
+    package func backup(to path: String) throws(StoreError) {}
+    package func close() {}
 }

@@ -15,6 +15,7 @@ final class TestExecutor: RunExecutor {
     var replies: [Reply] = []
     var measured = 0
     var isKilled = false
+    var isAskedToFinish = false
 
     init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
         slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
@@ -42,7 +43,7 @@ final class TestExecutor: RunExecutor {
     func wasReleased() {}
     func hasLeftProcesses(after lasted: Duration?) -> Bool { false }
     func becameIdle(_ pool: WorkerPool) {}
-    func finish(_ pool: WorkerPool) {}
+    func finish(_ pool: WorkerPool) { isAskedToFinish = true }
     func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool { false }
     func exceededOutput(_ pool: WorkerPool) {}
     func didReply(_ pool: WorkerPool) {}

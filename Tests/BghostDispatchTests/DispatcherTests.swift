@@ -3,6 +3,7 @@
 import BghostBase
 @testable import BghostDispatch
 import BghostModel
+import BghostOwnerSupport
 import BghostPolicy
 import Synchronization
 import Testing
@@ -33,24 +34,8 @@ import Testing
         }
     }
 
-    private static func makeDispatcher(recorder: Recorder? = nil) throws -> Dispatcher {
-        let manifest = Manifest(
-            plugins: [PluginDefinition(name: "plugin", library: "plugin.so")],
-            tasks: [
-                TaskDefinition(
-                    identifier: try #require(IdentifierPattern("backup")),
-                    handler: .plugin(name: "plugin", handler: "backup")
-                )
-            ]
-        )
-        let settings = Scheduler.Settings(
-            manifest: manifest,
-            manifestPath: "tasks.json",
-            slots: 2,
-            machineID: "machine",
-            seed: 1
-        )
-        return Dispatcher(settings, moment: { now }, recorder: recorder)
+    private static func makeDispatcher(recorder: Recorder? = nil) -> Dispatcher {
+        Dispatcher(SampleManifest.settings(), moment: { now }, recorder: recorder)
     }
 
     private static func ended(_ number: UInt64) -> SchedulerEffect {
@@ -73,7 +58,7 @@ import Testing
     }
 
     @Test func `What a decision causes comes after all that was decided before`() throws {
-        let dispatcher = try Self.makeDispatcher()
+        let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin { [unowned dispatcher] decision in
             guard let number = Self.number(decision) else { return }
@@ -92,7 +77,7 @@ import Testing
     }
 
     @Test func `The end of a round may cause a further round`() throws {
-        let dispatcher = try Self.makeDispatcher()
+        let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin {
             order.numbers.append(Int(Self.number($0) ?? 0))
@@ -105,7 +90,7 @@ import Testing
     }
 
     @Test func `A proposal is carried out when its caller says so, and not before`() throws {
-        let dispatcher = try Self.makeDispatcher()
+        let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin {
             order.numbers.append(Int(Self.number($0) ?? 0))
@@ -124,7 +109,7 @@ import Testing
 
     @Test func `What was decided before an event threw is carried out in the next round`() throws {
         struct Refusal: Error {}
-        let dispatcher = try Self.makeDispatcher()
+        let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin {
             order.numbers.append(Int(Self.number($0) ?? 0))
@@ -142,7 +127,7 @@ import Testing
 
     @Test func `The scheduler is changed by events, and each is recorded once`() throws {
         let recorder = Recorder()
-        let dispatcher = try Self.makeDispatcher(recorder: recorder)
+        let dispatcher = Self.makeDispatcher(recorder: recorder)
         #expect(recorder.count == .init(begins: 1))
         dispatcher.decide { scheduler, now, _ in
             scheduler.begin(incarnation: 1, now: now)

@@ -4,6 +4,7 @@ import BghostBase
 @testable import BghostDispatch
 import BghostLinux
 import BghostModel
+import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
 @testable import BghostStore
@@ -18,26 +19,7 @@ import Testing
 
         init(_ reactor: Reactor) throws {
             let now = Moment(monotonic: 1, unix: 1_900_000_000_000_000_000)
-            let manifest = Manifest(
-                plugins: [PluginDefinition(name: "plugin", library: "plugin.so")],
-                tasks: [
-                    TaskDefinition(
-                        identifier: try #require(IdentifierPattern("backup")),
-                        handler: .plugin(name: "plugin", handler: "backup")
-                    )
-                ]
-            )
-            dispatcher = Dispatcher(
-                Scheduler.Settings(
-                    manifest: manifest,
-                    manifestPath: "tasks.json",
-                    slots: 2,
-                    machineID: "machine",
-                    seed: 1
-                ),
-                moment: { now },
-                recorder: nil
-            )
+            dispatcher = Dispatcher(SampleManifest.settings(), moment: { now }, recorder: nil)
             let commits = CommitQueue(store, reactor: reactor, log: HostLog(), deadLettersMax: 1)
             intake = RequestIntake(dispatcher, commits)
             dispatcher.decide { scheduler, now, _ in scheduler.begin(incarnation: 1, now: now) }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostAPI
+@testable import BghostHost
+import BghostLinux
+@testable import BghostModel
+import BghostOwnerSupport
+import Dispatch
+import Synchronization
+import Testing
+
+/// Reloads of manifests whose plugins need no inspection, without a process.
+@Suite(.timeLimit(.minutes(1))) struct ManifestReloaderTests {
+    /// The file of the manifest, as the test writes it.
+    private final class File: Sendable {
+        private let content = Mutex<Manifest?>(nil)
+        let isBeingRead = Atomic(false)
+        /// Lets a reload go on that has begun to read.
+        let mayBeRead = DispatchSemaphore(value: 0)
+
+        func write(_ manifest: Manifest?) { content.withLock { $0 = manifest } }
+
+        func read() -> RereadManifest {
+            isBeingRead.store(true, ordering: .releasing)
+            mayBeRead.wait()
+            defer { mayBeRead.signal() }
+            return RereadManifest(manifest: content.withLock(\.self), diagnostics: [])
+        }
+    }
+
+    private static func makeDaemon(_ reactor: Reactor, _ file: File) throws -> TestDaemon {
+        try TestDaemon(reactor) { $0.rereadManifest = { file.read() } }
+    }
+
+    /// The manifest of the daemon, with another task of the same handler.
+    private static func withAnotherTask() throws -> Manifest {
+        var manifest = SampleManifest.make { $0.retry.attemptsMax = 1 }
+        manifest.tasks.append(
+            TaskDefinition(
+                identifier: try #require(IdentifierPattern("other")),
+                handler: .plugin(name: "plugin", handler: "backup")
+            )
+        )
+        return manifest
+    }
+
+    @Test func `A new task is there after the reload, and a run goes on meanwhile`() async throws {
+        let file = File()
+        file.mayBeRead.signal()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            let run = try await daemon.run()
+            file.write(try Self.withAnotherTask())
+            let report = try await daemon.owners.reloader.reload()
+            #expect(report.tasks.added == ["other"] && report.tasks.removed.isEmpty)
+            #expect(report.plugins.changed.isEmpty && daemon.plugin.isRetired == false)
+            #expect(daemon.newestRun === run)
+            daemon.end(run)
+            _ = try await daemon.run("other")
+            #expect(daemon.events.contains("manifest.reloaded"))
+        }
+    }
+
+    @Test func `A manifest with an error changes nothing`() async throws {
+        let file = File()
+        file.mayBeRead.signal()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            await #expect(throws: OperatorRefusal.self) {
+                _ = try await daemon.owners.reloader.reload()
+            }
+            #expect(daemon.events.last == "manifest.refused")
+            #expect(daemon.owners.manifest.value.tasks.count == 1)
+            _ = try await daemon.run()
+        }
+    }
+
+    @Test func `What needs a restart is refused as a whole`() async throws {
+        let file = File()
+        file.mayBeRead.signal()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            var wanted = try Self.withAnotherTask()
+            wanted.host.controlSocket = "/run/other.sock"
+            file.write(wanted)
+            let refusal = await #expect(throws: OperatorRefusal.self) {
+                _ = try await daemon.owners.reloader.reload()
+            }
+            let change = "`host.control` is not given and would be /run/other.sock"
+            #expect(refusal?.candidates == [change])
+            #expect(daemon.owners.manifest.value.tasks.count == 1)
+        }
+    }
+
+    @Test func `A second reload is refused while the first one is under way`() async throws {
+        let file = File()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            file.write(try Self.withAnotherTask())
+            let first = Task {
+                _ = actor
+                return try await daemon.owners.reloader.reload()
+            }
+            await ReactorActor.wait { file.isBeingRead.load(ordering: .acquiring) }
+            let refusal = await #expect(throws: OperatorRefusal.self) {
+                _ = try await daemon.owners.reloader.reload()
+            }
+            #expect(refusal?.message == "another reload is under way")
+            file.mayBeRead.signal()
+            #expect(try await first.value.tasks.added == ["other"])
+        }
+    }
+}

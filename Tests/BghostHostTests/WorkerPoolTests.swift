@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostHost
+import BghostLinux
+import BghostOwnerSupport
+import BghostPolicy
+import BghostWire
+import Testing
+
+/// The assignment of runs to executors, with executors of the test's and without a process.
+@Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
+    @Test func `The executor that became free last gets the next run`() async throws {
+        try await ReactorActor.run { actor in
+            let daemon = try TestDaemon(actor.reactor, lanes: 1)
+            let pool = daemon.owners.pool
+            let other = TestExecutor(
+                serial: daemon.owners.executors.nextSerial(),
+                plugin: daemon.plugin,
+                lanes: 1
+            )
+            other.state = .live
+            other.handlers = daemon.executor.handlers
+            daemon.owners.executors.add(other)
+            pool.list(other)
+            // `other` was listed last.
+            _ = try await daemon.submit()
+            #expect(other.started.count == 1 && daemon.executor.started.isEmpty)
+            let run = try #require(daemon.owners.runs.run(other.started[0].run))
+            daemon.owners.supervisor.handle(.completed(status: 0), of: run.number)
+            // The handler has not released its run, so the slot is not free.
+            _ = try await daemon.submit()
+            #expect(other.started.count == 1 && daemon.executor.started.count == 1)
+            daemon.end(try #require(daemon.newestRun))
+            pool.released(other, Lane.of(run.number))
+            _ = try await daemon.submit()
+            #expect(other.started.count == 2 && daemon.executor.started.count == 1)
+        }
+    }
+
+    @Test func `A retired executor gets no run, and finishes after the one that it has`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestDaemon(actor.reactor, lanes: 2)
+            let run = try await daemon.run()
+            daemon.owners.pool.retire(daemon.executor)
+            #expect(daemon.executor.state == .retiring && !daemon.executor.isAskedToFinish)
+            // There is no other executor, and no program for a worker: the run ends without a start.
+            _ = try await daemon.submit()
+            #expect(daemon.executor.started.count == 1)
+            daemon.end(run)
+            #expect(daemon.executor.state == .ending && daemon.executor.isAskedToFinish)
+        }
+    }
+
+    @Test func `An executor that does not finish in time is killed`() async throws {
+        try await ReactorActor.run { actor in
+            let daemon = try TestDaemon(actor.reactor) { $0.timeouts.finish = 1 }
+            daemon.owners.pool.retire(daemon.executor)
+            #expect(daemon.executor.isAskedToFinish && !daemon.executor.isKilled)
+            daemon.passDeadlines()
+            #expect(daemon.executor.isKilled)
+        }
+    }
+}
