@@ -92,6 +92,8 @@ let package = Package(
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
+        // For targets of tests that import UIKit or SwiftUI beside swift-testing.
+        .library(name: "TestingUIKit", targets: ["_Testing_UIKit"]),
         .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "WeatherCheck", type: .dynamic, targets: ["WeatherCheck"]),
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
@@ -159,6 +161,12 @@ let package = Package(
             name: "SwiftUI",
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "UIKit"],
             path: "SDK/Sources/SwiftUI",
+            swiftSettings: swift
+        ),
+        .target(
+            name: "_Testing_UIKit",
+            dependencies: ["UIKit"],
+            path: "SDK/Sources/_Testing_UIKit",
             swiftSettings: swift
         ),
 
@@ -623,6 +631,7 @@ let package = Package(
             dependencies: [
                 "BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting",
                 "BghostTestSupport", "CBghost", "SwiftUI", "UIKit", "UserNotifications",
+                "_Testing_UIKit",
             ],
             swiftSettings: swift
         ),

@@ -19,6 +19,8 @@ let package = Package(
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
+        // For targets of tests that import UIKit or SwiftUI beside swift-testing.
+        .library(name: "TestingUIKit", targets: ["_Testing_UIKit"]),
         .library(name: "CBghost", targets: ["CBghost"]),
     ],
     targets: [
@@ -44,5 +46,6 @@ let package = Package(
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "UIKit"],
             swiftSettings: swift
         ),
+        .target(name: "_Testing_UIKit", dependencies: ["UIKit"], swiftSettings: swift),
     ]
 )

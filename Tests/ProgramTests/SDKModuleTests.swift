@@ -27,6 +27,10 @@ import Testing
                         sdk("BackgroundTasks"), sdk("SwiftUI"), sdk("UserNotifications"),
                     ]
                 ),
+                .testTarget(
+                    name: "AppTests",
+                    dependencies: ["App", sdk("SwiftUI"), sdk("TestingUIKit"), sdk("UIKit")]
+                ),
             ]
         )
         """
@@ -115,11 +119,21 @@ import Testing
         let plugin = Plugin(id: "org.example.app", version: "1.0.0", app: ExampleApp.self)
         """
 
+    /// swift-testing wants a module of its own beside each `UIKit`.
+    private static let test = """
+        @testable import App
+        import SwiftUI
+        import Testing
+        import UIKit
+
+        @Test func isInTheBackground() { #expect(ScenePhase.background != .active) }
+        """
+
     @Test func `Handlers import full Foundation, and apps import what they do on iOS`() async throws
     {
         let folder = try TemporaryDirectory()
-        for name in ["Plain", "App"] {
-            let sources = folder.file("Authors/Sources/" + name)
+        for name in ["Sources/Plain", "Sources/App", "Tests/AppTests"] {
+            let sources = folder.file("Authors/" + name)
             try #require(try Command.run(["mkdir", "-p", sources]).exitCode == 0)
         }
         let link = symlink(PackageRoot.path, folder.file("bghost"))
@@ -127,10 +141,12 @@ import Testing
         let package = folder.file("Authors")
         try folder.write(Self.manifest, to: "Authors/Package.swift")
         try folder.write(Self.app, to: "Authors/Sources/App/App.swift")
+        try folder.write(Self.test, to: "Authors/Tests/AppTests/AppTests.swift")
         try folder.write(Self.plain, to: "Authors/Sources/Plain/Plain.swift")
         try folder.write(try everyName(), to: "Authors/Sources/Plain/Names.swift")
 
-        let command = "cd '\(package)'; XDG_CACHE_HOME='\(folder.path)/cache' swift build 2>&1"
+        let command =
+            "cd '\(package)'; XDG_CACHE_HOME='\(folder.path)/cache' swift build --build-tests 2>&1"
         let build = try await Command.runApart(["sh", "-ec", command])
         try #require(build.exitCode == 0, "\(build.output)")
 

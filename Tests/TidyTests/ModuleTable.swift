@@ -26,6 +26,7 @@ enum ModuleTable {
         Module("UserNotifications", ["BackgroundFoundation", "BackgroundTasks", "CBghost"]),
         Module("UIKit", ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"]),
         Module("SwiftUI", ["BackgroundFoundation", "BackgroundTasks", "UIKit"]),
+        Module("_Testing_UIKit", ["UIKit"]),
         Module("BghostBase"),
         Module("BghostWire"),
         Module("BghostCalendar", ["BghostBase"]),

@@ -79,7 +79,7 @@ import Testing
             let end = rest.firstRange(of: /\n {8}[.a-z]/)?.lowerBound ?? rest.endIndex
             // Behind a product's name come its package's.
             let own = rest[..<end].replacing(/\.product\([^)]*\)/, with: "")
-            let found = own.matches(of: /"([A-Za-z-]+)"/).map { String($0.output.1) }
+            let found = own.matches(of: /"([A-Za-z_-]+)"/).map { String($0.output.1) }
             #expect(found.filter(names.contains).sorted() == module.imports, "\(module.name)")
         }
     }
@@ -90,7 +90,7 @@ import Testing
         var rows: [String: [String]] = [:]
         for line in page.lines {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
-            guard cells.count == 5, let name = cells[1].firstMatch(of: /^ `([A-Za-z-]+)` $/),
+            guard cells.count == 5, let name = cells[1].firstMatch(of: /^ `([A-Za-z_-]+)` $/),
                 names.contains(String(name.output.1))
             else { continue }
             // The page leaves the prefix away.
