@@ -723,8 +723,8 @@ let package = Package(
             name: "BghostControlTests",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
-                "BghostLinux", "BghostManifest", "BghostModel", "BghostPolicy", "BghostTestSupport",
-                "bghost", .product(name: "Logging", package: "swift-log"),
+                "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostTestSupport", "bghost", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift

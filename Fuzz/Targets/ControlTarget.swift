@@ -11,11 +11,10 @@ extension FuzzTarget {
         bytes throws(BrokenProperty) in
         try checkTerminal(String(decoding: bytes.prefix(4096), as: UTF8.self))
         try checkQuery(String(decoding: bytes.prefix(200), as: UTF8.self))
-        guard let json = try? JSONReader.parse(bytes) else { return }
         for task in ["org.example.task", nil] {
             let submission: Submission
             do throws(ControlFault) {
-                submission = try Submission(json: json, task: task)
+                submission = try API.SubmitBody.read(bytes).submission(path: task)
             } catch {
                 try check(error)
                 continue
@@ -29,12 +28,13 @@ extension FuzzTarget {
                 "its parameters are \(submission.parameters)"
             )
             let text = written(submission)
-            guard let node = try? JSONReader.parse(text),
-                let again = try? Submission(json: node, task: task)
+            guard
+                let again = try? API.SubmitBody.read(Array(text.utf8)).submission(path: task)
             else { throw BrokenProperty("its own words are refused: \(text)") }
             try require(written(again) == text, "\(text) becomes \(written(again))")
         }
-        if let fault = ControlFault(json: json) { _ = fault.description }
+        guard let json = try? JSONReader.parse(bytes) else { return }
+        if let fault = ControlFault(answer: bytes, parsed: json) { _ = fault.description }
     }
 
     /// What others wrote, on its way to an operator's terminal.
@@ -51,17 +51,16 @@ extension FuzzTarget {
     }
 
     private static func written(_ submission: Submission) -> String {
-        var writer = JSONWriter()
-        writer.value(submission)
-        return writer.text
+        APICoder.text(API.SubmitBody(submission))
     }
 
     /// A fault says why, and is the same for the client that reads it.
     private static func check(_ fault: ControlFault) throws(BrokenProperty) {
         try MessageText.check(fault.description, bytesMax: 128 << 10)
-        var writer = JSONWriter()
-        writer.value(fault)
-        let read = (try? JSONReader.parse(writer.bytes)).flatMap { ControlFault(json: $0) }
+        let answer = APICoder.json(API.Failure(fault))
+        let read = (try? JSONReader.parse(answer)).flatMap {
+            ControlFault(answer: answer, parsed: $0)
+        }
         try require(read == fault, "the client reads another fault than \(fault)")
     }
 

@@ -77,11 +77,11 @@ struct FailureTests {
     }
 
     @Test func `The API's failures have a schema`() async throws {
-        var writer = JSONWriter()
-        writer.value(ControlFault(.noSuchTask, "m", fix: "f"))
-        let json = try JSONReader.parse(writer.text)
-        #expect(json["schema"]?.string == Schema.error)
-        #expect(ControlFault(json: json) == ControlFault(.noSuchTask, "m", fix: "f"))
+        let fault = ControlFault(.noSuchTask, "m", fix: "f")
+        let bytes = APICoder.json(Schema.error, API.Failure(fault))
+        let json = try JSONReader.parse(bytes)
+        #expect(json["schema"]?.string == Schema.error.name)
+        #expect(ControlFault(answer: bytes, parsed: json) == fault)
     }
 
     @Test func `The texts of codes about sockets name the limit that holds`() {

@@ -88,8 +88,8 @@ import Testing
         guard answer.hasPrefix("HTTP/1.") else { return "it is no answer: \(answer)" }
         if answer.contains(" 500 Internal Server Error\r\n") { return "it met a fault of its own" }
         guard answer.contains("application/json\r\n") else { return nil }
-        // All objects of the answers begin with what they are.
-        guard answer.contains("\r\n\r\n{\"schema\":\"bghost.") else {
+        // Each answer is an object with its schema.
+        guard answer.contains("\r\n\r\n{\""), answer.contains("\"schema\":\"bghost.") else {
             return "it is JSON of another form: \(answer)"
         }
         return nil

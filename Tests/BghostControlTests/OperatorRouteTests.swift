@@ -114,8 +114,9 @@ struct OperatorRouteTests {
         (#"{"task":"a","ignoresRequirements":"yes"}"#, "ignoresRequirements"),
     ])
     func refusesBadSubmissions(body: String, part: String) throws {
-        let json = try JSONReader.parse(body)
-        let fault = #expect(throws: ControlFault.self) { try Submission(json: json, task: nil) }
+        let fault = #expect(throws: ControlFault.self) {
+            try API.SubmitBody.read(Array(body.utf8)).submission(path: nil)
+        }
         #expect(fault?.code == .badRequest)
         #expect(fault?.message.contains(part) == true)
     }
@@ -126,9 +127,8 @@ struct OperatorRouteTests {
         Submission(task: "a", ignoresRequirements: true),
     ])
     func submissionsArriveWhole(_ submission: Submission) throws {
-        var writer = JSONWriter()
-        writer.value(submission)
-        #expect(try Submission(json: JSONReader.parse(writer.text), task: nil) == submission)
+        let body = APICoder.json(API.SubmitBody(submission))
+        #expect(try API.SubmitBody.read(body).submission(path: nil) == submission)
     }
 
     // MARK: - Runs

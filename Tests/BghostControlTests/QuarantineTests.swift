@@ -47,7 +47,7 @@ struct QuarantineTests {
             #expect(status.value.plugins.map(\.idleEnds) == [ends])
             #expect(
                 status.json.contains(
-                    #""idleEnds":{"count":3,"since":"2023-11-14T22:13:20"#
+                    #""idleEnds":{"count":3,"last":"2023-11-14T22:14:20"#
                 )
             )
             // It is over, and may not come again: what needs an operator is the quarantine.

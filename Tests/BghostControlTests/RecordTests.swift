@@ -40,23 +40,22 @@ import Testing
     )
 
     @Test func theContractOfARun() {
-        var writer = JSONWriter()
-        writer.value(full)
         #expect(
-            writer.text == """
-                {"id":"\(full.id)","request":"\(full.request)","task":"com.acme.storm",\
-                "plugin":"storm","kind":"refresh","pluginVersion":"1.2","librarySHA256":"ab",\
-                "manifestSHA256":"cd","attempt":2,"epoch":4294967303,"state":"ended",\
-                "outcome":"killed(graceExceeded)",\
-                "stopReason":"expired","message":"line \\"1\\"\\n\\u001b[2J",\
-                "result":{"codes":[95,96.50]},"progress":{"done":3,"total":4,"phase":"upload"},\
-                "startedAt":"2026-11-21T16:31:01.000Z","endedAt":"2026-11-21T16:31:04.250Z",\
-                "submittedAt":"2026-11-21T16:31:00.000Z","durationSeconds":3.25,\
-                "limitSeconds":25.0,"graceSeconds":0.5,"cpuSeconds":0.0012,\
-                "peakMemoryBytes":8388608,"outputBytes":42,"pid":4711,\
-                "crash":{"line":"Fatal error: no","place":"libstorm.so+0x10 (rain+0x2)",\
-                "address":"0x0","stacks":[{"thread":"main 7","frames":["a","b"]}]},\
-                "output":"one\\n"}
+            APICoder.text(API.Run(full)) == """
+                {"attempt":2,"cpuSeconds":0.0012,\
+                "crash":{"address":"0x0","line":"Fatal error: no",\
+                "place":"libstorm.so+0x10 (rain+0x2)",\
+                "stacks":[{"frames":["a","b"],"thread":"main 7"}]},\
+                "durationSeconds":3.25,"endedAt":"2026-11-21T16:31:04.250Z",\
+                "epoch":4294967303,"graceSeconds":0.5,"id":"\(full.id)","kind":"refresh",\
+                "librarySHA256":"ab","limitSeconds":25,"manifestSHA256":"cd",\
+                "message":"line \\"1\\"\\n\\u001b[2J","outcome":"killed(graceExceeded)",\
+                "output":"one\\n","outputBytes":42,"peakMemoryBytes":8388608,"pid":4711,\
+                "plugin":"storm","pluginVersion":"1.2",\
+                "progress":{"done":3,"phase":"upload","total":4},"request":"\(full.request)",\
+                "result":{"codes":[95,96.50]},"startedAt":"2026-11-21T16:31:01.000Z",\
+                "state":"ended","stopReason":"expired","submittedAt":"2026-11-21T16:31:00.000Z",\
+                "task":"com.acme.storm"}
                 """
         )
     }
@@ -71,9 +70,8 @@ import Testing
             submittedAt: 0
         )
         for run in [full, bare] {
-            var writer = JSONWriter()
-            writer.value(run)
-            #expect(RunRecord(json: try JSONReader.parse(writer.text)) == run)
+            let read: API.Run = try APICoder.value(from: APICoder.json(API.Run(run)))
+            #expect(read.record == run)
         }
     }
 
@@ -81,9 +79,7 @@ import Testing
     func aResultThatIsNoJSONIsNull(result: String) throws {
         var run = full
         run.result = result
-        var writer = JSONWriter()
-        writer.value(run)
-        let json = try JSONReader.parse(writer.text)
+        let json = try JSONReader.parse(APICoder.json(API.Run(run)))
         #expect(json["result"]?.isNull == true)
     }
 
@@ -100,26 +96,25 @@ import Testing
                 plugin: "p",
                 run: RunID(high: 1, low: 2)
             )
-            var writer = JSONWriter()
-            writer.value(entry)
-            let json = try JSONReader.parse(writer.text)
-            #expect(LogEntry(json: json) == entry)
-            #expect(json["schema"]?.string == "bghost.log/1")
+            let bytes = APICoder.json(API.LogLine(entry))
+            #expect(try APICoder.value(API.LogLine.self, from: bytes).entry == entry)
+            #expect(try JSONReader.parse(bytes)["schema"]?.string == "bghost.log/1")
         }
     }
 
     @Test(arguments: FaultCode.allCases)
     func aFaultSurvives(code: FaultCode) throws {
         let fault = ControlFault(code, "what", fix: "do", candidates: ["a", "b"])
-        var writer = JSONWriter()
-        writer.value(fault)
-        #expect(ControlFault(json: try JSONReader.parse(writer.text)) == fault)
+        let bytes = APICoder.json(API.Failure(fault))
+        #expect(ControlFault(answer: bytes, parsed: try JSONReader.parse(bytes)) == fault)
         #expect(!code.explanation.isEmpty)
     }
 
     @Test(arguments: ["{}", "[]", "null", #"{"id":7}"#, #"{"id":"01","request":"01"}"#])
     func incompleteRunsAreRefused(text: String) throws {
-        #expect(RunRecord(json: try JSONReader.parse(text)) == nil)
+        #expect(throws: DecodingError.self) {
+            try APICoder.value(API.Run.self, from: Array(text.utf8))
+        }
     }
 
     @Test func versionsOfOneSeriesUnderstandEachOther() {

@@ -47,37 +47,38 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-extension JSONWriter {
-    /// Writes a fault as the whole of an answer.
-    package mutating func value(_ fault: ControlFault) {
-        object { writer in
-            writer.member("schema", Schema.error)
-            writer.member("error") { writer in
-                writer.object { writer in
-                    writer.member("code", fault.code.rawValue)
-                    writer.member("message", fault.message)
-                    writer.member("fix", fault.fix)
-                    guard !fault.candidates.isEmpty else { return }
-                    writer.member("candidates") { writer in
-                        writer.array { writer in fault.candidates.forEach { writer.value($0) } }
-                    }
-                }
-            }
-        }
+extension API.Failure {
+    package init(_ fault: ControlFault) {
+        self.init(
+            error: API.Fault(
+                code: fault.code.rawValue,
+                message: fault.message,
+                fix: fault.fix,
+                candidates: fault.candidates.isEmpty ? nil : fault.candidates
+            )
+        )
+    }
+
+    /// The fault; a code that only a newer daemon knows counts as an internal error.
+    package var fault: ControlFault {
+        ControlFault(
+            error.code.flatMap(FaultCode.init(rawValue:)) ?? .internalError,
+            error.message,
+            fix: error.fix,
+            candidates: error.candidates ?? []
+        )
     }
 }
 
 extension ControlFault {
-    /// Reads what the writer writes; `nil` if this is no fault.
-    package init?(json: JSONNode) {
-        guard let error = json["error"], let message = error["message"]?.string else { return nil }
-        // A newer daemon may know codes that this program does not.
-        let code = error["code"]?.string.flatMap(FaultCode.init(rawValue:)) ?? .internalError
-        self.init(
-            code,
-            message,
-            fix: error["fix"]?.string ?? "",
-            candidates: error["candidates"]?.array?.compactMap(\.string) ?? []
-        )
+    /// The fault in an answer; `nil` if the answer is none.
+    ///
+    /// - Parameter node: the parsed bytes.
+    package init?(answer bytes: [UInt8], parsed node: JSONNode) {
+        // Any other answer has no such member, and need not be decoded twice.
+        guard node["error"] != nil,
+            let failure = try? APICoder.value(API.Failure.self, from: bytes, parsed: node)
+        else { return nil }
+        self = failure.fault
     }
 }

@@ -1,41 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of what the control API answers with.
+internal import BghostBase
+
+/// The name of an answer, and its type.
+package struct AnswerSchema<Body: Codable & Sendable>: Sendable {
+    package let name: String
+    /// Writes the members of the body without the encoder; `nil` for all but hot calls.
+    let stream: (@Sendable (Body, inout JSONWriter) -> Void)?
+
+    init(_ name: String, stream: (@Sendable (Body, inout JSONWriter) -> Void)? = nil) {
+        self.name = name
+        self.stream = stream
+    }
+}
+
+/// The answers of the control API.
 ///
 /// A name stays as it is while keys are only added; its number grows when one is removed or changes
 /// its meaning.
 package enum Schema {
-    package static let version = "bghost.version/1"
-    package static let status = "bghost.status/1"
-    package static let request = "bghost.request/1"
-    package static let run = "bghost.run/1"
-    package static let runs = "bghost.runs/1"
-    package static let expire = "bghost.expire/1"
-    package static let cancel = "bghost.cancel/1"
-    package static let pending = "bghost.pending/1"
-    package static let stop = "bghost.stop/1"
-    package static let dead = "bghost.dead/1"
-    package static let redrive = "bghost.redrive/1"
-    package static let discard = "bghost.discard/1"
-    package static let throttle = "bghost.throttle/1"
-    package static let throttleClear = "bghost.throttle.clear/1"
-    package static let uses = "bghost.uses/1"
-    package static let use = "bghost.use/1"
-    package static let pluginSwitch = "bghost.switch/1"
-    package static let reload = "bghost.reload/1"
-    package static let backup = "bghost.backup/1"
-    package static let why = "bghost.why/1"
-    package static let simulate = "bghost.simulate/1"
-    package static let plan = "bghost.plan/1"
-    package static let decisions = "bghost.decisions/1"
-    package static let replay = "bghost.replay/1"
-    package static let simulation = "bghost.simulation/1"
-    package static let outbox = "bghost.outbox/1"
-    package static let notification = "bghost.notification/1"
-    package static let answer = "bghost.answer/1"
-    package static let transfers = "bghost.transfers/1"
-    package static let transfer = "bghost.transfer/1"
-    package static let logs = "bghost.logs/1"
+    package static let version = AnswerSchema<API.Version>("bghost.version/1")
+    package static let status = AnswerSchema<API.Status>("bghost.status/1")
+    package static let request = AnswerSchema<API.RequestAnswer>("bghost.request/1") {
+        $0.write(to: &$1)
+    }
+    package static let run = AnswerSchema<API.RunAnswer>("bghost.run/1")
+    package static let runs = AnswerSchema<API.RunList>("bghost.runs/1")
+    package static let expire = AnswerSchema<API.CancelledRun>("bghost.expire/1")
+    package static let cancel = AnswerSchema<API.Withdrawn>("bghost.cancel/1")
+    package static let pending = AnswerSchema<API.PendingRequests>("bghost.pending/1")
+    package static let stop = AnswerSchema<API.CancelledRun>("bghost.stop/1")
+    package static let dead = AnswerSchema<API.DeadLetters>("bghost.dead/1")
+    package static let redrive = AnswerSchema<DeadLetterChange>("bghost.redrive/1")
+    package static let discard = AnswerSchema<DeadLetterChange>("bghost.discard/1")
+    package static let throttle = AnswerSchema<API.Throttles>("bghost.throttle/1")
+    package static let throttleClear = AnswerSchema<API.ClearedThrottle>("bghost.throttle.clear/1")
+    package static let uses = AnswerSchema<API.Uses>("bghost.uses/1")
+    package static let use = AnswerSchema<UseStatus>("bghost.use/1")
+    package static let pluginSwitch = AnswerSchema<PluginSwitch>("bghost.switch/1")
+    package static let reload = AnswerSchema<ReloadReport>("bghost.reload/1")
+    package static let backup = AnswerSchema<API.Backup>("bghost.backup/1")
+    package static let why = AnswerSchema<API.Why>("bghost.why/1")
+    package static let simulate = AnswerSchema<SimulationStatus>("bghost.simulate/1")
+    package static let outbox = AnswerSchema<API.Outbox>("bghost.outbox/1")
+    package static let notification = AnswerSchema<NotificationStatus>("bghost.notification/1")
+    package static let answer = AnswerSchema<NotificationAnswer>("bghost.answer/1")
+    package static let transfers = AnswerSchema<API.Transfers>("bghost.transfers/1")
+    package static let transfer = AnswerSchema<API.TransferAnswer>("bghost.transfer/1")
+    package static let logs = AnswerSchema<API.LogLines>("bghost.logs/1")
+    package static let error = AnswerSchema<API.Failure>("bghost.error/1")
+
+    /// Of each `API.LogLine`, since lines travel alone.
     static let logEntry = "bghost.log/1"
-    package static let error = "bghost.error/1"
+
+    // The output of commands that ask no daemon.
+    package static let plan = AnswerSchema<API.Plan>("bghost.plan/1")
+    package static let replay = AnswerSchema<API.Replay>("bghost.replay/1")
+    package static let simulation = AnswerSchema<API.SimulationSummary>("bghost.simulation/1")
+    package static let decisions = "bghost.decisions/1"
 }

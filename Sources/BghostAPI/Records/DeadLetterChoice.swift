@@ -11,10 +11,12 @@ package enum DeadLetterChoice: Equatable, Sendable {
 }
 
 /// The result of a change to dead letters.
-package struct DeadLetterChange: Equatable, Sendable {
+package struct DeadLetterChange: Codable, Equatable, Sendable {
     /// A request, by its id and task.
-    package struct Item: Equatable, Sendable {
-        package var id: RunID
+    package struct Item: Codable, Equatable, Sendable {
+        /// The id of the request.
+        @Formatted<ULID> package var id: RunID
+        /// The identifier of its task.
         package var task: String
 
         package init(id: RunID, task: String) {
@@ -24,11 +26,17 @@ package struct DeadLetterChange: Equatable, Sendable {
     }
 
     /// The changed dead letters, the newest first.
-    package var done: [Item] = []
+    @Elements package var done: [Item] = []
     /// The dead letters that are unchanged, because the manifest no longer permits their task.
-    package var refused: [Item] = []
+    @ElementsOrEmpty package var refused: [Item] = []
     /// Whether there are more dead letters than one call changes.
-    package var hasMore = false
+    @OrDefault package var hasMore = false
+
+    private enum CodingKeys: String, CodingKey {
+        case done = "requests"
+        case refused
+        case hasMore = "more"
+    }
 
     package init() {}
 }

@@ -95,6 +95,12 @@ package struct TaskStatus: Equatable, Sendable {
         self.last = last
         self.deadLetters = deadLetters
     }
+
+    /// What it is about, in one word: `running`, `waiting` or `idle`.
+    package var state: String {
+        if !running.isEmpty { return "running" }
+        return pending == nil ? "idle" : "waiting"
+    }
 }
 
 /// The status of a plugin or function of the manifest and of its workers.

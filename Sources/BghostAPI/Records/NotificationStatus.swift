@@ -4,8 +4,8 @@ package import BghostBase
 package import BghostNotify
 
 /// The status of a notification, for operators.
-package struct NotificationStatus: Equatable, Sendable {
-    package enum State: String, Equatable, Sendable, CaseIterable {
+package struct NotificationStatus: Codable, Equatable, Sendable {
+    package enum State: String, Codable, Equatable, Sendable, CaseIterable {
         case waiting
         /// A delivery is in progress.
         case delivering
@@ -13,21 +13,30 @@ package struct NotificationStatus: Equatable, Sendable {
         case delivered
     }
 
+    /// Its id, unique among those of its plugin.
     package var id: String
+    /// The idempotency key of its delivery.
     package var key: String
+    /// The plugin that posted it.
     package var plugin: String
-    package var title: String
-    package var body: String
+    /// Its title.
+    @OrDefault package var title: String
+    /// Its text.
+    @OrDefault package var body: String
+    /// Whether it waits, is being delivered, or was delivered.
     package var state: State
     /// When it is to be delivered, Unix nanoseconds; `nil` after the delivery, unless it repeats.
-    package var due: Int64?
+    @FormOrNull<RFC3339> package var due: Int64?
     /// When the next attempt starts, Unix nanoseconds; `nil` if none has failed.
-    package var retryAt: Int64?
-    package var failures: Int
+    @FormOrNull<RFC3339> package var retryAt: Int64?
+    /// Failed deliveries in a row.
+    @OrDefault package var failures: Int
     /// Why its last delivery failed; "" if it did not fail.
-    package var fault: String
-    package var deliveredAt: Int64?
-    package var actions: [NotificationContent.Action]
+    @EmptyAsNull package var fault: String
+    /// When it was delivered, Unix nanoseconds; `nil` if it was not.
+    @FormOrNull<RFC3339> package var deliveredAt: Int64?
+    /// The answers that it offers.
+    @FormElements<NotificationActionForm> package var actions: [NotificationContent.Action]
 
     init(
         id: String,
@@ -77,13 +86,38 @@ package struct NotificationStatus: Equatable, Sendable {
     }
 }
 
+/// An answer that a notification offers.
+package enum NotificationActionForm: FieldForm {
+    package static func json(_ value: NotificationContent.Action) -> API.NotificationAction {
+        API.NotificationAction(id: value.id, title: value.title)
+    }
+
+    package static func value(_ json: API.NotificationAction) -> NotificationContent.Action? {
+        .init(id: json.id, title: json.title ?? json.id)
+    }
+}
+
+extension API {
+    /// An answer that a notification offers.
+    package struct NotificationAction: Codable, Equatable, Sendable {
+        /// The id by which `act` chooses it.
+        var id: String
+        /// The text on its button; `id` for a daemon that has none.
+        @OrNull var title: String?
+    }
+}
+
 /// An accepted answer; its run will start.
-package struct NotificationAnswer: Equatable, Sendable {
+package struct NotificationAnswer: Codable, Equatable, Sendable {
+    /// The id of the notification.
     var notification: String
+    /// The plugin that posted it.
     package var plugin: String
+    /// The id of the chosen action.
     var action: String
     /// The request of its run.
-    package var request: RunID
+    @Formatted<ULID> package var request: RunID
+    /// The identifier of the task that the run is of.
     var task: String
 
     package init(

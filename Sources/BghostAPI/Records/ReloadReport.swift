@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The changes that a reload of the manifest made.
-package struct ReloadReport: Equatable, Sendable {
+package struct ReloadReport: Codable, Equatable, Sendable {
     /// Added, changed and removed names, each in the manifest's order.
-    package struct Names: Equatable, Sendable {
-        package var added: [String]
-        package var changed: [String]
-        package var removed: [String]
+    package struct Names: Codable, Equatable, Sendable {
+        /// In the new manifest only.
+        @Elements package var added: [String]
+        /// In both manifests, with different definitions.
+        @ElementsOrEmpty package var changed: [String]
+        /// In the old manifest only.
+        @ElementsOrEmpty package var removed: [String]
 
         package init(added: [String] = [], changed: [String] = [], removed: [String] = []) {
             self.added = added
@@ -23,15 +26,16 @@ package struct ReloadReport: Equatable, Sendable {
         }
     }
 
+    /// Tasks.
     package var tasks: Names
     /// Plugins and functions.
     package var plugins: Names
     /// The changed keys of `host`.
-    var host: [String]
+    @ElementsOrEmpty var host: [String]
     /// The number of requests whose task was removed.
-    var parked: Int
+    @OrDefault var parked: Int
     /// The number of requests whose task is in the manifest again.
-    var unparked: Int
+    @OrDefault var unparked: Int
 
     package init(
         tasks: Names = Names(),

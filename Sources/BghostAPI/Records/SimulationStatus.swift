@@ -6,11 +6,12 @@ package import BghostFacts
 /// The simulated facts and the simulated clock.
 ///
 /// A simulation ends with the daemon.
-package struct SimulationStatus: Equatable, Sendable {
+package struct SimulationStatus: Codable, Equatable, Sendable {
     /// A simulated requirement.
-    package struct Fact: Equatable, Sendable {
+    package struct Fact: Codable, Equatable, Sendable {
         /// The requirement's name.
         package var name: String
+        /// Whether it counts as met.
         package var value: FactValue
 
         package init(name: String, value: FactValue) {
@@ -19,9 +20,17 @@ package struct SimulationStatus: Equatable, Sendable {
         }
     }
 
-    package var facts: [Fact]
+    /// The simulated requirements.
+    @Elements package var facts: [Fact]
     /// How far the daemon's wall clock is ahead of the machine's, nanoseconds; negative if it is behind.
-    package var clockOffset: Int64
+    ///
+    /// Whole, since a clock that is off by a rounded number is another clock.
+    @OrDefault package var clockOffset: Int64
+
+    private enum CodingKeys: String, CodingKey {
+        case facts
+        case clockOffset = "clockOffsetNanoseconds"
+    }
 
     package init(facts: [Fact] = [], clockOffset: Int64 = 0) {
         self.facts = facts

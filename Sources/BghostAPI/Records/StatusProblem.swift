@@ -4,8 +4,8 @@ internal import BghostBase
 internal import BghostModel
 
 /// A problem in a status that an operator should resolve.
-package struct StatusProblem: Equatable, Sendable {
-    enum Kind: String, Equatable, Sendable, CaseIterable {
+package struct StatusProblem: Codable, Equatable, Sendable {
+    enum Kind: String, Codable, Equatable, Sendable, CaseIterable {
         /// The store cannot write changes.
         case store
         /// A plugin is quarantined.
@@ -17,9 +17,10 @@ package struct StatusProblem: Equatable, Sendable {
         case failing
     }
 
+    /// What kind of problem it is.
     var kind: Kind
     /// The plugin or task; "" if it concerns several.
-    var subject: String
+    @EmptyAsNull var subject: String
     /// One sentence without a full stop: the problem, and how to resolve it.
     package var message: String
 

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether the daemon's store can write changes.
-package struct StoreStatus: Equatable, Sendable {
+package struct StoreStatus: Codable, Equatable, Sendable {
     /// Since when it cannot, Unix nanoseconds of the machine's clock; `nil` if it can.
-    package var failingSince: Int64?
+    @FormOrNull<RFC3339> package var failingSince: Int64?
     /// Why not, and how to resolve it.
-    var problem: String?
+    @OrNull var problem: String?
     /// Whether only a restart of the daemon can resolve it.
-    var isFinal: Bool
+    @OrDefault var isFinal: Bool
     /// The number of transactions that are not on the disk yet.
-    var waiting: Int
+    @OrDefault var waiting: Int
     /// Whether no run starts because too many transactions wait.
-    var holdsRuns: Bool
+    @OrDefault var holdsRuns: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case failingSince, problem
+        case isFinal = "final"
+        case waiting, holdsRuns
+    }
 
     package init(
         failingSince: Int64? = nil,

@@ -4,34 +4,50 @@ package import BghostBase
 package import BghostTransferRules
 
 /// The status of a transfer, for operators.
-package struct TransferView: Equatable, Sendable {
-    package var id: RunID
+package struct TransferView: Codable, Equatable, Sendable {
+    /// Its id.
+    @Formatted<ULID> package var id: RunID
+    /// The plugin that began it.
     package var plugin: String
+    /// The session that began it.
     package var session: String
-    package var url: String
-    package var label: String
-    package var file: String
-    package var isUpload: Bool
+    /// The address of the other end.
+    @OrDefault package var url: String
+    /// The text by which its plugin knows it; "" if there is none.
+    @OrDefault package var label: String
+    /// The path of its file.
+    @OrDefault package var file: String
+    /// Whether it is an upload.
+    @OrDefault package var isUpload: Bool
     /// The name of its state in the ABI.
     package var stateName: String
     /// The bytes transferred so far.
-    package var bytes: Int64
+    @OrDefault package var bytes: Int64
     /// The length of the file, bytes; `nil` if it is unknown.
-    package var total: Int64?
+    @OrNull package var total: Int64?
     /// The HTTP status at its end; 0 if there is none.
-    package var status: Int
+    @OrDefault package var status: Int
     /// The last fault; "" if there was none.
-    package var fault: String
+    @OrDefault package var fault: String
     /// Failed attempts in a row without progress.
-    package var failures: Int
+    @OrDefault package var failures: Int
     /// Whether a run waits for its end.
-    package var isAwaited: Bool
+    @OrDefault package var isAwaited: Bool
     /// A few words on what it waits for; "" if it does not wait.
-    package var waitingFor: String
-    /// Unix nanoseconds.
-    package var createdAt: Int64
+    @OrDefault package var waitingFor: String
+    /// When it began, Unix nanoseconds.
+    @Formatted<RFC3339> package var createdAt: Int64
     /// Unix nanoseconds; `nil` if it has not ended.
-    package var endedAt: Int64?
+    @FormOrNull<RFC3339> package var endedAt: Int64?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, plugin, session, url, label, file
+        case isUpload = "upload"
+        case stateName = "state"
+        case bytes, total, status, fault, failures
+        case isAwaited = "awaited"
+        case waitingFor, createdAt, endedAt
+    }
 
     /// Creates a view of a record.
     ///
@@ -85,6 +101,7 @@ package struct TransferView: Equatable, Sendable {
         failures = 0
         isAwaited = false
         waitingFor = ""
+        endedAt = nil
     }
 
     /// Whether its state is final.
@@ -124,10 +141,11 @@ extension TransferView {
 }
 
 /// The number of transfers.
-package struct TransferCounts: Equatable, Sendable {
-    package var underWay: Int
+package struct TransferCounts: Codable, Equatable, Sendable {
+    /// Not ended.
+    @OrDefault package var underWay: Int
     /// Ended and not acknowledged.
-    package var ended: Int
+    @OrDefault package var ended: Int
 
     package init(underWay: Int = 0, ended: Int = 0) {
         self.underWay = underWay

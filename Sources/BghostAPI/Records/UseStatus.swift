@@ -4,28 +4,29 @@ internal import BghostBase
 package import BghostPolicy
 
 /// The learned uses of a task.
-package struct UseStatus: Equatable, Sendable {
+package struct UseStatus: Codable, Equatable, Sendable {
+    /// The identifier of the task.
     package var task: String
     /// The number of whole days that they were learned from.
     package var days: Int
     /// When usual uses start.
-    package var usual: [Usual]
+    @ElementsOrEmpty package var usual: [Usual]
 
-    package struct Usual: Equatable, Sendable {
+    /// A time of day at which a use is usual.
+    package struct Usual: Codable, Equatable, Sendable {
         /// Minutes after midnight in UTC.
-        var minute: Int
+        @Formatted<ClockMinute> var minute: Int
         /// The number of the days with this use.
         package var days: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case minute = "from"
+            case days
+        }
 
         init(minute: Int, days: Int) {
             self.minute = minute
             self.days = days
-        }
-
-        /// Parses the format of `time`; `days` is 0.
-        init?(time: String) {
-            guard let minute = ClockTime.minute(text: time) else { return nil }
-            self.init(minute: minute, days: 0)
         }
 
         /// The time of day, such as `07:30`.
@@ -45,4 +46,11 @@ package struct UseStatus: Equatable, Sendable {
             usual: habit.beginnings.map { Usual(minute: $0.minute, days: $0.days) }
         )
     }
+}
+
+/// A time of day in UTC, such as `07:30`; minutes after midnight in the daemon.
+enum ClockMinute: FieldForm {
+    static func json(_ value: Int) -> String { ClockTime.text(minute: value) }
+
+    static func value(_ json: String) -> Int? { ClockTime.minute(text: json) }
 }

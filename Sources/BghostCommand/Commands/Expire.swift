@@ -23,7 +23,7 @@ struct Expire: ClientCommand {
         try await ask { client, console in
             let answer = try await client.expire(run: run)
             guard !output.json else { return console.answer(json: answer.json) }
-            let grace = HumanText.duration(answer.value.grace)
+            let grace = HumanText.duration(answer.value.graceSeconds)
             console.answer(
                 "run \(answer.value.run) of \(TerminalText.escaped(answer.value.task)) was told to "
                     + "stop and has \(grace) for it\n"

@@ -67,26 +67,15 @@ struct Plan: AsyncParsableCommand {
     }
 
     private static func json(_ plan: SchedulePlan) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("schema", Schema.plan)
-            writer.member("starts") { writer in
-                writer.array { writer in
-                    for start in plan.starts { element(start, &writer) }
-                }
-            }
-            writer.member("hasMore", plan.isCutOff)
+        let starts = plan.starts.map { start in
+            API.PlannedStart(
+                task: start.task,
+                start: start.start,
+                zone: start.zone,
+                zoneOffsetSeconds: start.zoneOffset,
+                note: start.note
+            )
         }
-        return writer.text
-    }
-
-    private static func element(_ start: SchedulePlan.Start, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("task", start.task)
-            writer.member("start", time: start.start)
-            writer.member("zone", start.zone)
-            writer.member("zoneOffsetSeconds", start.zoneOffset)
-            writer.member("note", start.note)
-        }
+        return APICoder.text(Schema.plan, API.Plan(starts: starts, hasMore: plan.isCutOff))
     }
 }

@@ -67,13 +67,8 @@ struct Replay: ParsableCommand {
             decisions += try compare(line, number, &replay, console)
         }
         if output.json {
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.member("schema", Schema.replay)
-                writer.member("decisions", Int64(decisions))
-                writer.member("same", true)
-            }
-            console.answer(json: writer.text)
+            let result = API.Replay(decisions: decisions, same: true)
+            console.answer(json: APICoder.text(Schema.replay, result))
         } else {
             console.answer("\(decisions) decisions, all the same\n")
         }

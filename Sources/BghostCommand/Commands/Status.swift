@@ -56,9 +56,7 @@ struct Status: ClientCommand {
                 }
                 members[index].value = JSONNode(.array(kept ?? []))
             case "problems":
-                var writer = JSONWriter()
-                writer.array { writer in status.problems.forEach { writer.value($0) } }
-                members[index].value = try JSONReader.parse(writer.text)
+                members[index].value = try JSONReader.parse(APICoder.text(status.problems))
             case "deadLetters":
                 members[index].value = try JSONReader.parse("\(status.deadLetters)")
             default: break

@@ -23,7 +23,7 @@ struct Stop: ClientCommand {
         try await ask { client, console in
             let answer = try await client.stop(run: run)
             guard !output.json else { return console.answer(json: answer.json) }
-            let grace = HumanText.duration(answer.value.grace)
+            let grace = HumanText.duration(answer.value.graceSeconds)
             console.answer(
                 "run \(answer.value.run) of \(TerminalText.escaped(answer.value.task)) was asked to "
                     + "stop and has \(grace) for it; it is not repeated\n"

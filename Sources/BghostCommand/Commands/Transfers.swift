@@ -73,13 +73,8 @@ struct Transfers: ParsableCommand {
                         .run(client) { $0.filter { $0.id == view.id } }
                 }
                 guard !output.json else {
-                    var writer = JSONWriter()
-                    writer.object { writer in
-                        writer.member("schema", Schema.transfer)
-                        writer.key("transfer")
-                        writer.value(view)
-                    }
-                    return console.answer(json: writer.text)
+                    let answer = API.TransferAnswer(transfer: view)
+                    return console.answer(json: APICoder.text(Schema.transfer, answer))
                 }
                 console.answer(TransfersView([view], now: unixNow()).details(console.out))
             }

@@ -11,11 +11,7 @@ struct Version: ParsableCommand {
 
     func run() throws {
         guard output.json else { return output.console.answer("bghost \(BghostVersion.text)\n") }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("schema", Schema.version)
-            writer.member("version", BghostVersion.text)
-        }
-        output.console.answer(json: writer.text)
+        let version = API.Version(version: BghostVersion.text)
+        output.console.answer(json: APICoder.text(Schema.version, version))
     }
 }

@@ -82,8 +82,6 @@ final class ConsoleLog: LogConsole {
 
 private enum JSONLine {
     static func of(_ entry: LogEntry) -> String {
-        var writer = JSONWriter()
-        writer.value(entry)
-        return writer.text + "\n"
+        APICoder.text(API.LogLine(entry)) + "\n"
     }
 }

@@ -49,21 +49,13 @@ struct CommandFailure: Error, Equatable, Sendable {
 
     /// The object for stdout with `--json`, without a line break.
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("schema", Schema.error)
-            writer.member("error") { writer in
-                writer.object { writer in
-                    writer.member("code", code.isEmpty ? nil : code)
-                    writer.member("message", message)
-                    writer.member("fix", fix)
-                    writer.member("candidates") { writer in
-                        writer.array { writer in candidates.forEach { writer.value($0) } }
-                    }
-                    writer.member("exit", Int(status.rawValue))
-                }
-            }
-        }
-        return writer.text
+        let fault = API.Fault(
+            code: code.isEmpty ? nil : code,
+            message: message,
+            fix: fix,
+            candidates: candidates,
+            exit: Int(status.rawValue)
+        )
+        return APICoder.text(Schema.error, API.Failure(error: fault))
     }
 }

@@ -138,7 +138,7 @@ enum SandboxDoctor {
         writer.object { writer in
             writer.member("schema", "bghost.doctor/1")
             writer.member("layers") { writer in
-                writer.array { writer in findings.layers.forEach { writer.value($0) } }
+                writer.raw(APICoder.text(findings.layers.map(API.Layer.init)))
             }
             writer.member("trials") { writer in
                 writer.array { writer in
@@ -165,14 +165,14 @@ enum SandboxDoctor {
             writer.member("required") { $0.layers(SandboxLayer.allCases.filter(required.contains)) }
             writer.member("unmet") { $0.layers(unmet) }
             writer.key("store")
-            if let store { writer.value(store) } else { writer.null() }
+            if let store { writer.raw(APICoder.text(store)) } else { writer.null() }
             writer.key("quarantined")
             guard let quarantined else { return writer.null() }
             writer.array { writer in
                 for quarantine in quarantined {
                     writer.object { writer in
                         writer.member("plugin", quarantine.plugin)
-                        writer.member("since", time: quarantine.since)
+                        writer.member("since", Timestamp.text(unixNanoseconds: quarantine.since))
                         writer.member("reason", quarantine.reason)
                         writer.member("lift", "bghost enable \(quarantine.plugin)")
                     }

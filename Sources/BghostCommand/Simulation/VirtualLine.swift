@@ -35,13 +35,6 @@ struct VirtualLine {
 
     /// The event as a JSON object.
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("at", time: at)
-            writer.member("event", event)
-            writer.member("task", task)
-            writer.member("message", text)
-        }
-        return writer.text
+        APICoder.text(API.SimulationEvent(at: at, event: event, task: task, message: text))
     }
 }

@@ -22,7 +22,7 @@ struct TransferWatch {
         while true {
             let views = choose(try await client.transfers().value)
             if hasJSON {
-                for view in screen.changed(views) { console.answer(json: json(view)) }
+                for view in screen.changed(views) { console.answer(json: APICoder.text(view)) }
             } else if isLive {
                 console.answer(screen.frame(views, now: unixNow(), console.out))
             } else {
@@ -33,11 +33,6 @@ struct TransferWatch {
         }
     }
 
-    private func json(_ view: TransferView) -> String {
-        var writer = JSONWriter()
-        writer.value(view)
-        return writer.text
-    }
 }
 
 /// The last output for transfers, to find what is new.

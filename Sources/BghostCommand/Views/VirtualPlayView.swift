@@ -51,42 +51,30 @@ struct VirtualPlayView {
 
     /// The summary as a JSON object.
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("schema", Schema.simulation)
-            writer.member("seed", "\(result.seed)")
-            writer.member("from", time: result.from)
-            writer.member("through", time: result.through)
-            writer.member("tasks") { writer in
-                writer.array { writer in
-                    for (name, tally) in tasks { Self.element(name, tally, &writer) }
-                }
-            }
-            writer.member("pending", Int64(result.pending))
-            writer.member("faults", Int64(result.faults.count))
-        }
-        return writer.text
+        APICoder.text(
+            Schema.simulation,
+            API.SimulationSummary(
+                seed: "\(result.seed)",
+                from: result.from,
+                through: result.through,
+                tasks: tasks.map(Self.element),
+                pending: Int(result.pending),
+                faults: result.faults.count
+            )
+        )
     }
 
-    private static func element(
-        _ name: String,
-        _ tally: Simulation.Tally,
-        _ writer: inout JSONWriter
-    ) {
-        writer.object { writer in
-            writer.member("task", name)
-            writer.member("runs", Int64(tally.runs))
-            writer.member("outcomes") { writer in
-                writer.object { writer in
-                    for (outcome, count) in tally.outcomes.sorted(by: { $0.key.text < $1.key.text })
-                    {
-                        writer.member(outcome.text, Int64(count))
-                    }
-                }
-            }
-            writer.member("missed", Int64(tally.missed))
-            writer.member("dead", Int64(tally.dead))
-            writer.member("latestByMilliseconds", tally.latest / 1_000_000)
-        }
+    private static func element(_ name: String, _ tally: Simulation.Tally) -> API.SimulatedTask {
+        API.SimulatedTask(
+            task: name,
+            runs: tally.runs,
+            outcomes: Dictionary(
+                tally.outcomes.map { ($0.key.text, $0.value) },
+                uniquingKeysWith: +
+            ),
+            missed: tally.missed,
+            dead: tally.dead,
+            latestByMilliseconds: tally.latest / 1_000_000
+        )
     }
 }

@@ -39,9 +39,7 @@ extension ControlClient {
 
     /// The entries in the log, the oldest first.
     package func logs(_ query: LogQuery) async throws -> Answer<[LogEntry]> {
-        try await call(.GET, query.path) {
-            $0["entries"]?.array.map { $0.compactMap(LogEntry.init(json:)) }
-        }
+        try await call(.GET, query.path, Schema.logs) { $0.entries.map(\.entry) }
     }
 
     /// Calls the closure with each entry in the log and each new one, until the daemon stops, the closure
@@ -55,18 +53,21 @@ extension ControlClient {
         guard response.status.code == 200 else {
             let answer = try await response.body.collect(upTo: Self.answerBytesMax)
             // A body that is not JSON is reported as unreadable.
-            let json = try? JSONReader.parse(answer.readableBytesView)
-            throw json.flatMap(ControlFault.init(json:))
-                ?? unreadable(response.headers.first(name: Self.versionField))
+            let bytes = Array(answer.readableBytesView)
+            let fault = (try? JSONReader.parse(bytes)).flatMap {
+                ControlFault(answer: bytes, parsed: $0)
+            }
+            throw fault ?? unreadable(response.headers.first(name: Self.versionField))
         }
         var lines = LineSplitter()
         var parts = response.body.makeAsyncIterator()
         while let part = try await next(&parts) {
             for line in lines.lines(adding: part.readableBytesView) {
-                // A line that is not JSON is reported as unreadable.
-                guard let json = try? JSONReader.parse(line), let entry = LogEntry(json: json)
+                // A line that is not JSON, or is no log entry, is reported as unreadable.
+                guard let json = try? JSONReader.parse(line),
+                    let parsed = try? APICoder.value(API.LogLine.self, from: line, parsed: json)
                 else { throw unreadable(response.headers.first(name: Self.versionField)) }
-                try body(Answer(value: entry, json: json.text))
+                try body(Answer(value: parsed.entry, json: json.text))
             }
             guard lines.pendingBytes <= Self.answerBytesMax else { throw unreadable(nil) }
         }

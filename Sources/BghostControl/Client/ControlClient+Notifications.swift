@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
-internal import BghostBase
 internal import NIOHTTP1
 
 extension ControlClient {
     /// The notifications that wait, are being delivered, or can be answered, the oldest first.
     package func outbox() async throws -> Answer<[NotificationStatus]> {
-        try await call(.GET, ControlPath("notifications")) {
-            $0["notifications"]?.array.map { $0.compactMap(NotificationStatus.init(json:)) }
-        }
+        try await call(.GET, ControlPath("notifications"), Schema.outbox) { $0.notifications }
     }
 
     /// Posts a test notification in the daemon's name.
     package func postTestNotification() async throws -> Answer<NotificationStatus> {
-        try await call(
-            .POST,
-            ControlPath("notifications", "test"),
-            read: NotificationStatus.init(json:)
-        )
+        try await call(.POST, ControlPath("notifications", "test"), Schema.notification)
     }
 
     /// Sends an answer to a notification.
@@ -30,18 +23,12 @@ extension ControlClient {
         action: String,
         text: String?
     ) async throws -> Answer<NotificationAnswer> {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("id", notification)
-            writer.member("plugin", plugin)
-            writer.member("action", action)
-            writer.member("text", text)
-        }
+        let body = API.ActBody(id: notification, plugin: plugin, action: action, text: text)
         return try await call(
             .POST,
             ControlPath("notifications", "act"),
-            body: writer.bytes,
-            read: NotificationAnswer.init(json:)
+            body: APICoder.json(body),
+            Schema.answer
         )
     }
 }

@@ -6,7 +6,7 @@ internal import NIOHTTP1
 extension ControlClient {
     /// Explains why a task, or the request whose id has this prefix, does not run.
     package func explain(_ id: String) async throws -> Answer<TaskExplanation> {
-        try await call(.GET, ControlPath("why").with("id", id), read: TaskExplanation.init(json:))
+        try await call(.GET, ControlPath("why").with("id", id), Schema.why) { $0.explanation }
     }
 
     /// Simulates a requirement, such as `network=off`.
@@ -25,10 +25,6 @@ extension ControlClient {
 
     private func simulate(_ what: String, _ value: String) async throws -> Answer<SimulationStatus>
     {
-        try await call(
-            .POST,
-            ControlPath("simulate", what).with("set", value),
-            read: SimulationStatus.init(json:)
-        )
+        try await call(.POST, ControlPath("simulate", what).with("set", value), Schema.simulate)
     }
 }

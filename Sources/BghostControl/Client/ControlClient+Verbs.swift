@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
-internal import BghostBase
 package import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
@@ -10,7 +9,10 @@ extension ControlClient {
     /// The waiting requests of one task, or of all tasks.
     package func pending(task: String?, limit: Int? = nil) async throws -> Answer<PendingList> {
         let path = ControlPath("pending").with("task", task).with("limit", limit)
-        return try await call(.GET, path, read: PendingList.init(json:))
+        return try await call(.GET, path, Schema.pending) { answer in
+            let requests = answer.requests.map(\.request)
+            return PendingList(requests: requests, total: answer.total ?? requests.count)
+        }
     }
 
     /// The withdrawn requests.
@@ -23,17 +25,15 @@ extension ControlClient {
     /// Withdraws all waiting requests of one task, or of all tasks.
     package func cancelPending(task: String?) async throws -> Answer<Cancelled> {
         let path = task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending")
-        return try await call(.DELETE, path) { json in
-            PendingList(json: json).map { list in
-                let count = json["count"]?.int64.map(Int.init(clamping:))
-                return Cancelled(count: count ?? list.requests.count, requests: list.requests)
-            }
+        return try await call(.DELETE, path, Schema.cancel) { answer in
+            let requests = answer.requests.map(\.request)
+            return Cancelled(count: answer.count ?? requests.count, requests: requests)
         }
     }
 
     /// Cancels the run whose id has this prefix; it is not retried.
-    package func stop(run prefix: String) async throws -> Answer<Expiring> {
-        try await call(.POST, ControlPath("runs", prefix, "stop"), read: Expiring.init(json:))
+    package func stop(run prefix: String) async throws -> Answer<API.CancelledRun> {
+        try await call(.POST, ControlPath("runs", prefix, "stop"), Schema.stop)
     }
 
     // MARK: - Dead letters
@@ -42,35 +42,25 @@ extension ControlClient {
     package func deadLetters(task: String?, limit: Int? = nil) async throws -> Answer<[DeadLetter]>
     {
         let path = ControlPath("dead").with("task", task).with("limit", limit)
-        return try await call(.GET, path) {
-            $0["deadLetters"]?.array.map { $0.compactMap(DeadLetter.init(json:)) }
-        }
+        return try await call(.GET, path, Schema.dead) { $0.deadLetters.map(\.letter) }
     }
 
     /// Makes dead requests pending again.
     package func redrive(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
-        try await call(
-            .POST,
-            ControlPath("dead", "redrive").with(choice),
-            read: DeadLetterChange.init(json:)
-        )
+        try await call(.POST, ControlPath("dead", "redrive").with(choice), Schema.redrive)
     }
 
     /// Deletes dead requests.
     package func discard(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
-        try await call(
-            .POST,
-            ControlPath("dead", "discard").with(choice),
-            read: DeadLetterChange.init(json:)
-        )
+        try await call(.POST, ControlPath("dead", "discard").with(choice), Schema.discard)
     }
 
     // MARK: - Throttling
 
     /// The throttle points of one task, or of all tasks that have points.
     package func throttles(task: String?) async throws -> Answer<[ThrottleStatus]> {
-        try await call(.GET, ControlPath("throttle").with("task", task)) {
-            $0["tasks"]?.array.map { $0.compactMap(ThrottleStatus.init(json:)) }
+        try await call(.GET, ControlPath("throttle").with("task", task), Schema.throttle) {
+            $0.tasks
         }
     }
 
@@ -78,8 +68,8 @@ extension ControlClient {
     ///
     /// - Returns: the points before.
     package func clearThrottle(task: String) async throws -> Answer<Int> {
-        try await call(.DELETE, ControlPath("tasks", task, "throttle")) {
-            $0["points"]?.int64.map(Int.init(clamping:))
+        try await call(.DELETE, ControlPath("tasks", task, "throttle"), Schema.throttleClear) {
+            $0.points
         }
     }
 
@@ -87,19 +77,17 @@ extension ControlClient {
 
     /// The learned uses of one task, or of all tasks that learn their uses.
     package func uses(task: String?) async throws -> Answer<[UseStatus]> {
-        try await call(.GET, ControlPath("uses").with("task", task)) {
-            $0["tasks"]?.array.map { $0.compactMap(UseStatus.init(json:)) }
-        }
+        try await call(.GET, ControlPath("uses").with("task", task), Schema.uses) { $0.tasks }
     }
 
     /// Records a use of a task's results.
     package func use(task: String) async throws -> Answer<UseStatus> {
-        try await call(.POST, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
+        try await call(.POST, ControlPath("tasks", task, "uses"), Schema.use)
     }
 
     /// Deletes the learned uses of a task.
     package func forgetUses(task: String) async throws -> Answer<UseStatus> {
-        try await call(.DELETE, ControlPath("tasks", task, "uses"), read: UseStatus.init(json:))
+        try await call(.DELETE, ControlPath("tasks", task, "uses"), Schema.use)
     }
 
     // MARK: - Plugins
@@ -112,16 +100,12 @@ extension ControlClient {
     ) async throws -> Answer<PluginSwitch> {
         let path = ControlPath("plugins", plugin, "disable")
             .with("reason", reason.isEmpty ? nil : reason).with("stop", stopsRuns ? true : nil)
-        return try await call(.POST, path, read: PluginSwitch.init(json:))
+        return try await call(.POST, path, Schema.pluginSwitch)
     }
 
     /// Enables a plugin.
     package func enable(plugin: String) async throws -> Answer<PluginSwitch> {
-        try await call(
-            .POST,
-            ControlPath("plugins", plugin, "enable"),
-            read: PluginSwitch.init(json:)
-        )
+        try await call(.POST, ControlPath("plugins", plugin, "enable"), Schema.pluginSwitch)
     }
 
     // MARK: - The store
@@ -133,9 +117,7 @@ extension ControlClient {
     package func backUp(to path: String) async throws -> Answer<UInt64> {
         let path = ControlPath("backup").with("file", path)
         // A store with millions of requests takes long.
-        return try await call(.POST, path, within: .hours(24)) {
-            $0["bytes"]?.int64.map(UInt64.init(clamping:))
-        }
+        return try await call(.POST, path, within: .hours(24), Schema.backup) { $0.bytes }
     }
 }
 

@@ -63,12 +63,13 @@ package struct ControlClient: Sendable {
     // MARK: - Calls
 
     /// Sends a request and reads its response; throws the fault that the daemon reports.
-    func call<Value: Sendable>(
+    func call<Body, Value: Sendable>(
         _ method: HTTPMethod,
         _ path: ControlPath,
         body: [UInt8]? = nil,
         within time: TimeAmount = callTime,
-        read: (JSONNode) -> Value?
+        _ schema: AnswerSchema<Body>,
+        value: (Body) -> Value
     ) async throws -> Answer<Value> {
         let response = try await send(method, path, body: body, within: time)
         let buffer: ByteBuffer
@@ -78,13 +79,27 @@ package struct ControlClient: Sendable {
             throw fault(of: error)
         }
         let version = response.headers.first(name: Self.versionField)
+        let bytes = Array(buffer.readableBytesView)
         // A response that is not JSON is reported below as unreadable.
-        let json = try? JSONReader.parse(buffer.readableBytesView)
-        if let json, let fault = ControlFault(json: json) { throw fault }
-        guard response.status.code < 300, let json, let value = read(json) else {
+        let json = try? JSONReader.parse(bytes)
+        if let json, let fault = ControlFault(answer: bytes, parsed: json) { throw fault }
+        guard response.status.code < 300, let json else { throw unreadable(version) }
+        // So is another answer than that of the schema.
+        guard let answer = try? APICoder.value(Body.self, from: bytes, parsed: json) else {
             throw unreadable(version)
         }
-        return Answer(value: value, json: json.text)
+        return Answer(value: value(answer), json: json.text)
+    }
+
+    /// Sends a request and reads its response, whose body is the value.
+    func call<Body>(
+        _ method: HTTPMethod,
+        _ path: ControlPath,
+        body: [UInt8]? = nil,
+        within time: TimeAmount = callTime,
+        _ schema: AnswerSchema<Body>
+    ) async throws -> Answer<Body> {
+        try await call(method, path, body: body, within: time, schema) { $0 }
     }
 
     /// Sends a request; returns after the head of the response, before its body.

@@ -13,34 +13,24 @@ extension HTTPField.Name {
 
 /// Creates responses.
 enum Answer {
-    /// A JSON object with its schema as the first member.
-    static func json(
-        _ schema: String,
+    /// A JSON object with its schema.
+    static func json<Body>(
+        _ schema: AnswerSchema<Body>,
         status: HTTPResponse.Status = .ok,
-        _ members: (inout JSONWriter) -> Void
+        _ body: Body
     ) -> Response {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.member("schema", schema)
-            members(&writer)
-        }
-        return response(writer, status: status)
-    }
-
-    static func fault(_ fault: ControlFault) -> Response {
-        var writer = JSONWriter()
-        writer.value(fault)
-        return response(writer, status: HTTPResponse.Status(code: fault.code.httpStatus))
-    }
-
-    private static func response(_ writer: JSONWriter, status: HTTPResponse.Status) -> Response {
         // The line break makes the output of curl readable.
-        let bytes = ByteBuffer(bytes: writer.bytes + [UInt8(ascii: "\n")])
+        let bytes = ByteBuffer(bytes: APICoder.json(schema, body) + [UInt8(ascii: "\n")])
         return Response(
             status: status,
             headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: bytes)
         )
+    }
+
+    static func fault(_ fault: ControlFault) -> Response {
+        let status = HTTPResponse.Status(code: fault.code.httpStatus)
+        return json(Schema.error, status: status, API.Failure(fault))
     }
 }
 

@@ -34,7 +34,7 @@ struct ControlRoutes: Sendable {
                 crash: run.details?.crash,
                 output: await host.output(ofRun: run.id)
             )
-            return Answer.json(Schema.run) { $0.member("run", run) }
+            return Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
         }
         router.post("v1/runs/:id/expire") { _, context in
             try await expire(context.parameters.require("id"))
@@ -52,10 +52,7 @@ struct ControlRoutes: Sendable {
     // MARK: - The daemon
 
     private func version() -> Response {
-        Answer.json(Schema.version) { writer in
-            writer.member("version", BghostVersion.text)
-            writer.member("pid", getpid())
-        }
+        Answer.json(Schema.version, API.Version(version: BghostVersion.text, pid: getpid()))
     }
 
     private func status(_ request: Request) async throws -> Response {
@@ -69,7 +66,7 @@ struct ControlRoutes: Sendable {
         } catch {
             throw ControlFault(error)
         }
-        return Answer.json(Schema.status) { $0.members(status) }
+        return Answer.json(Schema.status, API.Status(status))
     }
 
     // MARK: - Requests
@@ -79,7 +76,7 @@ struct ControlRoutes: Sendable {
         let pending = try await accept { () throws(SubmitError) in
             try await host.submit(submission)
         }
-        return Answer.json(Schema.request, status: .accepted) { $0.member("request", pending) }
+        return Self.accepted(pending)
     }
 
     private func trigger(_ request: Request, task: String) async throws -> Response {
@@ -88,9 +85,17 @@ struct ControlRoutes: Sendable {
             try await host.trigger(submission)
         }
         guard request.uri.queryParameters["wait"] == "true" else {
-            return Answer.json(Schema.request, status: .accepted) { $0.member("request", pending) }
+            return Self.accepted(pending)
         }
         return try await endedRun(ofRequest: pending.id, request)
+    }
+
+    private static func accepted(_ request: PendingRequest) -> Response {
+        Answer.json(
+            Schema.request,
+            status: .accepted,
+            API.RequestAnswer(request: API.Request(request))
+        )
     }
 
     private func run(ofRequest text: String, _ request: Request) async throws -> Response {
@@ -109,7 +114,7 @@ struct ControlRoutes: Sendable {
         }
         var answer =
             if let run {
-                Answer.json(Schema.run) { $0.member("run", run) }
+                Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
             } else {
                 Answer.fault(
                     ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
@@ -131,15 +136,7 @@ struct ControlRoutes: Sendable {
         let declared = request.headers[.contentLength].flatMap(Int.init) ?? 0
         guard declared <= ControlLimits.bodyBytesMax else { throw ControlFault.bodyTooLarge }
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
-        guard body.readableBytes > 0 else {
-            return try Submission(json: JSONNode(.object([])), task: task)
-        }
-        do {
-            let json = try JSONReader.parse(body.readableBytesView)
-            return try Submission(json: json, task: task)
-        } catch let error as JSONError {
-            throw ControlFault.badRequest("the body is no JSON: \(error)")
-        }
+        return try API.SubmitBody.read(Array(body.readableBytesView)).submission(path: task)
     }
 
     private func accept(
@@ -160,32 +157,15 @@ struct ControlRoutes: Sendable {
         let task = query.text("task")
         let runs = await host.runs(task: task, limit: limit)
         if runs.isEmpty, let task { try await TaskLookup(host: host).check(task) }
-        return Answer.json(Schema.runs) { writer in
-            writer.member("runs") { writer in
-                writer.array { writer in runs.forEach { writer.value($0) } }
-            }
-        }
+        return Answer.json(Schema.runs, API.RunList(runs: runs.map(API.Run.init)))
     }
 
     private func expire(_ prefix: String) async throws -> Response {
         let run = try await RunLookup(host: host).runUnderWay(prefix)
         guard await host.expire(run: run.id) else { throw RunLookup.notUnderWay(run) }
-        return Answer.json(Schema.expire) { writer in
-            writer.member("run", run.id.description)
-            writer.member("task", run.task)
-            writer.member("graceSeconds", duration: run.limits.grace)
-        }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func member(_ key: String, _ run: RunRecord) {
-        self.key(key)
-        value(run)
-    }
-
-    fileprivate mutating func member(_ key: String, _ request: PendingRequest) {
-        self.key(key)
-        value(request)
+        return Answer.json(
+            Schema.expire,
+            API.CancelledRun(run: run.id, task: run.task, graceSeconds: run.limits.grace)
+        )
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
-internal import BghostBase
 internal import BghostModel
 internal import Hummingbird
 internal import NIOCore
@@ -18,11 +17,7 @@ struct LogRoute: Sendable {
         try await checkTask(filter)
         guard try query.flag("follow") else {
             let entries = await host.logs(matching: filter, limit: limit)
-            return Answer.json(Schema.logs) { writer in
-                writer.member("entries") { writer in
-                    writer.array { writer in entries.forEach { writer.value($0) } }
-                }
-            }
+            return Answer.json(Schema.logs, API.LogLines(entries: entries.map(API.LogLine.init)))
         }
         return follow(request, filter, limit)
     }
@@ -32,9 +27,8 @@ struct LogRoute: Sendable {
             try await request.body.consumeWithCancellationOnInboundClose { _ in
                 let entries = await host.followLogs(matching: filter, limit: limit)
                 for await entry in entries.cancelOnGracefulShutdown() {
-                    var line = JSONWriter()
-                    line.value(entry)
-                    try await writer.write(ByteBuffer(bytes: line.bytes + [UInt8(ascii: "\n")]))
+                    let line = APICoder.json(API.LogLine(entry)) + [UInt8(ascii: "\n")]
+                    try await writer.write(ByteBuffer(bytes: line))
                 }
             }
             try await writer.finish(nil)

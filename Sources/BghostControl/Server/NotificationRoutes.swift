@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
-internal import BghostBase
 internal import Hummingbird
 internal import NIOCore
 
@@ -17,44 +16,27 @@ struct NotificationRoutes: Sendable {
 
     private func outbox() async throws -> Response {
         let rows = try await ask { () throws(OperatorRefusal) in try await notifications.outbox() }
-        return Answer.json(Schema.outbox) { writer in
-            writer.member("notifications") { writer in
-                writer.array { writer in
-                    for row in rows { writer.object { $0.members(row) } }
-                }
-            }
-        }
+        return Answer.json(Schema.outbox, API.Outbox(notifications: rows))
     }
 
     private func test() async throws -> Response {
         let posted = try await ask { () throws(OperatorRefusal) in
             try await notifications.postTestNotification()
         }
-        return Answer.json(Schema.notification, status: .accepted) { $0.members(posted) }
+        return Answer.json(Schema.notification, status: .accepted, posted)
     }
 
     private func act(_ request: Request) async throws -> Response {
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
-        let json: JSONNode
-        do throws(JSONError) {
-            json = try JSONReader.parse(body.readableBytesView)
-        } catch {
-            throw ControlFault.badRequest("the body is no JSON: \(error.description)")
-        }
-        guard json.object != nil else {
-            throw ControlFault.badRequest("the body is no JSON object")
-        }
-        guard let id = json["id"]?.string, let action = json["action"]?.string else {
-            throw ControlFault.badRequest("`id` and `action` must be strings")
-        }
+        let act = try API.ActBody(json: Array(body.readableBytesView))
         let answer = try await ask { () throws(OperatorRefusal) in
             try await notifications.act(
-                on: .id(id, plugin: json["plugin"]?.string),
-                action: action,
-                text: json["text"]?.string
+                on: .id(act.id, plugin: act.plugin),
+                action: act.action,
+                text: act.text
             )
         }
-        return Answer.json(Schema.answer, status: .accepted) { $0.members(answer) }
+        return Answer.json(Schema.answer, status: .accepted, answer)
     }
 
     private func ask<Value>(

@@ -66,10 +66,13 @@ struct OperatorRoutes: Sendable {
         let requests = list.requests.enumerated().sorted {
             ($0.element.task, $0.offset) < ($1.element.task, $1.offset)
         }
-        return Answer.json(Schema.pending) { writer in
-            writer.member("requests", requests.map(\.element))
-            writer.member("total", list.total)
-        }
+        return Answer.json(
+            Schema.pending,
+            API.PendingRequests(
+                requests: requests.map { API.Request($0.element) },
+                total: list.total
+            )
+        )
     }
 
     private func cancel(task: String?) async throws -> Response {
@@ -80,12 +83,15 @@ struct OperatorRoutes: Sendable {
             try await TaskLookup(host: host).check(task)
             throw ControlFault(.nothingPending, "no request of \(task) is waiting")
         }
-        return Answer.json(Schema.cancel) { writer in
-            writer.member("task", task)
-            writer.member("cancelled", !withdrawn.isEmpty)
-            writer.member("count", withdrawn.count)
-            writer.member("requests", Self.head(of: withdrawn))
-        }
+        return Answer.json(
+            Schema.cancel,
+            API.Withdrawn(
+                task: task,
+                cancelled: !withdrawn.isEmpty,
+                count: withdrawn.count,
+                requests: Self.head(of: withdrawn).map(API.Request.init)
+            )
+        )
     }
 
     /// The first requests, as many as one response can contain.
@@ -104,11 +110,10 @@ struct OperatorRoutes: Sendable {
     private func stop(_ prefix: String) async throws -> Response {
         let run = try await RunLookup(host: host).runUnderWay(prefix)
         guard await host.stop(run: run.id) else { throw RunLookup.notUnderWay(run) }
-        return Answer.json(Schema.stop) { writer in
-            writer.member("run", run.id.description)
-            writer.member("task", run.task)
-            writer.member("graceSeconds", duration: run.limits.grace)
-        }
+        return Answer.json(
+            Schema.stop,
+            API.CancelledRun(run: run.id, task: run.task, graceSeconds: run.limits.grace)
+        )
     }
 
     // MARK: - Dead letters
@@ -120,16 +125,15 @@ struct OperatorRoutes: Sendable {
         let letters = await host.deadLetters(task: task, limit: limit)
         // A task that is no longer in the manifest may have dead letters.
         if letters.isEmpty, let task { try await TaskLookup(host: host).check(task) }
-        return Answer.json(Schema.dead) { writer in
-            writer.member("deadLetters") { writer in
-                writer.array { writer in letters.forEach { writer.value($0) } }
-            }
-        }
+        return Answer.json(
+            Schema.dead,
+            API.DeadLetters(deadLetters: letters.map(API.DeadLetter.init))
+        )
     }
 
     private func change(
         _ request: Request,
-        _ schema: String,
+        _ schema: AnswerSchema<DeadLetterChange>,
         _ change: (DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
     ) async throws -> Response {
         let choice = try choice(Query(request))
@@ -138,7 +142,7 @@ struct OperatorRoutes: Sendable {
             try await TaskLookup(host: host).check(task)
             throw ControlFault(.nothingDead, "there is no dead letter of \(task)")
         }
-        return Answer.json(schema) { $0.members(answer) }
+        return Answer.json(schema, answer)
     }
 
     /// Exactly one of `request`, `task` and `all` is required; a default could change too many requests.
@@ -157,11 +161,7 @@ struct OperatorRoutes: Sendable {
         let task = Query(request).text("task")
         if let task { try await TaskLookup(host: host).check(task) }
         let throttles = await host.throttles(task: task)
-        return Answer.json(Schema.throttle) { writer in
-            writer.member("tasks") { writer in
-                writer.array { writer in throttles.forEach { writer.value($0) } }
-            }
-        }
+        return Answer.json(Schema.throttle, API.Throttles(tasks: throttles))
     }
 
     private func clearThrottle(_ task: String) async throws -> Response {
@@ -169,10 +169,10 @@ struct OperatorRoutes: Sendable {
         let owed = try await ask { () throws(OperatorRefusal) in
             try await host.clearThrottle(task: task)
         }
-        return Answer.json(Schema.throttleClear) { writer in
-            writer.member("task", owed.task)
-            writer.member("points", owed.points)
-        }
+        return Answer.json(
+            Schema.throttleClear,
+            API.ClearedThrottle(task: owed.task, points: owed.points)
+        )
     }
 
     // MARK: - Uses
@@ -181,18 +181,14 @@ struct OperatorRoutes: Sendable {
         let task = Query(request).text("task")
         let uses = await host.uses(task: task)
         if uses.isEmpty, let task { try await TaskLookup(host: host).check(task) }
-        return Answer.json(Schema.uses) { writer in
-            writer.member("tasks") { writer in
-                writer.array { writer in uses.forEach { writer.value($0) } }
-            }
-        }
+        return Answer.json(Schema.uses, API.Uses(tasks: uses))
     }
 
     private func use(
         _ change: () async throws(OperatorRefusal) -> UseStatus
     ) async throws -> Response {
         let status = try await ask(change)
-        return Answer.json(Schema.use) { $0.members(status) }
+        return Answer.json(Schema.use, status)
     }
 
     // MARK: - Plugins
@@ -209,21 +205,21 @@ struct OperatorRoutes: Sendable {
         let answer = try await ask { () throws(OperatorRefusal) in
             try await host.disable(plugin: plugin, reason: reason, stopsRuns: stopsRuns)
         }
-        return Answer.json(Schema.pluginSwitch) { $0.members(answer) }
+        return Answer.json(Schema.pluginSwitch, answer)
     }
 
     private func enable(_ plugin: String) async throws -> Response {
         let answer = try await ask { () throws(OperatorRefusal) in
             try await host.enable(plugin: plugin)
         }
-        return Answer.json(Schema.pluginSwitch) { $0.members(answer) }
+        return Answer.json(Schema.pluginSwitch, answer)
     }
 
     // MARK: - The manifest
 
     private func reload() async throws -> Response {
         let report = try await ask { () throws(OperatorRefusal) in try await host.reload() }
-        return Answer.json(Schema.reload) { $0.members(report) }
+        return Answer.json(Schema.reload, report)
     }
 
     // MARK: - The store
@@ -233,10 +229,7 @@ struct OperatorRoutes: Sendable {
             throw ControlFault.badRequest("`file` is missing")
         }
         let bytes = try await ask { () throws(OperatorRefusal) in try await host.backUp(to: file) }
-        return Answer.json(Schema.backup) { writer in
-            writer.member("file", file)
-            writer.member("bytes", bytes)
-        }
+        return Answer.json(Schema.backup, API.Backup(file: file, bytes: bytes))
     }
 
     private func ask<Value>(
@@ -246,14 +239,6 @@ struct OperatorRoutes: Sendable {
             return try await body()
         } catch {
             throw ControlFault(error)
-        }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func member(_ key: String, _ requests: [PendingRequest]) {
-        member(key) { writer in
-            writer.array { writer in requests.forEach { writer.value($0) } }
         }
     }
 }

@@ -20,7 +20,7 @@ struct SimulationRoutes: Sendable {
             throw ControlFault.badRequest("`id` is missing")
         }
         let answer = try await ask { () throws(OperatorRefusal) in try await host.explain(id) }
-        return Answer.json(Schema.why) { $0.members(answer) }
+        return Answer.json(Schema.why, API.Why(answer))
     }
 
     private func fact(_ request: Request) async throws -> Response {
@@ -28,7 +28,7 @@ struct SimulationRoutes: Sendable {
         let simulation = try await ask { () throws(OperatorRefusal) in
             try await host.simulate(fact: text)
         }
-        return Answer.json(Schema.simulate) { $0.members(simulation) }
+        return Answer.json(Schema.simulate, simulation)
     }
 
     private func clock(_ request: Request) async throws -> Response {
@@ -41,7 +41,7 @@ struct SimulationRoutes: Sendable {
         let simulation = try await ask { () throws(OperatorRefusal) in
             try await host.simulate(clock: clock)
         }
-        return Answer.json(Schema.simulate) { $0.members(simulation) }
+        return Answer.json(Schema.simulate, simulation)
     }
 
     private func set(_ request: Request) throws(ControlFault) -> String {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
-internal import BghostBase
 internal import Hummingbird
 
 /// The routes for transfers.
@@ -11,11 +10,7 @@ struct TransferRoutes: Sendable {
     func add(to router: Router<ControlRoutes.Context>) {
         router.get("v1/transfers") { _, _ in
             let views = await host.transfers()
-            return Answer.json(Schema.transfers) { writer in
-                writer.member("transfers") { writer in
-                    writer.array { writer in views.forEach { writer.value($0) } }
-                }
-            }
+            return Answer.json(Schema.transfers, API.Transfers(transfers: views))
         }
         router.post("v1/transfers/:id/cancel") { _, context in
             let id = try context.parameters.require("id")
@@ -40,9 +35,6 @@ struct TransferRoutes: Sendable {
         } catch {
             throw ControlFault(error)
         }
-        return Answer.json(Schema.transfer) { writer in
-            writer.key("transfer")
-            writer.value(view)
-        }
+        return Answer.json(Schema.transfer, API.TransferAnswer(transfer: view))
     }
 }

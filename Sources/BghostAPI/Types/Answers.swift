@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+
+extension API {
+    /// The version and the process of the daemon, or the version of the program.
+    package struct Version: Codable, Equatable, Sendable {
+        /// Such as `0.2.0`.
+        package var version: String
+        /// The process id of the daemon; absent in the output of `bghost version`.
+        @OrAbsent package var pid: Int32?
+
+        package init(version: String, pid: Int32? = nil) {
+            self.version = version
+            self.pid = pid
+        }
+    }
+
+    /// One request.
+    package struct RequestAnswer: Codable, Equatable, Sendable {
+        /// The request.
+        package var request: Request
+
+        package init(request: Request) { self.request = request }
+    }
+
+    /// One run.
+    package struct RunAnswer: Codable, Equatable, Sendable {
+        /// The run.
+        package var run: Run
+
+        package init(run: Run) { self.run = run }
+    }
+
+    /// Runs, the newest first.
+    package struct RunList: Codable, Equatable, Sendable {
+        /// The runs.
+        @Elements package var runs: [Run]
+
+        package init(runs: [Run]) { self.runs = runs }
+    }
+
+    /// A run that was cancelled.
+    package struct CancelledRun: Codable, Equatable, Sendable {
+        /// The id of the run.
+        @Formatted<ULID> package var run: RunID
+        /// The identifier of its task.
+        package var task: String
+        /// The time that it has to stop, seconds.
+        @Formatted<Seconds> package var graceSeconds: Duration
+
+        package init(run: RunID, task: String, graceSeconds: Duration) {
+            self.run = run
+            self.task = task
+            self.graceSeconds = graceSeconds
+        }
+    }
+
+    /// Waiting requests.
+    package struct PendingRequests: Codable, Equatable, Sendable {
+        /// In the order of their tasks, and for one task in the order in which they would start.
+        @Elements package var requests: [Request]
+        /// The number of all waiting requests.
+        @OrNull package var total: Int?
+
+        package init(requests: [Request], total: Int) {
+            self.requests = requests
+            self.total = total
+        }
+    }
+
+    /// Withdrawn requests.
+    package struct Withdrawn: Codable, Equatable, Sendable {
+        /// The task whose requests were withdrawn; null for all tasks.
+        @OrNull package var task: String?
+        /// Whether any request was withdrawn.
+        @OrDefault package var cancelled: Bool
+        /// The number of withdrawn requests.
+        @OrNull package var count: Int?
+        /// At most as many of them as one answer can contain.
+        @Elements package var requests: [Request]
+
+        package init(task: String?, cancelled: Bool, count: Int, requests: [Request]) {
+            self.task = task
+            self.cancelled = cancelled
+            self.count = count
+            self.requests = requests
+        }
+    }
+
+    /// Dead letters, the newest first.
+    package struct DeadLetters: Codable, Equatable, Sendable {
+        /// The dead letters.
+        @Elements package var deadLetters: [DeadLetter]
+
+        package init(deadLetters: [DeadLetter]) { self.deadLetters = deadLetters }
+    }
+
+    /// The throttle points of tasks.
+    package struct Throttles: Codable, Equatable, Sendable {
+        /// The tasks, in the order of their names.
+        @Elements package var tasks: [ThrottleStatus]
+
+        package init(tasks: [ThrottleStatus]) { self.tasks = tasks }
+    }
+
+    /// Throttle points that were cleared.
+    package struct ClearedThrottle: Codable, Equatable, Sendable {
+        /// The identifier of the task.
+        @OrDefault package var task: String
+        /// The points before.
+        package var points: Int
+
+        package init(task: String, points: Int) {
+            self.task = task
+            self.points = points
+        }
+    }
+
+    /// The learned uses of tasks.
+    package struct Uses: Codable, Equatable, Sendable {
+        /// The tasks.
+        @Elements package var tasks: [UseStatus]
+
+        package init(tasks: [UseStatus]) { self.tasks = tasks }
+    }
+
+    /// A copy of the store.
+    package struct Backup: Codable, Equatable, Sendable {
+        /// The path of the copy on the daemon's machine.
+        @OrDefault package var file: String
+        /// The size of the copy, bytes.
+        package var bytes: UInt64
+
+        package init(file: String, bytes: UInt64) {
+            self.file = file
+            self.bytes = bytes
+        }
+    }
+
+    /// The notifications that wait, are being delivered, or can be answered, the oldest first.
+    package struct Outbox: Codable, Equatable, Sendable {
+        /// The notifications.
+        @Elements package var notifications: [NotificationStatus]
+
+        package init(notifications: [NotificationStatus]) { self.notifications = notifications }
+    }
+
+    /// The transfers whose end is not acknowledged, the oldest first.
+    package struct Transfers: Codable, Equatable, Sendable {
+        /// The transfers.
+        @Elements package var transfers: [TransferView]
+
+        package init(transfers: [TransferView]) { self.transfers = transfers }
+    }
+
+    /// One transfer.
+    package struct TransferAnswer: Codable, Equatable, Sendable {
+        /// The transfer.
+        package var transfer: TransferView
+
+        package init(transfer: TransferView) { self.transfer = transfer }
+    }
+
+    /// Lines of the log, the oldest first.
+    package struct LogLines: Codable, Equatable, Sendable {
+        /// The lines.
+        @Elements package var entries: [LogLine]
+
+        package init(entries: [LogLine]) { self.entries = entries }
+    }
+
+    /// The answer to a request that failed, and the output of a command that failed.
+    package struct Failure: Codable, Equatable, Sendable {
+        /// What went wrong.
+        package var error: Fault
+
+        package init(error: Fault) { self.error = error }
+    }
+
+    /// What went wrong.
+    package struct Fault: Codable, Equatable, Sendable {
+        /// A stable code such as `BG2101`, which `bghost help` explains; null if there is none.
+        @OrNull package var code: String?
+        /// The problem, one sentence without a full stop.
+        package var message: String
+        /// How to resolve it; "" if the message says so.
+        @OrDefault package var fix: String
+        /// Similar names or ids; the daemon omits the key if there are none.
+        @OrAbsent package var candidates: [String]?
+        /// The exit status of the command; absent in answers of the daemon.
+        @OrAbsent package var exit: Int?
+
+        package init(
+            code: String?,
+            message: String,
+            fix: String,
+            candidates: [String]?,
+            exit: Int? = nil
+        ) {
+            self.code = code
+            self.message = message
+            self.fix = fix
+            self.candidates = candidates
+            self.exit = exit
+        }
+    }
+}
