@@ -509,13 +509,13 @@ let package = Package(
             path: "Tests/StoreWriter",
             swiftSettings: swift
         ),
-        // A program that carries a transfer until it is killed.
+        // A program that runs a transfer until it is killed.
         .executableTarget(
-            name: "transfer-carrier",
+            name: "transfer-runner",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostStore", "BghostTransfer", "BghostTransferRules",
             ],
-            path: "Tests/TransferCarrier",
+            path: "Tests/TransferRunner",
             swiftSettings: swift
         ),
         .testTarget(
@@ -669,7 +669,7 @@ let package = Package(
             dependencies: [
                 "BghostBase", "BghostCrypto", "BghostLinux", "BghostStore", "BghostTestSupport",
                 "BghostTransfer",
-                "BghostTransferRules", "transfer-carrier",
+                "BghostTransferRules", "transfer-runner",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

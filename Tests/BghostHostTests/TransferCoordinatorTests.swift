@@ -77,12 +77,12 @@ import Testing
             let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest())
             let table = try await Self.open(daemon)
             let end = Self.end(1)
-            table.desk.sessionEnded(end)
+            table.bridge.sessionEnded(end)
             await ReactorActor.wait { !daemon.executor.started.isEmpty }
             let start = daemon.executor.started[0]
             #expect(start.isWake && start.parameters.contains("\(end.transfers[0].request.id)"))
             // The same end, reported again, is the same wake.
-            table.desk.sessionEnded(end)
+            table.bridge.sessionEnded(end)
             daemon.owners.transfers.takeEvents()
             #expect(daemon.executor.started.count == 1)
             daemon.end(try #require(daemon.newestRun))
@@ -97,7 +97,7 @@ import Testing
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest())
             let table = try await Self.open(daemon)
-            table.desk.sessionEnded(Self.end(1))
+            table.bridge.sessionEnded(Self.end(1))
             await ReactorActor.wait { !daemon.executor.started.isEmpty }
             daemon.end(try #require(daemon.newestRun), status: -1)
             #expect(table.ends[Self.key]?.transfers.count == 1)
@@ -114,7 +114,7 @@ import Testing
             let run = try await daemon.run()
             let end = Self.end(1)
             table.beganBy[end.transfers[0].request.id] = run.number
-            table.desk.sessionEnded(end)
+            table.bridge.sessionEnded(end)
             daemon.owners.transfers.takeEvents()
             #expect(daemon.executor.started.count == 1)
             // The run has ended without having taken it.

@@ -15,7 +15,7 @@ import Testing
 struct TransferCrashTests {
     private static let content = sample((24 << 20) + 13)
 
-    /// Runs the carrier until it says how the transfer ended.
+    /// Runs the runner until it says how the transfer ended.
     ///
     /// - Returns: how often it was killed.
     private func carry(
@@ -28,7 +28,7 @@ struct TransferCrashTests {
         for kills in 0..<200 {
             // Longer and longer, so that it comes to an end on a slow machine too.
             let delay = Int.random(in: 0..<(10_000_000 + kills * 4_000_000), using: &random)
-            let program = [Artifact.path("transfer-carrier"), kind, folder.path, url, "\(delay)"]
+            let program = [Artifact.path("transfer-runner"), kind, folder.path, url, "\(delay)"]
             let result = try await NIOThreadPool.singleton.runIfActive { try Command.run(program) }
             if result.signal == 9 { continue }
             #expect(result.output == "done\n", "\(result)")

@@ -166,12 +166,12 @@ struct TransferSpaceTests {
             return try await host.serve(request, responder)
         } test: { port in
             let words = "download \(folder.path) http://127.0.0.1:\(port)/x 50000000000"
-            let carrier = "exec \(Artifact.path("transfer-carrier")) \(words)"
+            let runner = "exec \(Artifact.path("transfer-runner")) \(words)"
             // In blocks of 512 bytes: a megabyte.
-            let bounded = try await Command.runApart(["sh", "-c", "ulimit -f 2048; \(carrier)"])
+            let bounded = try await Command.runApart(["sh", "-c", "ulimit -f 2048; \(runner)"])
             #expect(bounded.output == "no space\n", "\(bounded)")
             #expect(try !File.list(folder.path).contains("file"))
-            let free = try await Command.runApart(["sh", "-c", carrier])
+            let free = try await Command.runApart(["sh", "-c", runner])
             #expect(free.output == "done\n", "\(free)")
         }
         #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))

@@ -109,7 +109,7 @@ final class PluginSlot {
     }
 
     /// Releases the libraries and the sandbox of a retired plugin when its last executor is gone.
-    func letGoIfRetired() {
+    func releaseIfRetired() {
         guard isRetired, executors.isEmpty else { return }
         held = nil
         libraries = []

@@ -223,7 +223,7 @@ final class ManifestReloader: SharesServices {
                 if executor.state == .loading, !executor.isIdle { continue }
                 pool.retire(executor)
             }
-            plugin.letGoIfRetired()
+            plugin.releaseIfRetired()
         }
         for index in change.newPlugins {
             // The host and the scheduler use the same index of a plugin.

@@ -14,14 +14,14 @@ internal import Synchronization
 extension TransferCoordinator {
     nonisolated(nonsending) func transfers() async -> [TransferView] {
         guard let table else { return [] }
-        let desk = table.desk
+        let bridge = table.bridge
         return await table.engine.list().map { view in
             TransferView(
                 view.record,
                 bytes: view.bytes,
                 waitingFor: waitingFor(
                     view,
-                    isGoodMoment: desk.isGoodMoment.load(ordering: .relaxed)
+                    isGoodMoment: bridge.isGoodMoment.load(ordering: .relaxed)
                 )
             )
         }

@@ -27,7 +27,7 @@ extension TransferCoordinator {
 
     func takeEvents() {
         guard let table, table.hasStarted else { return }
-        for event in table.desk.take() {
+        for event in table.bridge.take() {
             switch event {
             case .sessionEnded(var end):
                 end.transfers.removeAll { table.acknowledging.contains($0.request.id) }

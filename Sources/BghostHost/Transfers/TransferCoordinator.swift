@@ -93,29 +93,29 @@ final class TransferCoordinator {
         // Without sessions and old transfers, the daemon needs no second database.
         guard !manifest.sessions.isEmpty || isLeft else { return }
         let journal = try openJournal(state.path)
-        let desk = TransferDesk(log: log)
-        desk.clockOffset.store(clock.offset, ordering: .relaxed)
-        desk.accesses.withLock { $0 = transferAccesses() }
+        let bridge = TransferBridge(log: log)
+        bridge.clockOffset.store(clock.offset, ordering: .relaxed)
+        bridge.accesses.withLock { $0 = transferAccesses() }
         let engine = TransferEngine(
             journal: journal,
-            clock: TransferDeskClock(desk: desk),
-            observer: desk,
+            clock: TransferBridgeClock(bridge: bridge),
+            observer: bridge,
             requirements: { request in
-                !request.isDiscretionary || desk.isGoodMoment.load(ordering: .relaxed)
+                !request.isDiscretionary || bridge.isGoodMoment.load(ordering: .relaxed)
             },
-            access: { plugin in desk.accesses.withLock { $0[plugin] } }
+            access: { plugin in bridge.accesses.withLock { $0[plugin] } }
         )
         let table = TransferTable(
             engine: engine,
             journal: journal,
-            desk: desk,
+            bridge: bridge,
             sessions: manifest.sessions
         )
         self.table = table
         // Without these sizes, resumed transfers could fill a folder that has little room left.
         await measureDataRooms()
         try await engine.recover()
-        desk.onEvent { [reference] in reference.perform { $0.takeEvents() } }
+        bridge.onEvent { [reference] in reference.perform { $0.takeEvents() } }
     }
 
     /// Measures the data directories of plugins that have sessions.
@@ -166,8 +166,8 @@ final class TransferCoordinator {
 
     /// Applies the permissions of a new manifest.
     func renewAccesses() {
-        guard let desk = table?.desk else { return }
-        desk.accesses.withLock { $0 = transferAccesses() }
+        guard let bridge = table?.bridge else { return }
+        bridge.accesses.withLock { $0 = transferAccesses() }
     }
 
     /// Stops all attempts; unfinished transfers continue with the next daemon.
@@ -200,7 +200,7 @@ final class TransferCoordinator {
     func factsChanged(_ changed: RequirementSet) {
         guard let table else { return }
         let isGood = dispatcher.scheduler.unmet(SessionDefinition.goodMoment).isEmpty
-        let wasGood = table.desk.isGoodMoment.exchange(isGood, ordering: .relaxed)
+        let wasGood = table.bridge.isGoodMoment.exchange(isGood, ordering: .relaxed)
         let isBack = changed.contains(.network) && dispatcher.scheduler.unmet(.network).isEmpty
         guard isGood != wasGood || isBack else { return }
         let engine = table.engine
@@ -214,7 +214,7 @@ final class TransferCoordinator {
     /// Tells the engine that the wall clock was set.
     func clockWasSet() {
         guard let table else { return }
-        table.desk.clockOffset.store(clock.offset, ordering: .relaxed)
+        table.bridge.clockOffset.store(clock.offset, ordering: .relaxed)
         let engine = table.engine
         Task { await engine.requirementsChanged() }
     }

@@ -19,7 +19,7 @@ final class TransferTable {
 
     let engine: TransferEngine
     let journal: any TransferJournal
-    let desk: TransferDesk
+    let bridge: TransferBridge
     /// The sessions by name.
     let sessions: [String: SessionDefinition]
     /// Whether wakes may be created, which requires that pending requests are recovered.
@@ -45,12 +45,12 @@ final class TransferTable {
     init(
         engine: TransferEngine,
         journal: any TransferJournal,
-        desk: TransferDesk,
+        bridge: TransferBridge,
         sessions: [SessionDefinition]
     ) {
         self.engine = engine
         self.journal = journal
-        self.desk = desk
+        self.bridge = bridge
         self.sessions = Dictionary(sessions.map { ($0.name, $0) }) { first, _ in first }
     }
 

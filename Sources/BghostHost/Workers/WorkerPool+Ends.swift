@@ -116,7 +116,7 @@ extension WorkerPool {
         executors.remove(worker)
         worker.plugin.executors[worker.serial] = nil
         worker.plugin.available.removeAll { $0 === worker }
-        worker.plugin.letGoIfRetired()
+        worker.plugin.releaseIfRetired()
         measureData(of: worker.plugin)
         for number in worker.runs {
             guard let how else {

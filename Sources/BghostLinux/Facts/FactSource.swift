@@ -5,7 +5,7 @@ package import BghostFacts
 /// A source of facts about the machine.
 ///
 /// It is used on the reactor's thread only and must not block it. It reports readings to its
-/// `FactDesk` during a call, or later through the inbox.
+/// `FactSourceContext` during a call, or later through the inbox.
 package protocol FactSource: AnyObject {
     /// The requirements that its facts belong to.
     var requirements: RequirementSet { get }
@@ -14,7 +14,7 @@ package protocol FactSource: AnyObject {
     /// Starts the source.
     ///
     /// - Parameter now: monotonic nanoseconds, as in all these methods.
-    func start(_ desk: FactDesk, now: UInt64)
+    func start(_ context: FactSourceContext, now: UInt64)
     /// Asks the source to read its facts again, as far as it can.
     ///
     /// It is called at the source's deadline, slightly earlier if the reactor is awake anyway, or

@@ -18,7 +18,7 @@ package final class MachineFacts {
     /// All facts.
     package private(set) var sheet: FactSheet
     private let sources: [any FactSource]
-    private let board: FactBoard
+    private let shared: SharedFactState
     private let tokens: UInt64
     private var isRunning = false
 
@@ -44,16 +44,16 @@ package final class MachineFacts {
         self.sources = sources
         self.tokens = tokens
         sheet = known ?? FactSheet(probes: probes)
-        board = try FactBoard(reactor: reactor, tokens: tokens)
+        shared = try SharedFactState(reactor: reactor, tokens: tokens)
     }
 
     /// Starts the sources.
     package func start(now: Moment) throws(SystemError) -> RequirementSet {
         // Token number 0 is the inbox; the sources' tokens start at 1.
-        try board.reactor.watch(board.inbox.fd, for: .input, token: tokens)
+        try shared.reactor.watch(shared.inbox.fd, for: .input, token: tokens)
         isRunning = true
         for (index, source) in sources.enumerated() {
-            source.start(FactDesk(source: index, board: board), now: now.monotonic)
+            source.start(FactSourceContext(source: index, shared: shared), now: now.monotonic)
         }
         return settle(now: now)
     }
@@ -65,11 +65,11 @@ package final class MachineFacts {
         guard isRunning else { return }
         isRunning = false
         for source in sources { source.stop() }
-        board.reactor.unwatch(board.inbox.fd)
+        shared.reactor.unwatch(shared.inbox.fd)
         // End the probes that the spawner has already handed over; the spawner itself ends those
         // that it hands over later.
-        for (index, message) in board.inbox.take() {
-            sources[index].received(message, now: board.reactor.now)
+        for (index, message) in shared.inbox.take() {
+            sources[index].received(message, now: shared.reactor.now)
         }
     }
 
@@ -86,11 +86,11 @@ package final class MachineFacts {
     ) -> RequirementSet {
         guard isRunning else { return [] }
         if token == tokens {
-            for (index, message) in board.inbox.take() {
-                if case .readings(let readings) = message { board.readings += readings }
+            for (index, message) in shared.inbox.take() {
+                if case .readings(let readings) = message { shared.readings += readings }
                 sources[index].received(message, now: now.monotonic)
             }
-        } else if let index = board.source(of: token) {
+        } else if let index = shared.source(of: token) {
             sources[index].ready(token, readiness, now: now.monotonic)
         }
         return settle(now: now)
@@ -122,8 +122,8 @@ package final class MachineFacts {
     /// Records new readings, and then expires old ones: a fresh reading has precedence.
     private func settle(now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
-        let readings = board.readings
-        board.readings = []
+        let readings = shared.readings
+        shared.readings = []
         for reading in readings { changed.formUnion(sheet.update(reading, now: now)) }
         return changed.union(sheet.advance(now: now))
     }

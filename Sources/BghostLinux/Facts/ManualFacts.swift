@@ -36,13 +36,13 @@ final class ManualFacts: FactSource, Sendable {
 
     var deadline: UInt64 { .max }
 
-    func start(_ desk: FactDesk, now: UInt64) {
+    func start(_ context: FactSourceContext, now: UInt64) {
         let early = state.withLock { state in
-            state.inbox = desk.inbox
+            state.inbox = context.inbox
             defer { state.early = [] }
             return state.early
         }
-        for reading in early { desk.tell(reading) }
+        for reading in early { context.tell(reading) }
     }
 
     func look(now: UInt64) {}

@@ -14,7 +14,7 @@ final class NetworkSource: FactSource {
     let requirements: RequirementSet = [.network, .unmetered]
     private(set) var deadline: UInt64 = .max
     private let metered: [String]?
-    private var desk: FactDesk?
+    private var context: FactSourceContext?
     /// The socket on which the kernel reports changes.
     private var changes: Channel?
     /// The socket for listings, separate from the changes, so that it receives only answers.
@@ -52,17 +52,17 @@ final class NetworkSource: FactSource {
 
     deinit { for channel in [changes, answers].compactMap({ $0 }) { close(channel.fd) } }
 
-    func start(_ desk: FactDesk, now: UInt64) {
-        self.desk = desk
+    func start(_ context: FactSourceContext, now: UInt64) {
+        self.context = context
         // A sandbox without netlink never gets it, so this is not retried.
-        begin(desk, now: now)
+        begin(context, now: now)
     }
 
-    private func begin(_ desk: FactDesk, now: UInt64) {
+    private func begin(_ context: FactSourceContext, now: UInt64) {
         do throws(SystemError) {
             // Subscribe before the first listing, so that no change between the two is missed.
-            changes = try open(BGS_ROUTE_GROUPS, desk)
-            answers = try open(0, desk)
+            changes = try open(BGS_ROUTE_GROUPS, context)
+            answers = try open(0, context)
         } catch {
             tell(error)
             closeChannels()
@@ -71,17 +71,18 @@ final class NetworkSource: FactSource {
         list(now: now)
     }
 
-    private func open(_ groups: UInt32, _ desk: FactDesk) throws(SystemError) -> Channel {
+    private func open(_ groups: UInt32, _ context: FactSourceContext) throws(SystemError) -> Channel
+    {
         let socket = Descriptor(
             owning: try checked(bgs_netlink_open(BGS_NETLINK_ROUTE, groups), "hear of networks")
         )
-        let token = try desk.watch(socket.raw, for: .input)
+        let token = try context.watch(socket.raw, for: .input)
         return Channel(fd: socket.release(), token: token)
     }
 
     func look(now: UInt64) {
-        guard deadline <= now, let desk else { return }
-        if answers == nil { begin(desk, now: now) } else { list(now: now) }
+        guard deadline <= now, let context else { return }
+        if answers == nil { begin(context, now: now) } else { list(now: now) }
     }
 
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
@@ -96,12 +97,12 @@ final class NetworkSource: FactSource {
 
     func stop() {
         closeChannels()
-        desk = nil
+        context = nil
     }
 
     private func closeChannels() {
         for channel in [changes, answers].compactMap({ $0 }) {
-            desk?.unwatch(channel.token)
+            context?.unwatch(channel.token)
             close(channel.fd)
         }
         changes = nil
@@ -112,7 +113,7 @@ final class NetworkSource: FactSource {
 
     private func tell(_ error: SystemError) {
         for requirement in requirements.each {
-            desk?.tell(
+            context?.tell(
                 FactReading(
                     requirement,
                     .unknown,
@@ -226,8 +227,8 @@ final class NetworkSource: FactSource {
         case NetlinkMessage.done where place + 1 < Self.questions.count: ask(place + 1, now: now)
         case NetlinkMessage.done:
             step = nil
-            desk?.tell(table.network(source: Self.source))
-            desk?.tell(table.unmetered(metered, source: Self.source))
+            context?.tell(table.network(source: Self.source))
+            context?.tell(table.unmetered(metered, source: Self.source))
             if isOutdated { wantList(now: now) }
         default: try table.add(message)
         }

@@ -15,7 +15,7 @@ final class PolledSource: FactSource {
     private let take: @Sendable () -> [FactReading]
     private let signal: Uevents?
     private var signalToken: UInt64?
-    private var desk: FactDesk?
+    private var context: FactSourceContext?
     private var thread: WorkThread?
     /// When the read in progress started.
     private var awaySince: UInt64?
@@ -50,33 +50,35 @@ final class PolledSource: FactSource {
         self.take = take
     }
 
-    func start(_ desk: FactDesk, now: UInt64) {
-        self.desk = desk
+    func start(_ context: FactSourceContext, now: UInt64) {
+        self.context = context
         thread = WorkThread()
         // Watch it before the first read, so that no change in between is missed. If it cannot be
         // watched, the next periodic read finds the change.
-        if let signal { signalToken = try? desk.watch(signal.fd, for: .input) }
+        if let signal { signalToken = try? context.watch(signal.fd, for: .input) }
         look(now: now)
     }
 
     func look(now: UInt64) {
-        guard let desk, let thread else { return }
+        guard let context, let thread else { return }
         deadline = now.addingClamped(interval)
         if let awaySince {
             isOutdated = true
-            if now >= awaySince.addingClamped(interval) { tellSilence(desk) }
+            if now >= awaySince.addingClamped(interval) { tellSilence(context) }
             return
         }
         awaySince = now
         isOutdated = false
-        let inbox = desk.inbox
+        let inbox = context.inbox
         thread.perform { [take] in inbox.post(.readings(take())) }
     }
 
-    private func tellSilence(_ desk: FactDesk) {
+    private func tellSilence(_ context: FactSourceContext) {
         let text = "no answer for \(interval / 1_000_000_000) s"
         for requirement in requirements.each {
-            desk.tell(FactReading(requirement, .unknown, text: text, source: name, origin: origin))
+            context.tell(
+                FactReading(requirement, .unknown, text: text, source: name, origin: origin)
+            )
         }
     }
 
@@ -87,7 +89,7 @@ final class PolledSource: FactSource {
         case .wanted: look(now: now)
         case .broken:
             // From now on, poll it like a source without signals.
-            desk?.unwatch(token)
+            context?.unwatch(token)
             signalToken = nil
             interval = min(interval, Self.usualInterval)
             deadline = min(deadline, now.addingClamped(interval))
@@ -100,11 +102,11 @@ final class PolledSource: FactSource {
     }
 
     func stop() {
-        if let signalToken { desk?.unwatch(signalToken) }
+        if let signalToken { context?.unwatch(signalToken) }
         signalToken = nil
         thread?.end()
         thread = nil
-        desk = nil
+        context = nil
         deadline = .max
     }
 }

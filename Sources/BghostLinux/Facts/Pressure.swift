@@ -17,7 +17,7 @@ package final class Pressure: FactSource {
     private let loadFile: String
     private let processors: Int
     private let hasTriggers: Bool
-    private var desk: FactDesk?
+    private var context: FactSourceContext?
     private var triggers: [UInt64: Int32] = [:]
 
     /// One second of stall within ten: the 10 % below which the machine counts as idle.
@@ -46,12 +46,12 @@ package final class Pressure: FactSource {
 
     deinit { for fd in triggers.values { close(fd) } }
 
-    package func start(_ desk: FactDesk, now: UInt64) {
-        self.desk = desk
+    package func start(_ context: FactSourceContext, now: UInt64) {
+        self.context = context
         for file in hasTriggers ? ["cpu", "io"] : [] {
             let fd = bgs_pressure_trigger("\(root)/\(file)", Self.trigger)
             guard fd >= 0 else { continue }
-            if let token = try? desk.watch(fd, for: .priority) {
+            if let token = try? context.watch(fd, for: .priority) {
                 triggers[token] = fd
             } else {
                 close(fd)
@@ -62,13 +62,13 @@ package final class Pressure: FactSource {
 
     package func look(now: UInt64) {
         deadline = now.addingClamped(Self.interval)
-        desk?.tell(reading())
+        context?.tell(reading())
     }
 
     package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
         // The trigger's cgroup was removed, and the descriptor would stay ready for ever.
         if readiness.contains(.error), let fd = triggers.removeValue(forKey: token) {
-            desk?.unwatch(token)
+            context?.unwatch(token)
             close(fd)
         }
         look(now: now)
@@ -78,11 +78,11 @@ package final class Pressure: FactSource {
 
     package func stop() {
         for (token, fd) in triggers {
-            desk?.unwatch(token)
+            context?.unwatch(token)
             close(fd)
         }
         triggers = [:]
-        desk = nil
+        context = nil
         deadline = .max
     }
 

@@ -15,7 +15,7 @@ final class ProbeSource: FactSource {
     private let definition: ProbeDefinition
     private let spawner: Spawner
     private let isStopped = Handover()
-    private var desk: FactDesk?
+    private var context: FactSourceContext?
     private var state = State.waiting(until: .max)
     private var output: Output?
     private var begunAt: UInt64 = 0
@@ -77,8 +77,8 @@ final class ProbeSource: FactSource {
         }
     }
 
-    func start(_ desk: FactDesk, now: UInt64) {
-        self.desk = desk
+    func start(_ context: FactSourceContext, now: UInt64) {
+        self.context = context
         begin(now: now)
     }
 
@@ -122,7 +122,7 @@ final class ProbeSource: FactSource {
 
     func received(_ message: FactMessage, now: UInt64) {
         guard case .spawned(let result) = message else { return }
-        guard let desk else {
+        guard let context else {
             if case .success(let spawned) = result { Self.end(spawned, spawner) }
             closeOutput()
             return
@@ -131,7 +131,7 @@ final class ProbeSource: FactSource {
         case .success(let spawned):
             let process = ChildProcess(spawned)
             do throws(SystemError) {
-                let token = try desk.watch(process.pidfd, for: .input)
+                let token = try context.watch(process.pidfd, for: .input)
                 state = .running(Child(process: process, token: token), until: deadline)
             } catch {
                 process.kill()
@@ -154,14 +154,14 @@ final class ProbeSource: FactSource {
         isStopped.isOver.withLock { $0 = true }
         switch state {
         case .running(let child, _), .ending(let child):
-            desk?.unwatch(child.token)
+            context?.unwatch(child.token)
             child.process.kill()
             Self.collectLater(child.process, spawner)
         case .starting, .waiting: break
         }
         closeOutput()
         state = .waiting(until: .max)
-        desk = nil
+        context = nil
     }
 
     // MARK: One execution
@@ -171,7 +171,7 @@ final class ProbeSource: FactSource {
     }
 
     private func begin(now: UInt64) {
-        guard let desk, let program = definition.arguments.first else {
+        guard let context, let program = definition.arguments.first else {
             state = .waiting(until: .max)
             tell(.unknown, "it names no program")
             return
@@ -185,7 +185,7 @@ final class ProbeSource: FactSource {
             return
         }
         do throws(SystemError) {
-            let token = try desk.watch(pipe.reading, for: .input)
+            let token = try context.watch(pipe.reading, for: .input)
             output = Output(fd: pipe.reading, token: token)
         } catch {
             // Otherwise its output would fill the pipe and block the probe in a write.
@@ -202,7 +202,7 @@ final class ProbeSource: FactSource {
             environment: ["PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"],
             descriptors: [null, pipe.writing, null]
         )
-        spawner.spawn(order) { [inbox = desk.inbox, isStopped, spawner] result in
+        spawner.spawn(order) { [inbox = context.inbox, isStopped, spawner] result in
             close(null)
             close(pipe.writing)
             isStopped.isOver.withLock { isOver in
@@ -246,7 +246,7 @@ final class ProbeSource: FactSource {
     /// Closes the output; the text read so far is kept until the next execution.
     private func closeOutput() {
         guard let output, output.fd >= 0 else { return }
-        if let token = output.token { desk?.unwatch(token) }
+        if let token = output.token { context?.unwatch(token) }
         close(output.fd)
         var closed = Output(fd: -1, token: nil)
         closed.firstLine = output.firstLine
@@ -268,7 +268,7 @@ final class ProbeSource: FactSource {
     }
 
     private func finish(_ child: Child, now: UInt64) {
-        desk?.unwatch(child.token)
+        context?.unwatch(child.token)
         child.process.giveUp()
         spawner.collect(child.process.pid, adoptsOrphans: false)
         closeOutput()
@@ -277,7 +277,7 @@ final class ProbeSource: FactSource {
     }
 
     private func tell(_ measure: FactMeasure, _ text: String) {
-        desk?.tell(
+        context?.tell(
             FactReading(
                 requirements,
                 measure,

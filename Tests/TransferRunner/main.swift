@@ -9,8 +9,8 @@ import Glibc
 
 // The process that the transfers' tests kill.
 //
-//   transfer-carrier download FOLDER URL DELAY   takes over what the journal in the folder holds, or
-//   transfer-carrier tus FOLDER URL DELAY        begins a transfer of FOLDER/file, and is killed
+//   transfer-runner download FOLDER URL DELAY   takes over what the journal in the folder holds, or
+//   transfer-runner tus FOLDER URL DELAY        begins a transfer of FOLDER/file, and is killed
 //                                                after so many nanoseconds; what has ended is said
 //                                                and acknowledged; so is that there is no room
 

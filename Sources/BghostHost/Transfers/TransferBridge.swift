@@ -8,7 +8,7 @@ internal import BghostTransfer
 internal import Synchronization
 
 /// Passes events of the transfer engine to the host's thread, and the host's conditions to the engine.
-final class TransferDesk: TransferObserver {
+final class TransferBridge: TransferObserver {
     enum Event: Sendable {
         case sessionEnded(SessionEnd)
         case endsExpired([TransferRecord])
@@ -106,18 +106,18 @@ final class TransferDesk: TransferObserver {
 }
 
 /// The machine's clock, with the daemon's simulated offset.
-struct TransferDeskClock: TransferClock {
-    let desk: TransferDesk
+struct TransferBridgeClock: TransferClock {
+    let bridge: TransferBridge
     private let machine = SystemTransferClock()
 
-    init(desk: TransferDesk) {
-        self.desk = desk
+    init(bridge: TransferBridge) {
+        self.bridge = bridge
     }
 
     var now: UInt64 { machine.now }
 
     var unixNow: Int64 {
-        machine.unixNow.addingClamped(desk.clockOffset.load(ordering: .relaxed))
+        machine.unixNow.addingClamped(bridge.clockOffset.load(ordering: .relaxed))
     }
 
     func sleep(until moment: UInt64) async throws { try await machine.sleep(until: moment) }

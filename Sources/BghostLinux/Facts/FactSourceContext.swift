@@ -8,26 +8,26 @@ internal import Synchronization
 /// and messages.
 ///
 /// Used on the reactor's thread.
-package final class FactDesk {
+package final class FactSourceContext {
     private let source: Int
-    private let board: FactBoard
+    private let shared: SharedFactState
     private var descriptors: [UInt64: Int32] = [:]
 
-    init(source: Int, board: FactBoard) {
+    init(source: Int, shared: SharedFactState) {
         self.source = source
-        self.board = board
+        self.shared = shared
     }
 
     /// The inbox through which other threads send messages to this source.
-    var inbox: FactInbox.Slot { FactInbox.Slot(inbox: board.inbox, source: source) }
+    var inbox: FactInbox.Slot { FactInbox.Slot(inbox: shared.inbox, source: source) }
 
     /// Watches a descriptor, and calls the source's `ready` with the returned token.
     func watch(_ fd: Int32, for readiness: Readiness) throws(SystemError) -> UInt64 {
-        let token = board.takeToken(source: source)
+        let token = shared.takeToken(source: source)
         do {
-            try board.reactor.watch(fd, for: readiness, token: token)
+            try shared.reactor.watch(fd, for: readiness, token: token)
         } catch {
-            board.forget(token)
+            shared.forget(token)
             throw error
         }
         descriptors[token] = fd
@@ -39,18 +39,18 @@ package final class FactDesk {
     /// Call it before the descriptor is closed.
     func unwatch(_ token: UInt64) {
         guard let fd = descriptors.removeValue(forKey: token) else { return }
-        board.reactor.unwatch(fd)
-        board.forget(token)
+        shared.reactor.unwatch(fd)
+        shared.forget(token)
     }
 
     /// Reports a reading.
     func tell(_ reading: FactReading) {
-        board.readings.append(reading)
+        shared.readings.append(reading)
     }
 }
 
 /// The state that the contexts of all sources share.
-final class FactBoard {
+final class SharedFactState {
     let reactor: Reactor
     let inbox: FactInbox
     var readings: [FactReading] = []
