@@ -34,7 +34,10 @@ import Testing
     {
         try await ReactorActor.run { actor in
             let limits = RunLimits(runtime: .nanoseconds(1), grace: .nanoseconds(1))
-            let manifest = SampleManifest.make { $0.limits = limits }
+            let manifest = SampleManifest.make {
+                $0.limits = limits
+                $0.retry.attemptsMax = 1
+            }
             let daemon = try TestDaemon(actor.reactor, manifest: manifest)
             let run = try await daemon.run()
             #expect(daemon.executor.cancelled.isEmpty)

@@ -45,8 +45,6 @@ import Testing
             let run = try await daemon.run()
             daemon.owners.pool.retire(daemon.executor)
             #expect(daemon.executor.state == .retiring && !daemon.executor.isAskedToFinish)
-            // There is no other executor, and no program for a worker: the run ends without a start.
-            _ = try await daemon.submit()
             #expect(daemon.executor.started.count == 1)
             daemon.end(run)
             #expect(daemon.executor.state == .ending && daemon.executor.isAskedToFinish)
