@@ -170,7 +170,7 @@ let package = Package(
             swiftSettings: swift
         ),
 
-        // Pure: no I/O, no clock, no Foundation.
+        // Pure: no I/O and no clock. Only BghostAPI uses Foundation, for its JSON.
         .target(name: "BghostBase", dependencies: [], swiftSettings: swift + optimized),
         .target(
             name: "BghostCalendar",
