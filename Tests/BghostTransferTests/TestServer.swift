@@ -27,7 +27,7 @@ func withServer(
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             defer { running.finish() }
-            try await services.run()
+            try await onPool { try await services.run() }
         }
         for await port in ports {
             let outcome: Result<Void, any Error>

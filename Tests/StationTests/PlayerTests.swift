@@ -7,7 +7,8 @@ import HummingbirdTesting
 import StormyStation
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct PlayerTests {
+// Not `.ownThreads`: see `onPool`, where the station's server must run.
+@Suite(.timeLimit(.minutes(5))) struct PlayerTests {
     /// What a play has said and how it ended.
     struct Played {
         var status: Int32

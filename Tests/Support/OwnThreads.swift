@@ -27,6 +27,23 @@
         package static var ownThreads: OwnThreads { OwnThreads() }
     }
 
+    /// Runs a server of a test whose suite is `.ownThreads` on Swift's pool.
+    ///
+    /// Services stop by way of `merge` of swift-async-algorithms, which, up to 1.1.4 at least, holds a lock
+    /// while its task may change threads (its issue 430). If the task prefers an executor, as all tasks of
+    /// such a suite do, that waits for whoever cancels the task, who waits for the lock. A task that is not
+    /// a child has no preference.
+    package func onPool<Answer: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        let task = Task { try await body() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
     /// As many threads as there are jobs at one time; they stay, for the next ones.
     private final class SpareThreads: TaskExecutor {
         static let shared = SpareThreads()

@@ -50,7 +50,7 @@ struct Serving: Sendable {
             tasks.addTask {
                 // Also if it never comes so far: nobody shall wait for it then.
                 defer { isReady.finish() }
-                try await group.run()
+                try await onPool { try await group.run() }
             }
             for await _ in ready {}
             do {
