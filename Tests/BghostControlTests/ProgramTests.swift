@@ -28,7 +28,7 @@ struct ProgramTests {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
         for isStale in [false, true] {
-            if isStale { close(try RawConnection.listener(path)) }
+            if isStale { try RawConnection.endedListener(path) }
             let result = try await Bghost.run(arguments + ["--control", path])
             #expect(result.exitCode == 3)
             #expect(result.output.isEmpty != arguments.contains("--json"))

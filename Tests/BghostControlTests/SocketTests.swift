@@ -32,7 +32,7 @@ struct SocketTests {
     @Test func replacesAStaleSocket() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
-        close(try RawConnection.listener(path))
+        try RawConnection.endedListener(path)
         try #require(try FileFacts(of: path, followsLinks: false).kind == .socket)
         try await Serving.with(in: folder) { serving in
             _ = try await serving.ask { try await $0.status() }

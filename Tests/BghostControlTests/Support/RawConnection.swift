@@ -72,6 +72,14 @@ final class RawConnection: Sendable {
         return fd
     }
 
+    /// Leaves the socket of a listener that has ended.
+    static func endedListener(_ path: String) throws {
+        let fd = try listener(path)
+        // Children of other tests may have a copy of the descriptor until they execute a program.
+        shutdown(fd, Int32(SHUT_RDWR))
+        close(fd)
+    }
+
     private static func withAddress(
         _ path: String,
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Void
