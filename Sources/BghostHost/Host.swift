@@ -125,7 +125,8 @@ package actor Host {
         let (dispatcher, dates, runs) = (owners.dispatcher, owners.dates, owners.runs)
         let (notifications, transfers) = (owners.notifications, owners.transfers)
         let commits = owners.commits
-        dates.begin { [unowned notifications] in
+        let watchesSteps = services.configuration.watchesClockSteps
+        dates.begin(watchesSteps: watchesSteps) { [unowned notifications] in
             notifications.nextDate
         } onDates: { [unowned notifications] in
             notifications.compareDates()

@@ -52,6 +52,9 @@ package struct HostConfiguration: Sendable {
     package var recorder: (any DecisionRecorder)?
     /// Replaces the check of the wall clock; `nil` asks the kernel.
     var clockDoubt: (@Sendable () -> ClockDoubt?)?
+    /// Whether the host watches for steps of the machine's wall clock; `false` only where a test compares
+    /// all state, because another process may set the clock meanwhile.
+    var watchesClockSteps = true
     /// The sandbox layers of workers, applied where available; only measurements of their cost use fewer.
     package var sandbox = Set(SandboxLayer.allCases)
     /// The maximum number of dead letters per plugin; an excess one replaces the oldest.

@@ -221,6 +221,7 @@ extension Integration {
                 adjust: {
                     $0.recorder = recorder
                     $0.factSources = { _ in [facts] }
+                    $0.watchesClockSteps = false
                     $0.timeouts.look = 3_600_000_000_000
                     $0.timeouts.settle = 3_600_000_000_000
                 },

@@ -47,10 +47,12 @@ package final class DateWatch {
     /// Begins to watch for steps of the wall clock.
     ///
     /// - Parameters:
+    ///   - watchesSteps: whether the kernel reports steps of the wall clock to ``clockWasSet()``.
     ///   - otherDate: a date besides the scheduler's, Unix nanoseconds; `nil` for none.
     ///   - onDates: called before the scheduler, when dates are compared with the clock.
     ///   - onClockSet: called before the scheduler, when the clock was set.
     package func begin(
+        watchesSteps: Bool = true,
         otherDate: @escaping () -> Int64?,
         onDates: @escaping () -> Void,
         onClockSet: @escaping () -> Void
@@ -58,6 +60,7 @@ package final class DateWatch {
         self.otherDate = otherDate
         self.onDates = onDates
         self.onClockSet = onClockSet
+        guard watchesSteps else { return }
         do throws(SystemError) {
             try clock.beginWatch()
         } catch {
