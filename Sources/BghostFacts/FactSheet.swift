@@ -110,7 +110,6 @@ package struct FactSheet: Equatable, Sendable {
     ///
     /// - Parameter keepsUPS: whether to keep the readings of the UPS.
     /// - Returns: the new sheet, and the requirements whose value has changed.
-    /// - Returns: those, and the requirements that have another value now.
     package func renewed(
         probes names: [String],
         keepsUPS: Bool,

@@ -7,7 +7,8 @@ package import BghostModel
 package import BghostPolicy
 internal import BghostServices
 
-// Each command is carried out by an owner in `Control`, on the host's executor.
+// An owner carries out each command, on the host's executor: `HostCommands` makes those of BghostDispatch
+// and of this module's folder `Control`.
 extension Host: HostControl {
     package func status() async -> HostStatus { await commands.status.status() }
 

@@ -102,7 +102,11 @@ enum ManifestKeys {
                 as under Apple's Low Power Mode.
                 """
             ),
-            require("Walls without which no worker may run; `bghost doctor` shows what holds."),
+            require(
+                """
+                Layers of the sandbox without which no worker may run; `bghost doctor` tries each.
+                """
+            ),
             ManifestKey(
                 "history",
                 .reserved(advice: "remove it"),
@@ -150,7 +154,7 @@ enum ManifestKeys {
                 """
             ),
             ManifestKey("permissions", .section(permissions), "What it may do besides computing."),
-            require("Walls without which its workers must not run."),
+            require("Layers of the sandbox without which its workers must not run."),
             ManifestKey("limits", .section(workerLimits), "What each of its workers may use."),
             ManifestKey("maxPending", .section(maxPending), "How many requests may wait for it."),
             ManifestKey(
