@@ -19,7 +19,7 @@ struct LimitTests {
                 connection.send(
                     "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 262145\r\n\r\n"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 413 "))
             #expect(answer.contains(#""code":"BG4022""#))
@@ -35,7 +35,7 @@ struct LimitTests {
                 )
                 let piece = "8000\r\n" + String(repeating: " ", count: 0x8000) + "\r\n"
                 for _ in 0..<9 { connection.send(piece) }
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 413 "))
         }

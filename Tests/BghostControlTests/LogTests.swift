@@ -82,7 +82,7 @@ struct LogTests {
                 connection.send(
                     "GET /v1/logs?follow=true&level=loud HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
             #expect(answer.contains("trace, debug, info, warning, error, fault"))

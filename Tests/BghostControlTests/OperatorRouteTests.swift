@@ -208,7 +208,7 @@ struct OperatorRouteTests {
                 connection.send(
                     "POST /v1/dead/discard\(query) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
             #expect(await host.dead.count == 1)

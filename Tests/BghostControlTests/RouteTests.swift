@@ -71,7 +71,7 @@ struct RouteTests {
                     "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
             #expect(answer.contains(#""code":"BG4020""#))
@@ -96,7 +96,7 @@ struct RouteTests {
                 connection.send(
                     "POST /v1/tasks/com.acme.storm/trigger?wait=true HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 200 "))
             #expect(answer.contains(#""outcome":"succeeded""#))
@@ -219,7 +219,7 @@ struct RouteTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send("GET /v1/runs?limit=\(limit) HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
         }
@@ -278,7 +278,7 @@ struct RouteTests {
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send("GET /v2/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 404 "))
             #expect(answer.contains(#""code":"BG4021""#))
@@ -293,7 +293,7 @@ struct RouteTests {
                 connection.send(
                     "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nBghost-Version: 99.1.0\r\n\r\n"
                 )
-                return connection.receive(until: "}}")
+                return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 426 "))
             #expect(answer.contains("99.1.0") && answer.contains(BghostVersion.text))

@@ -50,6 +50,27 @@ final class RawConnection: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// One answer with its body; less if the other end closes first.
+    func receiveAnswer() -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while Self.length(ofAnswer: bytes).map({ bytes.count < $0 }) ?? true {
+            let count = recv(fd, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// How long an answer is with its body, by what has come of it; `nil` before the end of its head.
+    private static func length(ofAnswer bytes: [UInt8]) -> Int? {
+        guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let field = "content-length: "
+        let line = String(decoding: bytes[..<head.lowerBound], as: UTF8.self)
+            .split(separator: "\r\n").first { $0.lowercased().hasPrefix(field) }
+        return head.upperBound + (line.flatMap { Int($0.dropFirst(field.count)) } ?? 0)
+    }
+
     /// What comes until the other end closes.
     func receiveAll() -> String { receive(until: "\u{0}never") }
 
