@@ -151,13 +151,14 @@ void bgs_use_signal_stack(void) {
 
 /* ---- threads ---- */
 
-static atomic_int has_looked;
+static atomic_int has_begun, has_looked;
 
 static void look(int number, siginfo_t *info, void *context) {
   (void)number;
   (void)info;
   int error = errno;
-  if (atomic_load(&looked_at) == thread_id()) {
+  /* A thread that was asked twice answers once. */
+  if (atomic_load(&looked_at) == thread_id() && !atomic_exchange(&has_begun, 1)) {
     bgs_report_thread(thread_id());
     walk(instruction(context));
     atomic_store(&has_looked, 1);
@@ -171,15 +172,18 @@ static long milliseconds_now(void) {
   return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
 }
 
-static void look_at(pid_t thread, int number, long until) {
+/* Returns whether the thread has answered, or is no more. */
+static int look_at(pid_t thread, int number, long until) {
   struct timespec moment = {.tv_nsec = 200000};
   atomic_store(&has_looked, 0);
+  atomic_store(&has_begun, 0);
   atomic_store(&looked_at, thread);
-  if (syscall(SYS_tgkill, getpid(), thread, number) == 0)
-    while (!atomic_load(&has_looked) && milliseconds_now() < until) nanosleep(&moment, 0);
+  int is_asked = syscall(SYS_tgkill, getpid(), thread, number) == 0;
+  while (is_asked && !atomic_load(&has_looked) && milliseconds_now() < until) nanosleep(&moment, 0);
   /* A walk that has started must finish, since it writes into the report. */
   atomic_store(&looked_at, 0);
   for (int i = 0; i < 50 && atomic_load(&is_walking); i++) nanosleep(&moment, 0);
+  return !is_asked || atomic_load(&has_begun);
 }
 
 /* Returns a signal that this process does not handle; 0 if there is none. */
@@ -202,16 +206,25 @@ void bgs_report_stacks(int milliseconds) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigaction(number, &action, 0);
   bgs_report_begin(1);
+  pid_t silent[threads_max];
   int count = 0;
   for (struct dirent *entry; (entry = readdir(threads)) && count < threads_max;) {
     pid_t thread = (pid_t)atoi(entry->d_name);
-    long now = milliseconds_now();
-    if (thread <= 0 || thread == thread_id()) continue;
-    if (now >= until) break;
-    /* One thread may not use the time of all others. */
-    look_at(thread, number, now + 20 < until ? now + 20 : until);
-    count++;
+    if (thread > 0 && thread != thread_id()) silent[count++] = thread;
   }
   closedir(threads);
+  /* One thread may not use the time of all others. Where every processor is busy, a thread may
+   * need more than its first share to answer: those that were silent share the rest. */
+  long share = 20;
+  while (count > 0 && milliseconds_now() < until) {
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+      long now = milliseconds_now();
+      long end = now + share < until ? now + share : until;
+      if (now >= until || !look_at(silent[i], number, end)) silent[left++] = silent[i];
+    }
+    count = left;
+    if (count) share = (until - milliseconds_now()) / count + 1;
+  }
   bgs_report_send();
 }
