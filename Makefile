@@ -1,6 +1,5 @@
 # The verbs of the project. Each installs what it needs and can be repeated.
 SWIFT ?= swift
-BIN = .build/release
 # What `run` needs, and nothing that a newcomer would only wait for.
 PROGRAMS = bghost bghost-worker stormy-station WeatherCheck PhotoUpload Notifier Overrun
 SOURCES = Package.swift $(wildcard Sources SDK Plugins Examples Tests Benchmarks Fuzz)
@@ -15,17 +14,20 @@ KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode
 
 .PHONY: run build test check lint format sanitize bench fuzz storm kernels prerequisites
 
-## Builds bghost and plays the sample app against its counterpart, offline, to an end.
-run: build
-	$(BIN)/stormy-station play --bghost $(BIN)/bghost --config Config/tasks.json
+## Builds bghost for a trial, without optimization, and plays the sample app against its counterpart,
+## offline, to an end.
+run: prerequisites
+	BGHOST_UNOPTIMIZED=1 BGHOST_PRODUCTS='$(PROGRAMS)' SWIFT='$(SWIFT)' Scripts/build
+	.build/debug/stormy-station play --bghost .build/debug/bghost --config Config/tasks.json
 
+## Builds bghost and the sample app as they are shipped, in .build/release.
 build: prerequisites
 	SWIFT='$(SWIFT)' Scripts/release $(PROGRAMS)
 
 ## Builds and runs every test. Without a Rust compiler the test of the example in Rust fails, and no other.
 test: prerequisites
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
-	$(SWIFT) build --build-tests
+	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
 
 ## What a change must pass: format, warnings (errors in Package.swift), tests.
@@ -51,14 +53,14 @@ fuzz: prerequisites
 
 ## Runs RUNS hostile handlers through one daemon and counts what is left; a few hundred are in `test`.
 storm: prerequisites
-	$(SWIFT) build --build-tests
+	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
 	    --filter 'IntegrationTests.Integration/StormTests'
 
 ## Runs the tests of the sandbox and the limits under KERNEL, by default Debian's own, in a virtual machine.
 kernels: prerequisites
 	@Scripts/prerequisites busybox-static cpio e2fsprogs kmod qemu-system-x86 xz-utils
-	$(SWIFT) build --build-tests
+	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	timeout --kill-after=10 20m Tests/Kernels/run $(or $(KERNEL),stable) \
 	    env SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 .build/debug/bghostPackageTests.xctest \
 	    --testing-library swift-testing --filter '$(KERNEL_TESTS)'
