@@ -203,7 +203,33 @@ import Testing
         #expect(try again(list) == list)
     }
 
+    /// The deepest parameters and results that are accepted, and some below.
+    @Test(arguments: 59...JSONReader.depthMax)
+    func deepParametersAndResultsAreReadable(depth: Int) throws {
+        let deep = APISamples.json(depth: depth)
+        var request = APISamples.fullRequest
+        request.parameters = deep
+        var run = APISamples.fullRun
+        run.result = deep
+        var letter = APISamples.deadLetter
+        letter.request.parameters = deep
+
+        var status = APISamples.statuses[1]
+        status.tasks[0].pending = request
+        status.tasks[0].last = run
+        #expect(try again(API.Status(status)).status == status)
+        #expect(try again(API.RunList(runs: [API.Run(run)])).runs.map(\.record) == [run])
+        var explanation = APISamples.explanations[0]
+        explanation.requests[0].request = request
+        explanation.last = run
+        explanation.dead = letter
+        #expect(try again(API.Why(explanation)).explanation == explanation)
+    }
+
     @Test func deepJSONIsRefused() throws {
+        var tooDeep = APISamples.fullRun
+        tooDeep.result = APISamples.json(depth: JSONReader.depthMax + 1)
+        #expect(try again(API.Run(tooDeep)).result == nil)
         let deep = String(repeating: "[", count: 100_000)
         var run = APISamples.fullRun
         run.result = deep

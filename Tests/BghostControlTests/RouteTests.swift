@@ -32,6 +32,20 @@ struct RouteTests {
 
     // MARK: - Requests
 
+    @Test func theDeepestParametersCanBeAskedFor() async throws {
+        try await Serving.with { serving in
+            // The body of the request is one level more.
+            let parameters = APISamples.json(depth: JSONReader.depthMax - 1)
+            try await serving.ask { client in
+                let submission = Submission(task: "com.acme.storm", parameters: parameters)
+                let request = try await client.submit(submission).value
+                #expect(request.parameters == parameters)
+                let status = try await client.status().value
+                #expect(status.tasks.contains { $0.pending?.parameters == parameters })
+            }
+        }
+    }
+
     @Test func submitsWhatWasSent() async throws {
         try await Serving.with { serving in
             let submission = Submission(

@@ -51,8 +51,19 @@ package enum APICoder {
         _ type: Value.Type = Value.self,
         from bytes: [UInt8]
     ) throws -> Value {
-        try value(type, from: bytes, parsed: JSONReader.parse(bytes))
+        try value(type, from: bytes, parsed: parsed(bytes))
     }
+
+    /// Reads the JSON of an answer.
+    ///
+    /// An answer is deeper than what it contains: the parameters of a request and the result of a run are
+    /// up to `JSONReader.depthMax` levels deep themselves.
+    package static func parsed(_ answer: [UInt8]) throws(JSONError) -> JSONNode {
+        try JSONReader.parse(answer, depthMax: JSONReader.depthMax + levelsAbovePartsMax)
+    }
+
+    /// More than any type of the API has above a `JSONPart`.
+    private static let levelsAbovePartsMax = 16
 
     /// Reads a value of the API from a JSON text that `JSONReader` has accepted.
     ///

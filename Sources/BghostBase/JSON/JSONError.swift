@@ -16,7 +16,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case loneSurrogate
         case badNumber(reason: String)
         case duplicateKey(String, first: ByteSpan)
-        case tooDeep
+        case tooDeep(max: Int)
         case commentInStrictText
         case trailingCommaInStrictText
         case textAfterValue
@@ -50,8 +50,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case .loneSurrogate: "half of a surrogate pair stands without its other half"
         case .badNumber(let reason): "this number is malformed: \(reason)"
         case .duplicateKey(let key, _): "the key `\(key)` stands twice in one object"
-        case .tooDeep:
-            "values are nested deeper than \(JSONReader.depthMax) levels"
+        case .tooDeep(let max): "values are nested deeper than \(max) levels"
         case .commentInStrictText: "comments are not allowed here"
         case .trailingCommaInStrictText: "a comma stands after the last element"
         case .textAfterValue: "something follows the end of the value"

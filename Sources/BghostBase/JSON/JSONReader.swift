@@ -12,34 +12,41 @@ package struct JSONReader {
         case commented
     }
 
-    /// The maximum nesting depth of arrays and objects.
-    static let depthMax = 64
+    /// The maximum nesting depth of arrays and objects, unless the caller permits more.
+    package static let depthMax = 64
 
     let bytes: [UInt8]
     var index = 0
     let dialect: Dialect
     private let keepsDuplicateKeys: Bool
+    private let depthMax: Int
     private var opened: [Int] = []
 
-    private init(bytes: [UInt8], dialect: Dialect, keepsDuplicateKeys: Bool) {
+    private init(bytes: [UInt8], dialect: Dialect, keepsDuplicateKeys: Bool, depthMax: Int) {
         self.bytes = bytes
         self.dialect = dialect
         self.keepsDuplicateKeys = keepsDuplicateKeys
+        self.depthMax = depthMax
     }
 
     /// Parses a text that contains one value.
     ///
-    /// - Parameter keepsDuplicateKeys: whether to accept duplicate keys, so that the caller can report each
-    ///   of them, instead of throwing at the first.
+    /// - Parameters:
+    ///   - keepsDuplicateKeys: whether to accept duplicate keys, so that the caller can report each of them,
+    ///     instead of throwing at the first.
+    ///   - depthMax: the maximum nesting depth of arrays and objects. The parser recurses: a thread with a
+    ///     stack of 512 KiB has room for some hundred levels.
     package static func parse(
         _ bytes: [UInt8],
         dialect: Dialect = .strict,
-        keepsDuplicateKeys: Bool = false
+        keepsDuplicateKeys: Bool = false,
+        depthMax: Int = depthMax
     ) throws(JSONError) -> JSONNode {
         var reader = JSONReader(
             bytes: bytes,
             dialect: dialect,
-            keepsDuplicateKeys: keepsDuplicateKeys
+            keepsDuplicateKeys: keepsDuplicateKeys,
+            depthMax: depthMax
         )
         return try reader.parseText()
     }
@@ -147,7 +154,7 @@ package struct JSONReader {
     // MARK: - Brackets
 
     private mutating func open() throws(JSONError) -> Int {
-        guard opened.count < Self.depthMax else { throw error(.tooDeep) }
+        guard opened.count < depthMax else { throw error(.tooDeep(max: depthMax)) }
         opened.append(index)
         index += 1
         return opened[opened.count - 1]

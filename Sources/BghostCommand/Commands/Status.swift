@@ -7,6 +7,7 @@ internal import BghostControl
 
 struct Status: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show the daemon and its tasks: what runs, what waits, and why.",
         discussion: """
             Problems come first: quarantined and unusable plugins, dead letters, and tasks whose last \
@@ -47,7 +48,9 @@ struct Status: ClientCommand {
 
     /// The daemon's JSON, reduced to the selected tasks and their problems.
     private func selected(_ json: String, _ status: HostStatus) throws -> String {
-        guard case .object(var members) = try JSONReader.parse(json).value else { return json }
+        guard case .object(var members) = try APICoder.parsed(Array(json.utf8)).value else {
+            return json
+        }
         for index in members.indices {
             switch members[index].key {
             case "tasks":
@@ -56,7 +59,7 @@ struct Status: ClientCommand {
                 }
                 members[index].value = JSONNode(.array(kept ?? []))
             case "problems":
-                members[index].value = try JSONReader.parse(APICoder.text(status.problems))
+                members[index].value = try APICoder.parsed(APICoder.json(status.problems))
             case "deadLetters":
                 members[index].value = try JSONReader.parse("\(status.deadLetters)")
             default: break

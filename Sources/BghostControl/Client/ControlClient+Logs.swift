@@ -54,7 +54,7 @@ extension ControlClient {
             let answer = try await response.body.collect(upTo: Self.answerBytesMax)
             // A body that is not JSON is reported as unreadable.
             let bytes = Array(answer.readableBytesView)
-            let fault = (try? JSONReader.parse(bytes)).flatMap {
+            let fault = (try? APICoder.parsed(bytes)).flatMap {
                 ControlFault(answer: bytes, parsed: $0)
             }
             throw fault ?? unreadable(response.headers.first(name: Self.versionField))

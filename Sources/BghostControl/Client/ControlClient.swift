@@ -81,7 +81,7 @@ package struct ControlClient: Sendable {
         let version = response.headers.first(name: Self.versionField)
         let bytes = Array(buffer.readableBytesView)
         // A response that is not JSON is reported below as unreadable.
-        let json = try? JSONReader.parse(bytes)
+        let json = try? APICoder.parsed(bytes)
         if let json, let fault = ControlFault(answer: bytes, parsed: json) { throw fault }
         guard response.status.code < 300, let json else { throw unreadable(version) }
         // So is another answer than that of the schema.

@@ -104,8 +104,8 @@ struct JSONReaderTests {
         Bad("/", 1..<1, cutOff()), Bad("[1/2]", 2..<3, unexpected("`/`", commentOrEnd)),
         Bad("{\"a\":1,\"a\":2}", 7..<10, .duplicateKey("a", first: ByteSpan(start: 1, end: 4))),
         Bad("{\"a\":1,\"\\u0061\":2}", 7..<15, .duplicateKey("a", first: .init(start: 1, end: 4))),
-        Bad(String(repeating: "[", count: 65), 64..<65, .tooDeep),
-        Bad(String(repeating: "{\"a\":", count: 65), 320..<321, .tooDeep),
+        Bad(String(repeating: "[", count: 65), 64..<65, .tooDeep(max: 64)),
+        Bad(String(repeating: "{\"a\":", count: 65), 320..<321, .tooDeep(max: 64)),
         Bad("\u{A0}1", 0..<2, unexpected("`\u{A0}`", value)),
         Bad("\u{1B}[0m", 0..<1, unexpected("`\\u{1b}`", value)),
     ]

@@ -59,6 +59,12 @@ enum APISamples {
 
     static let runs = [bareRun, fullRun]
 
+    /// An object with `depth` levels of objects and arrays.
+    static func json(depth: Int) -> String {
+        #"{"a":"# + String(repeating: "[", count: depth - 1)
+            + String(repeating: "]", count: depth - 1) + "}"
+    }
+
     static let plainRequest = PendingRequest(id: id(1), task: "t", submittedAt: time)
 
     static let fullRequest: PendingRequest = {
