@@ -41,6 +41,21 @@ import Testing
         #expect(kept == ["standard.json", "standard.json.lock"])
     }
 
+    @Test func `A launch handler on the main queue runs there`() throws {
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"app": {"library": "\(try SeedLibrary.make("MainQueue", in: folder))"}},
+             "tasks": {"com.example.main": {"plugin": "app"}}}
+            """,
+            to: "tasks.json"
+        )
+        let daemon = try TestDaemon(manifest: manifest, folder: folder)
+        let run = try daemon.command(["trigger", "com.example.main", "--wait"])
+        #expect(run.exitCode == 0, "\(run)")
+        #expect(daemon.stop() == 0)
+    }
+
     @Test(arguments: ["Twice", "Registered"])
     func `Two handlers of one identifier: the plugin is refused, and the identifier named`(
         app: String

@@ -55,6 +55,7 @@ private let plugin: Plugin =
     case "Defaults": defaults
     case "Twice": twice
     case "Registered": registered
+    case "MainQueue": mainQueue
     case "Waiting": waiting
     case "Launching": launching
     default: fatalError("no app is called \"\(chosen)\"")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BackgroundTasks
+internal import Dispatch
 internal import FoundationEssentials
 internal import SwiftUI
 
@@ -51,6 +52,21 @@ private struct TwiceApp: App {
             BGTaskScheduler.shared.register(forTaskWithIdentifier: "com.example.twice") { task in
                 task.setTaskCompleted(success: true)
             }
+        }
+    }
+
+    var body: some Scene { WindowGroup {} }
+}
+
+/// A launch handler on Dispatch's main queue, as a file has it that imports Dispatch or full Foundation.
+let mainQueue = Plugin(id: "org.example.main", version: "1.0.0", app: MainQueueApp.self)
+
+private struct MainQueueApp: App {
+    init() {
+        let main = Dispatch.DispatchQueue.main
+        BGTaskScheduler.shared.register(forTaskWithIdentifier: "com.example.main", using: main) {
+            dispatchPrecondition(condition: .onQueue(main))
+            $0.setTaskCompleted(success: true)
         }
     }
 

@@ -27,12 +27,12 @@ extension BGTaskScheduler {
         using queue: DispatchQueue? = nil,
         launchHandler: @escaping (BGTask) -> Void
     ) -> Bool {
-        guard let queue, queue !== DispatchQueue.main || MainThread.isServed else {
-            return register(identifier, through: nil, launchHandler)
-        }
+        guard let queue else { return register(identifier, through: nil, launchHandler) }
         return register(
             identifier,
             through: { launch in
+                // Whether the host serves the main thread is known once the plugin is created.
+                guard queue !== DispatchQueue.main || MainThread.isServed else { return launch() }
                 // A queue of Dispatch does not know of tasks, and so not of the run.
                 let context = TaskContext.current
                 queue.async { TaskContext.$current.withValue(context) { launch() } }
