@@ -20,6 +20,7 @@ package actor Host {
     package nonisolated let reactor: Reactor
     nonisolated let family: ProcessFamily
     private let spawner: Spawner
+    private nonisolated let controlGroup: ControlGroup?
     let services: HostServices
     let owners: HostOwners
     let commands: HostCommands
@@ -51,11 +52,9 @@ package actor Host {
             state: state
         )
         self.services = services
-        let owners = HostOwners(
-            services,
-            store,
-            controlGroup: ControlGroup(name: "bghost-\(getpid())")
-        )
+        let controlGroup = ControlGroup(name: "bghost-\(getpid())")
+        self.controlGroup = controlGroup
+        let owners = HostOwners(services, store, controlGroup: controlGroup)
         self.owners = owners
         family = owners.family
         commands = HostCommands(owners)
@@ -86,6 +85,7 @@ package actor Host {
             do {
                 try host.reactor.start(client: host)
             } catch {
+                host.controlGroup?.remove()
                 host.spawner.end()
                 throw error
             }
@@ -110,10 +110,10 @@ package actor Host {
     private func start() async throws {
         let configuration = services.configuration
         try await owners.transfers.open(configuration.openTransfers) {
-            [pool = owners.pool] in
+            [unowned pool = owners.pool] in
             pool.measureData(ofPlugin: $0)
         } hasPlugin: {
-            [plugins = owners.plugins] in
+            [unowned plugins = owners.plugins] in
             plugins[$0] != nil
         }
         await owners.registry.definePlugins()
@@ -163,7 +163,7 @@ package actor Host {
     /// Ends what a failed start has started.
     private func abandon() async {
         await owners.transfers.end()
-        owners.pool.controlGroup?.remove()
+        controlGroup?.remove()
         reactor.stop()
         spawner.end()
     }

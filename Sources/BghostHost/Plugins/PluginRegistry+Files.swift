@@ -70,7 +70,7 @@ extension PluginRegistry {
         let needed = (plugin.problem?.files ?? plugin.files).needed.keys
         let found = await onInspectionThread(for: plugin) { inspection.snapshot(needed: needed) }
         plugin.isBeingChecked = false
-        guard !plugin.isRetired else { return }
+        guard !plugin.isRetired, !isDraining else { return }
         guard let found else { return scheduleCheck(at: plugin) }
         if let problem = plugin.problem {
             filesChecked(of: plugin, found, problem)

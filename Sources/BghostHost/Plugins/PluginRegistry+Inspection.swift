@@ -142,7 +142,7 @@ extension PluginRegistry {
         let answer = await onInspectionThread { Measured { inspection.findings(unless: known) } }
         if let answer { countInspection(plugin.name, answer) }
         // In the meantime, the problem may be solved, the plugin replaced by a reload, or crashed again.
-        guard let answer, let found = answer.value, !plugin.isRetired,
+        guard let answer, let found = answer.value, !plugin.isRetired, !isDraining,
             let problem = plugin.problem, !problem.isPause,
             inspection.wantsDigest || !crashes.isQuarantined(plugin.name)
         else { return }
@@ -194,7 +194,7 @@ extension PluginRegistry {
     nonisolated(nonsending) func refresh(function index: Int) async {
         let plugin = plugins[index]
         let found = await findings(of: plugin)
-        guard !plugin.isRetired else { return }
+        guard !plugin.isRetired, !isDraining else { return }
         for executor in Array(plugin.executors.values) { retireLive(executor) }
         adopt(found, for: plugin)
         reportProblem(of: plugin)

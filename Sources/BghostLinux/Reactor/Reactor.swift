@@ -40,7 +40,7 @@ package protocol ReactorClient: AnyObject, Sendable {
 /// executor, and so confined to this thread.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
-    // (`client` also before it starts); the rest is immutable or behind the mutex.
+    // (`client` is set before it starts and can be read on any thread); the rest is immutable or behind the mutex.
 
     private let epoll: Int32
     private let wakeUp: Int32
@@ -49,6 +49,13 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let isStopped = Atomic<Bool>(false)
     private var local: [UnownedJob] = []
     private weak var client: (any ReactorClient)?
+    private var hadClient = false
+
+    /// The object that a job must hold while it uses a part of the client.
+    ///
+    /// It is the client, or `nil` if the client is gone; without a client, it is the reactor. Callable from
+    /// any thread.
+    package var lifetime: AnyObject? { hadClient ? client : self }
     private let thread = Atomic<pthread_t>(0)
     /// The kernel's id of the thread, once it has started.
     package private(set) var threadID: Int32 = 0
@@ -106,6 +113,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// called.
     package func start(client: any ReactorClient) throws(SystemError) {
         self.client = client
+        hadClient = true
         try addThread { $0.run() }
         started.wait()
         if let startError { throw startError }
