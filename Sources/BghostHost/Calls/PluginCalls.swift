@@ -267,10 +267,12 @@ final class PluginCalls {
     }
 
     /// Withdraws all pending requests of a plugin, in pages between which deadlines come.
+    ///
+    /// The first page waits for its turn too: one packet of a worker can contain hundreds of these calls.
     private func cancelAllPending(_ call: Call, _ executor: any RunExecutor) {
         replies.open(executor)
         let (plugin, serial) = (executor.plugin.index, executor.serial)
-        withdrawAll(ofPlugin: plugin, from: 0, call, serial)
+        reference.perform { $0.withdrawAll(ofPlugin: plugin, from: 0, call, serial) }
     }
 
     private func withdrawAll(ofPlugin plugin: Int, from start: Int, _ call: Call, _ serial: UInt32)
