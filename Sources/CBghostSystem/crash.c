@@ -25,7 +25,7 @@ static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SI
 static pid_t reporter;
 /* The thread that reports its crash; 0 if there is none. */
 static atomic_int crashing;
-/* The thread whose stack is being walked; 0 if there is none. */
+/* The thread that is asked for its stack; its negative once it walks it; 0 if there is none. */
 static atomic_int looked_at;
 static atomic_int is_walking;
 /* Where to continue if the walk itself faults, since the stack may be damaged. One walk at a
@@ -100,7 +100,7 @@ static void handle_crash(int number, siginfo_t *info, void *context) {
   pid_t self = thread_id();
   int first = 0;
   if (atomic_load(&is_walking) &&
-      (atomic_load(&crashing) == self || atomic_load(&looked_at) == self))
+      (atomic_load(&crashing) == self || atomic_load(&looked_at) == -self))
     siglongjmp(after_walk, 1);
   /* A forked child shares the socket; it must not report in its parent's name. */
   if (getpid() != reporter) return let_die(number, info);
@@ -151,17 +151,18 @@ void bgs_use_signal_stack(void) {
 
 /* ---- threads ---- */
 
-static atomic_int has_begun, has_looked;
-
 static void look(int number, siginfo_t *info, void *context) {
   (void)number;
   (void)info;
   int error = errno;
-  /* A thread that was asked twice answers once. */
-  if (atomic_load(&looked_at) == thread_id() && !atomic_exchange(&has_begun, 1)) {
-    bgs_report_thread(thread_id());
+  pid_t self = thread_id();
+  int asked = self;
+  /* In one step, so that a thread that comes late does not write into the answer of another. A
+   * thread that was asked twice answers once. */
+  if (atomic_compare_exchange_strong(&looked_at, &asked, -self)) {
+    bgs_report_thread(self);
     walk(instruction(context));
-    atomic_store(&has_looked, 1);
+    atomic_store(&looked_at, 0);
   }
   errno = error;
 }
@@ -172,18 +173,17 @@ static long milliseconds_now(void) {
   return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
 }
 
-/* Returns whether the thread has answered, or is no more. */
+/* Returns whether the thread has begun to answer, or is no more. */
 static int look_at(pid_t thread, int number, long until) {
   struct timespec moment = {.tv_nsec = 200000};
-  atomic_store(&has_looked, 0);
-  atomic_store(&has_begun, 0);
+  int asked = thread;
   atomic_store(&looked_at, thread);
   int is_asked = syscall(SYS_tgkill, getpid(), thread, number) == 0;
-  while (is_asked && !atomic_load(&has_looked) && milliseconds_now() < until) nanosleep(&moment, 0);
+  while (is_asked && atomic_load(&looked_at) && milliseconds_now() < until) nanosleep(&moment, 0);
+  if (atomic_compare_exchange_strong(&looked_at, &asked, 0)) return !is_asked;
   /* A walk that has started must finish, since it writes into the report. */
-  atomic_store(&looked_at, 0);
-  for (int i = 0; i < 50 && atomic_load(&is_walking); i++) nanosleep(&moment, 0);
-  return !is_asked || atomic_load(&has_begun);
+  for (int i = 0; i < 50 && atomic_load(&looked_at); i++) nanosleep(&moment, 0);
+  return 1;
 }
 
 /* Returns a signal that this process does not handle; 0 if there is none. */
@@ -221,6 +221,8 @@ void bgs_report_stacks(int milliseconds) {
     for (int i = 0; i < count; i++) {
       long now = milliseconds_now();
       long end = now + share < until ? now + share : until;
+      /* A thread that does not finish its walk is the last one: it may still write. */
+      if (atomic_load(&looked_at)) until = now;
       if (now >= until || !look_at(silent[i], number, end)) silent[left++] = silent[i];
     }
     count = left;
