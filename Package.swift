@@ -724,7 +724,9 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
                 "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy",
-                "BghostTestSupport", "bghost", .product(name: "Logging", package: "swift-log"),
+                "BghostTestSupport", "bghost",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swift

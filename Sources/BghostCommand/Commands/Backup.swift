@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Backup: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "backup",
         abstract: "Write a copy of the daemon's store while it runs.",
         discussion: """
             The daemon writes the file, as its own user, and refuses one that exists. A daemon \

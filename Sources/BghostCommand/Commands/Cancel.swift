@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cancel",
         abstract: "Withdraw the pending requests of a task.",
         discussion: """
             The pending request, repetitions after failures, and what trigger has made. A run \

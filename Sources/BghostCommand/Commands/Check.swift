@@ -4,6 +4,7 @@ internal import ArgumentParser
 
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Check a manifest and the plugins that it names.",
         discussion: "Nothing is started, and the network is not touched."
     )

@@ -4,6 +4,7 @@ internal import ArgumentParser
 
 struct Completion: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "completion",
         abstract: "Print a completion script.",
         discussion: """
             For bash: bghost completion bash > ~/.local/share/bash-completion/completions/bghost

@@ -5,6 +5,7 @@ internal import BghostControl
 
 struct Dead: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "dead",
         abstract: "List dead requests (no longer retried), newest first.",
         discussion: "`bghost redrive` retries them, `bghost discard` deletes them."
     )

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Disable: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "disable",
         abstract: "Switch a plugin off until enable switches it on, also across restarts.",
         discussion: """
             Requests for its tasks are refused, those that are pending wait, and runs under way go \
@@ -45,6 +46,7 @@ struct Disable: ClientCommand {
 
 struct Enable: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "enable",
         abstract: "Switch a plugin on again; lift its quarantine."
     )
 

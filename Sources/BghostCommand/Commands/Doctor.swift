@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Show what confines workers on this machine, and try it.",
         discussion: """
             It starts a worker without a plugin, has it confine itself, and has it try what it must \

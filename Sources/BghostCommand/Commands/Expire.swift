@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Expire: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "expire",
         abstract: "Expire a run: end its runtime now.",
         discussion: """
             What Apple's debugger does with _simulateExpirationForTaskWithIdentifier. The run has \

@@ -8,6 +8,7 @@ internal import BghostControl
 
 struct Logs: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logs",
         abstract: "Show the log of the daemon, a task or a run.",
         discussion: "With --json and --follow each line is an object of its own."
     )

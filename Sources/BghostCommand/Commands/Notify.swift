@@ -6,12 +6,14 @@ internal import BghostControl
 
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "notify",
         abstract: "List, test and answer notifications.",
         subcommands: [Outbox.self, Test.self, Act.self]
     )
 
     struct Outbox: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "outbox",
             abstract: "List notifications that wait, and those that may still be answered."
         )
 
@@ -30,6 +32,7 @@ struct Notify: ParsableCommand {
 
     struct Test: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Post a notification, to see whether it arrives.",
             discussion: """
                 It goes the way of all others: it is stored, and delivered by the task that \
@@ -51,6 +54,7 @@ struct Notify: ParsableCommand {
 
     struct Act: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "act",
             abstract: "Answer a notification, as its reader would.",
             discussion: """
                 Its plugin gets a run of the handler notificationAction, again and again until one \

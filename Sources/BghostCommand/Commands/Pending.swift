@@ -5,6 +5,7 @@ internal import BghostControl
 
 struct Pending: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pending",
         abstract: "List pending requests, and what each waits for.",
         discussion: "Retries and manual runs are listed too."
     )

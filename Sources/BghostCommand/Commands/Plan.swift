@@ -9,6 +9,7 @@ internal import ArgumentParser
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "plan",
         abstract: "List the coming starts of a manifest's schedules.",
         discussion: """
             It reads the manifest and needs no daemon: what requests may have to wait for besides \

@@ -5,6 +5,7 @@ internal import ArgumentParser
 extension Plugin {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Check a plugin before others load it.",
             discussion: """
                 Each check loads the plugin into a process of its own, by the code with which the \

@@ -4,12 +4,14 @@ internal import ArgumentParser
 
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "plugin",
         abstract: "Inspect, check and sign plugins.",
         subcommands: [Check.self, Inspect.self, Sign.self]
     )
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sign",
             abstract: "Sign a plugin for `signedBy` of manifests.",
             discussion: """
                 The signature is written beside the file, as FILE.minisig, in minisign's format. The \
@@ -37,6 +39,7 @@ struct Plugin: ParsableCommand {
 
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "inspect",
             abstract: "Show what a plugin's file says of itself.",
             discussion: "None of its code is run."
         )

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Redrive: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "redrive",
         abstract: "Retry dead requests.",
         discussion: """
             None of a request's failures count any more. It may begin at once, beside a newer \
@@ -35,6 +36,7 @@ struct Redrive: ClientCommand {
 
 struct Discard: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "discard",
         abstract: "Delete dead requests.",
         discussion: "Their runs stay in the history."
     )

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Reload: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reload",
         abstract: "Reload the daemon's manifest.",
         discussion: """
             All of it or nothing: it is checked and what it adds or changes is loaded for a trial \

@@ -10,6 +10,7 @@ internal import Glibc
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "replay",
         abstract: "Replay recorded decisions; report the first difference.",
         discussion: """
             The file is one of `bghost run --record`. What happened then happens again, at the same \

@@ -27,6 +27,7 @@ extension LogFormat: ExpressibleByArgument {}
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "run",
         abstract: "Run the daemon in the foreground.",
         discussion: """
             SIGINT and SIGTERM drain it: nothing new starts, runs are asked to stop, and those that \

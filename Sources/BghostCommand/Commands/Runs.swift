@@ -4,7 +4,10 @@ internal import ArgumentParser
 internal import BghostControl
 
 struct Runs: ClientCommand {
-    static let configuration = CommandConfiguration(abstract: "List runs, the newest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "runs",
+        abstract: "List runs, the newest first."
+    )
 
     @Argument(help: ArgumentHelp("Only runs of this task.", valueName: "id"))
     var task: String?

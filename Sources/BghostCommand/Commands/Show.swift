@@ -4,7 +4,10 @@ internal import ArgumentParser
 internal import BghostControl
 
 struct Show: ClientCommand {
-    static let configuration = CommandConfiguration(abstract: "Show one run in full.")
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show one run in full."
+    )
 
     @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
     var run: String

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Simulate launches, expiries, facts of the machine and its clock.",
         discussion: """
             What is simulated ends with the daemon at the latest, and `bghost status` says so until \
@@ -16,6 +17,7 @@ struct Simulate: ParsableCommand {
 
     struct Launch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "launch",
             abstract: "Run a task now, as `bghost trigger` does.",
             discussion: "What Apple's debugger does with _simulateLaunchForTaskWithIdentifier."
         )

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Stop: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stop",
         abstract: "Ask a run to stop; do not retry it.",
         discussion: """
             The run has its grace to end, and is killed after it. Unlike expire this is nothing \

@@ -7,6 +7,7 @@ internal import BghostControl
 
 struct Submit: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "submit",
         abstract: "Request a run of a task under its own conditions.",
         discussion: """
             A request that is pending for the same task is replaced, unless --if-absent keeps it: \

@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Throttle: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "throttle",
         abstract: "Show or clear throttling.",
         discussion: """
             A run that is killed at the end of its grace earns 2 throttle points, and one that stops \
@@ -18,6 +19,7 @@ struct Throttle: ParsableCommand {
 
     struct Show: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show throttle points, the runs that earned them, and the delays."
         )
 
@@ -39,6 +41,7 @@ struct Throttle: ParsableCommand {
 
     struct Clear: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Clear the throttling of a task."
         )
 

@@ -7,6 +7,7 @@ internal import BghostControl
 
 struct Transfers: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "transfers",
         abstract: "List, cancel and retry transfers.",
         subcommands: [List.self, Show.self, Cancel.self, Retry.self],
         defaultSubcommand: List.self
@@ -14,6 +15,7 @@ struct Transfers: ParsableCommand {
 
     struct List: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the transfers that are not acknowledged.",
             discussion: """
                 With --watch it shows how far they are until all have ended: live on a terminal, else \
@@ -52,6 +54,7 @@ struct Transfers: ParsableCommand {
 
     struct Show: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show one transfer in full."
         )
 
@@ -91,6 +94,7 @@ struct Transfers: ParsableCommand {
 
     struct Cancel: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Cancel a transfer and notify its session."
         )
 
@@ -111,6 +115,7 @@ struct Transfers: ParsableCommand {
 
     struct Retry: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Retry a transfer now."
         )
 

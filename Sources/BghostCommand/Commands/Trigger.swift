@@ -10,6 +10,7 @@ internal import UnixSignals
 
 struct Trigger: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trigger",
         abstract: "Run a task now, ignoring its start time.",
         discussion: """
             What Apple's debugger does with _simulateLaunchForTaskWithIdentifier. Slots and limits \

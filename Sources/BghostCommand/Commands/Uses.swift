@@ -6,6 +6,7 @@ internal import BghostControl
 
 struct Uses: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "uses",
         abstract: "Show or record when the results of tasks are used.",
         discussion: """
             A task with "learnsUse" begins, within its tolerance, half an hour before a usual use: a \
@@ -18,7 +19,10 @@ struct Uses: ParsableCommand {
     )
 
     struct Show: ClientCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what has been learned.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show what has been learned."
+        )
 
         @Argument(help: ArgumentHelp("Only this task.", valueName: "id"))
         var task: String?
@@ -37,6 +41,7 @@ struct Uses: ParsableCommand {
 
     struct Add: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Record that the results of a task are used now."
         )
 
@@ -57,6 +62,7 @@ struct Uses: ParsableCommand {
 
     struct Clear: ClientCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Delete what was learned of a task."
         )
 

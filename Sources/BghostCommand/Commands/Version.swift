@@ -5,7 +5,10 @@ internal import BghostBase
 internal import ArgumentParser
 
 struct Version: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the version of this program.")
+    static let configuration = CommandConfiguration(
+        commandName: "version",
+        abstract: "Show the version of this program."
+    )
 
     @OptionGroup var output: OutputOptions
 

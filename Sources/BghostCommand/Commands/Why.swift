@@ -5,6 +5,7 @@ internal import BghostControl
 
 struct Why: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "why",
         abstract: "Explain why a task or a request does not run, and what would unblock it.",
         discussion: """
             Each condition with its present value, what it needs, since when, until when and what \
