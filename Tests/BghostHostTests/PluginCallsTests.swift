@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
+import BghostDispatch
 @testable import BghostHost
 import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
+@testable import BghostServices
 import BghostWire
 import Testing
 

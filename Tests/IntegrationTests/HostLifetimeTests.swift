@@ -2,6 +2,8 @@
 
 @testable import BghostHost
 import BghostLinux
+import BghostModel
+import BghostServices
 import BghostTestSupport
 import Dispatch
 import Testing
@@ -14,7 +16,8 @@ extension Integration {
         func `Nothing keeps a host after its end`() async throws {
             var owners: WeakOwners?
             try await withDaemon(TestManifest.misbehave()) { daemon in
-                #expect(try await daemon.run("succeed").outcome == .succeeded)
+                let run = try await daemon.run("succeed")
+                #expect(run.outcome == .succeeded)
                 owners = await daemon.host.weakOwners()
             }
             await owners?.areGone()
