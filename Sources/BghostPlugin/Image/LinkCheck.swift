@@ -136,12 +136,15 @@ extension SymbolTable {
     ///
     /// With 64 bits, two of a million names collide once in 37 million cases.
     fileprivate func hash(of name: UInt32) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in strings.bytes[min(Int(name), strings.count)...] {
-            guard byte != 0 else { break }
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        strings.bytes.withUnsafeBufferPointer { bytes in
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            var index = Int(name)
+            while index < bytes.count, bytes[index] != 0 {
+                hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3
+                index += 1
+            }
+            return hash
         }
-        return hash
     }
 
     fileprivate func symbolName(_ name: UInt32) -> String {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// The symbols that an ELF file exports.
 struct SymbolTable {
     struct Symbol {
@@ -36,8 +38,11 @@ struct SymbolTable {
             address: dynamic[DynamicTable.Tag.symbols] ?? 0,
             count: count * Self.symbolBytes
         )
-        for base in stride(from: 0, to: table.count, by: Int(Self.symbolBytes)) {
-            if let symbol = Self.export(table, at: base) { exports.append(symbol) }
+        // A library may have 100,000 symbols, and its worker waits: a few loads for each, and no array.
+        table.bytes.withUnsafeBytes { bytes in
+            for base in stride(from: 0, to: bytes.count, by: Int(Self.symbolBytes)) {
+                if let symbol = Self.export(bytes, at: base) { exports.append(symbol) }
+            }
         }
     }
 
@@ -60,12 +65,17 @@ struct SymbolTable {
 
     /// The exported symbols whose names have a prefix, each with the rest of its name.
     func exports(beginning prefix: StaticString) -> [(rest: ArraySlice<UInt8>, symbol: Symbol)] {
-        prefix.withUTF8Buffer { prefix in
-            exports.compactMap { symbol in
-                guard let name = strings.string(at: UInt64(symbol.name), limit: 64),
-                    name.starts(with: prefix)
-                else { return nil }
-                return (name.dropFirst(prefix.count), symbol)
+        let found = strings.bytes.withUnsafeBufferPointer { bytes in
+            exports.filter { symbol in
+                let name = Int(symbol.name)
+                guard let base = bytes.baseAddress, name <= bytes.count - prefix.utf8CodeUnitCount
+                else { return false }
+                return memcmp(base + name, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+            }
+        }
+        return found.compactMap { symbol in
+            strings.string(at: UInt64(symbol.name), limit: 64).map {
+                ($0.dropFirst(prefix.utf8CodeUnitCount), symbol)
             }
         }
     }
@@ -81,19 +91,23 @@ struct SymbolTable {
 
     /// The symbol of an entry, if it is defined here, is global, weak or unique, and is not hidden
     /// or internal.
-    private static func export(_ table: FileBytes, at base: Int) -> Symbol? {
-        guard let name: UInt32 = table.integer(at: base),
-            let information: UInt8 = table.integer(at: base + 4),
-            let other: UInt8 = table.integer(at: base + 5),
-            let section: UInt16 = table.integer(at: base + 6),
-            let address: UInt64 = table.integer(at: base + 8),
-            section != 0, [1, 2, 10].contains(information >> 4), [0, 3].contains(other & 3)
+    private static func export(_ table: UnsafeRawBufferPointer, at base: Int) -> Symbol? {
+        guard base <= table.count - Int(symbolBytes) else { return nil }
+        func integer<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> T {
+            T(littleEndian: table.loadUnaligned(fromByteOffset: base + offset, as: T.self))
+        }
+        let section: UInt16 = integer(at: 6)
+        guard section != 0 else { return nil }
+        let information: UInt8 = integer(at: 4)
+        let other: UInt8 = integer(at: 5)
+        let (binding, visibility) = (information >> 4, other & 3)
+        guard binding == 1 || binding == 2 || binding == 10, visibility == 0 || visibility == 3
         else { return nil }
         return Symbol(
-            name: name,
+            name: integer(at: 0),
             kind: information & 15,
-            address: address,
-            isWeak: information >> 4 == 2
+            address: integer(at: 8),
+            isWeak: binding == 2
         )
     }
 
