@@ -53,7 +53,7 @@ struct ExampleTests {
         )
 
         try await checkApp(swiftc, folder)
-        #expect(try File.read(product).firstRange(of: noteBytes) != nil)
+        #expect(try !File.read(product).places(of: noteBytes).isEmpty)
         let plugin = try PluginFile(product).open()
         #expect(text(plugin.table.id) == "org.example.hello")
         let ending = try await plugin.end(.init(parameters: #"{"name":"Ada"}"#))

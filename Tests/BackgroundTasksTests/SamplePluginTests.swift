@@ -31,7 +31,7 @@ struct SamplePluginTests {
         handlers: [String]
     ) throws {
         let path = Artifact.path("lib\(file).so")
-        #expect(try BghostTestSupport.File.read(path).firstRange(of: noteBytes) != nil)
+        #expect(try !BghostTestSupport.File.read(path).places(of: noteBytes).isEmpty)
         let plugin = try PluginFile(path).open()
         #expect(text(plugin.table.id) == id)
         let names = try (0..<Int(plugin.table.n_tasks)).map { index in

@@ -153,10 +153,10 @@ import Testing
         // How the compiler writes the module's name in that of each of its symbols.
         let mark = Array("20BackgroundFoundation".utf8)
         let app = try File.read(package + "/.build/debug/libApp.so")
-        #expect(app.firstRange(of: mark) != nil)
+        #expect(!app.places(of: mark).isEmpty)
         let plain = try File.read(package + "/.build/debug/libPlain.so")
         #expect(
-            plain.firstRange(of: mark) == nil,
+            plain.places(of: mark).isEmpty,
             "a plugin has names of Apple's that it does not import"
         )
     }

@@ -14,9 +14,9 @@ enum SeedLibrary {
     static func make(_ app: String, in folder: TemporaryDirectory) throws -> String {
         try #require(app.utf8.count < 24)
         var bytes = try File.read(Artifact.path("libSeedPlugin.so"))
-        let places = bytes.ranges(of: mark)
+        let places = bytes.places(of: mark)
         try #require(places.count == 1)
-        let place = try #require(places.first).upperBound
+        let place = places[0] + mark.count
         bytes.replaceSubrange(place..<(place + app.utf8.count), with: app.utf8)
         return try folder.write(bytes, to: "lib\(app).so")
     }
