@@ -52,6 +52,7 @@ package actor Host {
             state: state
         )
         self.services = services
+        // Before the plugins are looked at: one with `cpuQuota` can be used only where there is a group.
         let controlGroup = ControlGroup(name: "bghost-\(getpid())")
         self.controlGroup = controlGroup
         let owners = HostOwners(services, store, controlGroup: controlGroup)
