@@ -18,7 +18,8 @@ import Testing
     /// The modules that a file imports.
     private static func imports(of file: SourceTree.File) -> [String] {
         file.lines.compactMap { line in
-            guard
+            // The expression costs half a millisecond for each of 75,000 lines. An import begins its line.
+            guard let first = line.utf8.first, "@fip".utf8.contains(first),
                 let found = line.wholeMatch(
                     of:
                         /(?:@\w+(?:\([^)]*\))? )*(?:(?:package|internal|public|private|fileprivate) )?import (?:(?:struct|enum|class|func|typealias|protocol|let|var) )?(\w+).*/
