@@ -6,12 +6,9 @@ import CBghost
 import Testing
 
 // One after the other: the compiler holds up a thread of the pool, and there may be two.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(10)))
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(10)), .builtSDK)
 struct ExampleTests {
-    /// Builds the example of the README, and the SDK for it, with the shared runtime and with the
-    /// runtime inside.
-    ///
-    /// From sources: what lies in the build folder may be older, and of one kind.
+    /// Builds the example of the README with the shared runtime and with the runtime inside.
     @Test(arguments: [["-Onone"], ["-O", "-static-stdlib"]])
     func `The example of the README is a plugin`(flags: [String]) async throws {
         let example = PackageRoot.path + "/Examples/swift/Hello.swift"
@@ -28,31 +25,16 @@ struct ExampleTests {
             )
         }
 
+        let sdk = try #require(BuiltSDK.current)
+        let swiftc = sdk.swiftc + flags
         let folder = try TemporaryDirectory()
-        let header = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
-        let map = try folder.write(
-            "module CBghost { header \"\(header)\" }",
-            to: "module.modulemap"
-        )
-        let plain = ["swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map]
-        let swiftc = plain + flags
-
-        for module in Self.modules {
-            try await build(
-                // Not optimized, which takes the compiler a minute: `OutsidePackageTests` builds it so.
-                plain + ["-Onone", "-wmo", "-parse-as-library", "-module-name", module]
-                    + ["-package-name", "sdk", "-I", folder.path]
-                    + ["-emit-module-path", folder.file(module + ".swiftmodule")]
-                    + ["-c", "-o", folder.file(module + ".o")] + Self.sources(of: module)
-            )
-        }
         let product = folder.file("libHello.so")
         try await build(
-            swiftc + ["-parse-as-library", "-module-name", "Hello", "-I", folder.path]
-                + ["-emit-library", "-o", product, example, folder.file("BackgroundTasks.o")]
+            swiftc + ["-parse-as-library", "-module-name", "Hello"]
+                + ["-emit-library", "-o", product, example, sdk.object(of: "BackgroundTasks")]
         )
 
-        try await checkApp(swiftc, folder)
+        try await checkApp(swiftc, sdk, folder)
         #expect(try !File.read(product).places(of: noteBytes).isEmpty)
         let plugin = try PluginFile(product).open()
         #expect(text(plugin.table.id) == "org.example.hello")
@@ -61,19 +43,12 @@ struct ExampleTests {
         #expect(plugin.host.logs.map(\.message) == ["a visitor is at the door"])
     }
 
-    /// The modules of the SDK, each after those that it imports.
-    private static let modules = [
-        "BackgroundTasks", "BackgroundFoundation", "UserNotifications", "UIKit", "SwiftUI",
-    ]
-
-    private static func sources(of module: String) throws -> [String] {
-        let folder = PackageRoot.path + "/SDK/Sources/" + module
-        return try Command.run(["find", folder, "-name", "*.swift"]).output
-            .split(separator: "\n").map(String.init)
-    }
-
-    /// Builds the example of docs/IOS.md, an app, against the SDK that lies in the folder.
-    private func checkApp(_ swiftc: [String], _ folder: TemporaryDirectory) async throws {
+    /// Builds the example of docs/IOS.md, an app, in a folder.
+    private func checkApp(
+        _ swiftc: [String],
+        _ sdk: BuiltSDK,
+        _ folder: TemporaryDirectory
+    ) async throws {
         let example = PackageRoot.path + "/Examples/swift/Stormy.swift"
         let shown =
             String(decoding: try File.read(example), as: UTF8.self)
@@ -85,9 +60,9 @@ struct ExampleTests {
         )
         let product = folder.file("libStormy.so")
         try await build(
-            swiftc + ["-parse-as-library", "-module-name", "Stormy", "-I", folder.path]
+            swiftc + ["-parse-as-library", "-module-name", "Stormy"]
                 + ["-emit-library", "-o", product, example]
-                + Self.modules.map { folder.file($0 + ".o") }
+                + BuiltSDK.modules.map(sdk.object(of:))
         )
         let plugin = try PluginFile(product).open()
         let names = (0..<Int(plugin.table.n_tasks)).compactMap { index in
@@ -109,7 +84,7 @@ struct ExampleTests {
     {
         var imported: Set<Substring> = []
         let marks: Set<Substring> = ["@_exported", "public", "package", "internal"]
-        for path in try Self.modules.flatMap(Self.sources) {
+        for path in try BuiltSDK.modules.flatMap(BuiltSDK.sources) {
             let text = String(decoding: try File.read(path), as: UTF8.self)
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ").drop(while: marks.contains)
@@ -121,11 +96,71 @@ struct ExampleTests {
             "CBghost", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization",
         ]
         #expect(imported.contains("CBghost"))
-        #expect(imported.subtracting(allowed).subtracting(Self.modules.map { $0[...] }) == [])
+        #expect(imported.subtracting(allowed).subtracting(BuiltSDK.modules.map { $0[...] }) == [])
+    }
+}
+
+private func build(_ command: [String]) async throws {
+    let result = try await Command.runApart(command)
+    try #require(result.exitCode == 0, "\(result.output)\(result.error)")
+}
+
+/// The SDK, built once for the tests of a suite.
+///
+/// From sources: what lies in the build folder may be older, and of one kind.
+private struct BuiltSDK: Sendable {
+    /// The modules, each after those that it imports.
+    static let modules = [
+        "BackgroundTasks", "BackgroundFoundation", "UserNotifications", "UIKit", "SwiftUI",
+    ]
+
+    @TaskLocal static var current: BuiltSDK?
+
+    /// The compiler, as it finds these modules.
+    let swiftc: [String]
+    private let folder: TemporaryDirectory
+
+    init() async throws {
+        folder = try TemporaryDirectory()
+        let header = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
+        let map = try folder.write(
+            "module CBghost { header \"\(header)\" }",
+            to: "module.modulemap"
+        )
+        swiftc = [
+            "swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map, "-I", folder.path,
+        ]
+        for module in Self.modules {
+            try await build(
+                // Not optimized, which takes the compiler a minute: `OutsidePackageTests` builds it so.
+                swiftc + ["-Onone", "-wmo", "-parse-as-library", "-module-name", module]
+                    + ["-package-name", "sdk"]
+                    + ["-emit-module-path", folder.file(module + ".swiftmodule")]
+                    + ["-c", "-o", object(of: module)] + Self.sources(of: module)
+            )
+        }
     }
 
-    private func build(_ command: [String]) async throws {
-        let result = try await Command.runApart(command)
-        try #require(result.exitCode == 0, "\(result.output)\(result.error)")
+    func object(of module: String) -> String { folder.file(module + ".o") }
+
+    static func sources(of module: String) throws -> [String] {
+        let folder = PackageRoot.path + "/SDK/Sources/" + module
+        return try Command.run(["find", folder, "-name", "*.swift"]).output
+            .split(separator: "\n").map(String.init)
     }
+
+    /// Builds it before the first test of a suite, and removes it after the last.
+    struct Provider: SuiteTrait, TestScoping {
+        func provideScope(
+            for test: Test,
+            testCase: Test.Case?,
+            performing function: @Sendable @concurrent () async throws -> Void
+        ) async throws {
+            try await BuiltSDK.$current.withValue(try await BuiltSDK()) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == BuiltSDK.Provider {
+    fileprivate static var builtSDK: BuiltSDK.Provider { BuiltSDK.Provider() }
 }
