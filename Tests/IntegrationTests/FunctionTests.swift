@@ -142,17 +142,18 @@ extension Integration {
         func `A worker that has handed out many callbacks is replaced, and no run suffers`()
             async throws
         {
+            // Two callbacks in each run.
             let manifest = try manifest([
-                ("once", try callbacks(), "done_at_once", "int(status: int, done)")
+                ("twice", try callbacks(), "keep", "int(answer: int, cancelled, done) == 0")
             ])
             try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) {
                 daemon in
                 var workers: Set<Int32> = []
-                for _ in 0..<17_000 {
+                for _ in 0..<8_500 {
                     // In one step on the host's executor: there are many.
                     let record = try #require(
                         try await daemon.host.run(
-                            Submission(task: "once", parameters: #"{"status":0}"#)
+                            Submission(task: "twice", parameters: #"{"answer":0}"#)
                         )
                     )
                     try #require(record.outcome == .succeeded, "\(record.message)")
