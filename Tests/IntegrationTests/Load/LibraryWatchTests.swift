@@ -42,6 +42,8 @@ extension Integration {
         /// Looks that nothing brings about would come after the end of the test.
         private static func onlyEvents(_ configuration: inout HostConfiguration) {
             configuration.timeouts.look = 3_600_000_000_000
+            // `InspectionBudgetTests` has the pauses between inspections.
+            configuration.timeouts.inspect = 10_000_000
         }
 
         private func status(_ daemon: TestDaemon) async throws -> PluginStatus {
