@@ -132,7 +132,8 @@ final class CheckBoard: @unchecked Sendable {
     /// Skips every check that cannot be performed, and then the checks that need a skipped one.
     private func skip() {
         var isChanged = true
-        while isChanged {
+        // Most often each check carries the others, and no need has to be looked at.
+        while isChanged, units.contains(where: { $0.result?.carriesOthers == false }) {
             isChanged = false
             for index in units.indices where !units[index].isTaken && units[index].result == nil {
                 let missing = needed(by: units[index]).first { $0.result?.carriesOthers == false }
