@@ -3,8 +3,8 @@
 import BghostTestSupport
 import Testing
 
-// Three suites, so that three fixtures are checked at a time: what is judged takes time, and more of
-// them would judge the machine.
+// Four suites, so that four fixtures are checked at a time: what is judged takes time, and more of
+// them would judge the machine. `Scripts/test` lets three tests run at once, and these take as long.
 
 @Suite(.ownThreads, .serialized) struct PluginCheckLoadingTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.loading)
@@ -18,6 +18,15 @@ import Testing
 @Suite(.ownThreads, .serialized) struct PluginCheckRunningTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.running)
     func `What goes wrong in a run is found by one check`(
+        row: PluginCheckFixtures.Row
+    ) async throws {
+        try await PluginCheckFixtures.check(row)
+    }
+}
+
+@Suite(.ownThreads, .serialized) struct PluginCheckStoppingTests {
+    @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.stopping)
+    func `What goes wrong in a stop, or beside a run, is found by one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)

@@ -41,7 +41,7 @@ enum PluginCheckFixtures {
         var testDescription: String { ([fixture] + defines + flags).joined(separator: " ") }
     }
 
-    static var all: [Row] { loading + running + lasting }
+    static var all: [Row] { loading + running + stopping + lasting }
 
     static let loading = [
         Row("no-note", "note", "has no bghost note"),
@@ -127,6 +127,9 @@ enum PluginCheckFixtures {
             "returns a final status, and complete() is called"
         ),
         Row("Checks/prompt-start", "prompt-start", "start() takes 3"),
+    ]
+
+    static let stopping = [
         Row("Checks/overlap", "overlap", "of 16 runs at once, 15 did not end"),
         Row("Checks/stop", "stop", "went on beyond its grace"),
         Row("Checks/stop-early", "stop-early", "before it began"),
