@@ -55,7 +55,7 @@ fuzz: prerequisites
 storm: prerequisites
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
-	    --filter 'IntegrationTests.Integration/StormTests'
+	    --filter 'IntegrationTests.SeparateHosts/StormTests'
 
 ## Runs the tests of the sandbox and the limits under KERNEL, by default Debian's own, in a virtual machine.
 kernels: prerequisites

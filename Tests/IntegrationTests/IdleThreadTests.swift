@@ -6,7 +6,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// What it costs the daemon to watch workers with very many threads.
     @Suite struct IdleThreadTests {
         /// The processor time of this process, nanoseconds.

@@ -7,7 +7,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// What runs leave behind.
     ///
     /// Each test is a process of its own, which adopts the orphans of its

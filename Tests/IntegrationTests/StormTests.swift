@@ -4,7 +4,7 @@ import BghostModel
 import BghostTestSupport
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// Hundreds of runs that do all sorts of wrong at once; `make storm` has ten thousand.
     @Suite struct StormTests {
         @Test(.timeLimit(.minutes(30)))

@@ -6,7 +6,7 @@ import BghostTestSupport
 import BghostTransfer
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// What the daemon holds for a plugin is bounded, whatever the plugin asks for and does not read.
     @Suite struct HeldMemoryTests {
         private static func manifest(_ server: FileServer) throws -> Manifest {
@@ -134,20 +134,24 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Long answers come whole, several at once`() async throws {
-            let server = try FileServer((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
-            defer { server.close() }
-            let fetcher = HTTPFetcher()
-            try await withDaemon(
-                Self.manifest(server),
-                adjust: { $0.fetcher = fetcher },
-                { daemon in
-                    let record = try await daemon.run("read", Self.parameters(server, 20))
-                    #expect(record.outcome == .succeeded, "\(record)")
-                    #expect(record.result == "20")
-                }
-            )
-            await fetcher.shutDown()
+        func `Long answers come whole, several at once`() async {
+            await #expect(processExitsWith: .success) {
+                let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+                let server = try FileServer(content)
+                defer { server.close() }
+                let fetcher = HTTPFetcher()
+                try await withDaemon(
+                    Self.manifest(server),
+                    adjust: { $0.fetcher = fetcher },
+                    { daemon in
+                        let parameters = Self.parameters(server, 20)
+                        let record = try await daemon.run("read", parameters)
+                        #expect(record.outcome == .succeeded, "\(record)")
+                        #expect(record.result == "20")
+                    }
+                )
+                await fetcher.shutDown()
+            }
         }
     }
 }

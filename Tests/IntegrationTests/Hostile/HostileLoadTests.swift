@@ -7,7 +7,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// What plugins do before their first run and after their last.
     @Suite struct HostileLoadTests {
         @Test(
@@ -39,16 +39,18 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A constructor that takes too much memory is killed for it`() async throws {
-            let manifest = try TestManifest.plugin(
-                "bad",
-                library: try Fixture.library("allocate-in-constructor"),
-                limits: WorkerLimits(memoryBytes: 64 << 20)
-            )
-            try await withDaemon(manifest) { daemon in
-                let record = try await daemon.runBesideOthers("task")
-                #expect(record.outcome == .killed(.memory))
-                #expect(record.startedAt == nil)
+        func `A constructor that takes too much memory is killed for it`() async {
+            await #expect(processExitsWith: .success) {
+                let manifest = try TestManifest.plugin(
+                    "bad",
+                    library: try Fixture.library("allocate-in-constructor"),
+                    limits: WorkerLimits(memoryBytes: 64 << 20)
+                )
+                try await withDaemon(manifest) { daemon in
+                    let record = try await daemon.runBesideOthers("task")
+                    #expect(record.outcome == .killed(.memory))
+                    #expect(record.startedAt == nil)
+                }
             }
         }
 

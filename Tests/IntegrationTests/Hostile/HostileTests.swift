@@ -9,7 +9,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// One wrong at a time: the outcome is the stated one, all others go on, and nothing is left of it.
     ///
     /// Each is a process of its own, which has nothing but this host.
@@ -83,21 +83,23 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A library that is cut off under its worker costs that worker`() async throws {
-            let folder = try TemporaryDirectory()
-            let whole = try File.read(try Fixture.library("misbehave"))
-            try folder.write(whole, to: "plugin.so")
-            let manifest = try TestManifest.plugin("cut", library: "plugin.so")
-            try await withDaemon(manifest, folder: folder) { daemon in
-                #expect(try await daemon.run("task").outcome == .succeeded)
-                try #require(truncate(folder.file("plugin.so"), 4096) == 0)
-                let record = try await daemon.runBesideOthers("task")
-                #expect(record.outcome == .crashed(.signalled(SIGBUS)))
-                // What is left of it is no plugin, and one that is whole again is.
-                #expect(try await daemon.run("task").outcome != .succeeded)
-                try folder.write(whole, to: "new.so")
-                try #require(rename(folder.file("new.so"), folder.file("plugin.so")) == 0)
-                #expect(try await daemon.run("task").outcome == .succeeded)
+        func `A library that is cut off under its worker costs that worker`() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TemporaryDirectory()
+                let whole = try File.read(try Fixture.library("misbehave"))
+                try folder.write(whole, to: "plugin.so")
+                let manifest = try TestManifest.plugin("cut", library: "plugin.so")
+                try await withDaemon(manifest, folder: folder) { daemon in
+                    #expect(try await daemon.run("task").outcome == .succeeded)
+                    try #require(truncate(folder.file("plugin.so"), 4096) == 0)
+                    let record = try await daemon.runBesideOthers("task")
+                    #expect(record.outcome == .crashed(.signalled(SIGBUS)))
+                    // What is left of it is no plugin, and one that is whole again is.
+                    #expect(try await daemon.run("task").outcome != .succeeded)
+                    try folder.write(whole, to: "new.so")
+                    try #require(rename(folder.file("new.so"), folder.file("plugin.so")) == 0)
+                    #expect(try await daemon.run("task").outcome == .succeeded)
+                }
             }
         }
 

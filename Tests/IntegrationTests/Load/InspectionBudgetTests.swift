@@ -7,7 +7,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// What the daemon spends on inspections of one plugin.
     @Suite struct InspectionBudgetTests {
         private static let second: UInt64 = 1_000_000_000
@@ -70,49 +70,50 @@ extension Integration {
         // MARK: A daemon
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin whose library keeps changing is inspected less and less often`() async throws
-        {
-            let folder = try TemporaryDirectory()
-            let library = folder.file("plugin.so")
-            let bytes = try File.read(try Fixture.library("misbehave"))
-            func install(_ padding: Int) throws {
-                try folder.write(bytes + [UInt8](repeating: 0, count: padding), to: "new.so")
-                try #require(rename(folder.file("new.so"), library) == 0)
-            }
-            try install(0)
-            let manifest = try TestManifest.plugin("changing", library: library)
-            try await withDaemon(
-                manifest,
-                adjust: {
-                    $0.timeouts.settle = 1_000_000
-                    $0.timeouts.look = 10_000_000
-                    $0.timeouts.inspect = 300_000_000
-                },
-                { daemon in
-                    let clock = ContinuousClock()
-                    let start = clock.now
-                    // It is changed as soon as the last change has been taken up: 0.3, 0.6, 1.2, 2.4 s.
-                    var times: [Duration] = []
-                    for change in 1...4 {
-                        try install(change)
-                        var seen = 0
-                        try await daemon.line { entry in
-                            if entry.event == "plugin.replaced" { seen += 1 }
-                            return seen == change
-                        }
-                        times.append(clock.now - start)
-                        // What starts meanwhile hashes the library no more often either.
-                        #expect(try await daemon.run("task").outcome == .succeeded)
-                    }
-                    let took = clock.now - start
-                    #expect(took >= .milliseconds(600 + 1200 + 2400), "\(times)")
-                    let budget = await daemon.host.inspectionBudget(ofPlugin: "changing")
-                    #expect(budget.count == 5)
-                    let share = Duration.nanoseconds(Int64(budget.processorTime)) / took
-                    print("inspections took \(share * 100) % of a processor, \(budget)")
-                    #expect(share < 0.05, "\(share)")
+        func `A plugin whose library keeps changing is inspected less and less often`() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TemporaryDirectory()
+                let library = folder.file("plugin.so")
+                let bytes = try File.read(try Fixture.library("misbehave"))
+                func install(_ padding: Int) throws {
+                    try folder.write(bytes + [UInt8](repeating: 0, count: padding), to: "new.so")
+                    try #require(rename(folder.file("new.so"), library) == 0)
                 }
-            )
+                try install(0)
+                let manifest = try TestManifest.plugin("changing", library: library)
+                try await withDaemon(
+                    manifest,
+                    adjust: {
+                        $0.timeouts.settle = 1_000_000
+                        $0.timeouts.look = 10_000_000
+                        $0.timeouts.inspect = 300_000_000
+                    },
+                    { daemon in
+                        let clock = ContinuousClock()
+                        let start = clock.now
+                        // It is changed as soon as the last change has been taken up: 0.3, 0.6, 1.2, 2.4 s.
+                        var times: [Duration] = []
+                        for change in 1...4 {
+                            try install(change)
+                            var seen = 0
+                            try await daemon.line { entry in
+                                if entry.event == "plugin.replaced" { seen += 1 }
+                                return seen == change
+                            }
+                            times.append(clock.now - start)
+                            // What starts meanwhile hashes the library no more often either.
+                            #expect(try await daemon.run("task").outcome == .succeeded)
+                        }
+                        let took = clock.now - start
+                        #expect(took >= .milliseconds(600 + 1200 + 2400), "\(times)")
+                        let budget = await daemon.host.inspectionBudget(ofPlugin: "changing")
+                        #expect(budget.count == 5)
+                        let share = Duration.nanoseconds(Int64(budget.processorTime)) / took
+                        print("inspections took \(share * 100) % of a processor, \(budget)")
+                        #expect(share < 0.05, "\(share)")
+                    }
+                )
+            }
         }
     }
 }
