@@ -73,7 +73,8 @@ func seed(_ name: String) -> Target {
     .target(
         name: name,
         dependencies: [
-            "BackgroundFoundation", "BackgroundTasks", "SwiftUI", "UIKit", "UserNotifications",
+            "BackgroundFoundation", "BackgroundTasks", "SeedScaffold", "SwiftUI", "UIKit",
+            "UserNotifications",
         ],
         path: "Tests/Seeds/\(name)",
         swiftSettings: [
@@ -226,7 +227,7 @@ let package = Package(
         ),
         .target(
             name: "BghostWire",
-            swiftSettings: swift + optimized + [.enableExperimentalFeature("Lifetimes")]
+            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
         ),
 
         // Where the host meets the machine and the plugin.
@@ -649,6 +650,13 @@ let package = Package(
             path: "Tests/SeedPlugin",
             swiftSettings: swift,
             linkerSettings: library
+        ),
+        // What several of the articles leave to their readers.
+        .target(
+            name: "SeedScaffold",
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
+            path: "Tests/SeedScaffold",
+            swiftSettings: swift
         ),
         // Handlers that lean on what a process has: its main thread, its stdout, its end.
         .target(

@@ -10,7 +10,6 @@ import Seed001Refresh
 import Seed001Schedule
 import Seed001Shared
 import Seed001Stormy
-import Synchronization
 import Testing
 
 /// "Efficiency awaits: Background tasks in SwiftUI", notes of the talk.
@@ -45,7 +44,7 @@ struct Seed001Tests {
         let host = try TestHost(seed001Refresh)
         let run = try await host.launch(Self.noon)
         #expect(run.outcome == .succeeded)
-        let calls = Seed001Refresh.calls.withLock { $0 }
+        let calls = Seed001Refresh.calls.all
         #expect(calls == ["scheduleAppRefresh", "isStormy", "notifyForPhoto"])
     }
 
@@ -65,11 +64,11 @@ struct Seed001Tests {
         #expect(fetch.request.method == "GET")
         try await host.answer(fetch, with: Self.storm)
         #expect(host.runs.map(\.outcome) == [.succeeded])
-        #expect(Seed001Shared.calls.withLock { $0 } == ["notifyForPhoto"])
+        #expect(Seed001Shared.calls.all == ["notifyForPhoto"])
 
         try await host.launch(Self.noon)
         try await host.answer(try #require(host.fetches.first), with: FetchResponse(status: 200))
-        #expect(Seed001Shared.calls.withLock { $0 } == ["notifyForPhoto"])
+        #expect(Seed001Shared.calls.all == ["notifyForPhoto"])
     }
 
     @Test func `Listing 5 asks by a background session`() async throws {
@@ -80,7 +79,7 @@ struct Seed001Tests {
         #expect(transfer.isAwaited)
         #expect(host.fetches.isEmpty)
         try await host.answer(transfer, with: Self.storm)
-        #expect(Seed001Background.calls.withLock { $0 } == ["storm"])
+        #expect(Seed001Background.calls.all == ["storm"])
         // Who awaits it has it: there is no wake.
         #expect(host.runs.count == 1)
         #expect(host.transfers.isEmpty)

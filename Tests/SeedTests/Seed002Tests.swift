@@ -46,7 +46,7 @@ struct Seed002Tests {
         let host = try TestHost(seed002App)
         let run = try await host.launch(Self.refresh)
         #expect(run.outcome == .succeeded)
-        let calls = Seed002App.calls.withLock { $0 }
+        let calls = Seed002App.calls.all
         #expect(calls == ["scheduleTestNotification", "startRequestingRemoteData"])
     }
 
@@ -56,7 +56,7 @@ struct Seed002Tests {
         let host = try TestHost(seed002Optional)
         #expect(try await host.launch(Self.refresh).outcome == .succeeded)
         #expect(try await host.launch("com.test.test.registered").outcome == .succeeded)
-        #expect(Seed002Optional.calls.withLock { $0 } == ["available", "registered"])
+        #expect(Seed002Optional.calls.all == ["available", "registered"])
     }
 
     @Test func `What is downloaded reaches the helper's delegate in a wake`() async throws {
@@ -91,7 +91,7 @@ struct Seed002Tests {
         )
         #expect(host.runs.map(\.handler) == ["begin", "urlSession"])
         #expect(host.runs.last?.outcome == .succeeded)
-        #expect(Seed002Legacy.calls.withLock { $0 } == ["woken by legacy"])
+        #expect(Seed002Legacy.calls.all == ["woken by legacy"])
     }
 }
 

@@ -6,7 +6,6 @@ import FoundationEssentials
 import Seed003Phase
 import Seed003Refresh
 import Seed003Session
-import Synchronization
 import Testing
 
 /// "Background tasks in SwiftUI", an article on the same.
@@ -42,13 +41,13 @@ struct Seed003Tests {
             with: FetchResponse(status: 200, body: products)
         )
         #expect(host.runs.map(\.outcome) == [.succeeded])
-        #expect(Seed003Refresh.calls.withLock { $0 } == ["a,b"])
+        #expect(Seed003Refresh.calls.all == ["a,b"])
 
         // Asked to stop, it returns without a word.
         let run = try await host.launchAndExpire(Self.refresh)
         #expect(run.outcome == .succeeded)
         #expect(run.stopReason == .expired)
-        #expect(Seed003Refresh.calls.withLock { $0 } == ["a,b"])
+        #expect(Seed003Refresh.calls.all == ["a,b"])
     }
 
     @Test func `A file outlives the run that asked for it`() async throws {
@@ -56,7 +55,7 @@ struct Seed003Tests {
         let run = try await host.launchAndExpire(Self.refresh)
         #expect(run.outcome == .succeeded)
         #expect(host.transfers.map(\.session) == ["myurlsession"])
-        #expect(Seed003Session.calls.withLock { $0 }.isEmpty)
+        #expect(Seed003Session.calls.all.isEmpty)
 
         try await host.answer(
             try #require(host.transfers.first),
@@ -70,7 +69,7 @@ struct Seed003Tests {
         // In time, the user is notified by the run itself.
         host.respond { _ in FetchResponse(status: 200) }
         try await host.launch(Self.refresh)
-        #expect(Seed003Session.calls.withLock { $0 } == ["notifyUser"])
+        #expect(Seed003Session.calls.all == ["notifyUser"])
         #expect(host.runs.count == 3)
     }
 }

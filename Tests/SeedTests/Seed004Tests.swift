@@ -53,10 +53,10 @@ struct Seed004Tests {
         #expect(host.pending.first?.waitingFor.count == 2)
         host.set(.network, to: true)
         try await host.advance(by: .seconds(60))
-        #expect(calls.withLock { $0 }.isEmpty)
+        #expect(calls.all.isEmpty)
         host.set(.externalPower, to: true)
         try await host.advance(by: .zero)
-        #expect(calls.withLock { $0 } == [identifier])
+        #expect(calls.all == [identifier])
         #expect(host.runs.last?.outcome == .succeeded)
     }
 }

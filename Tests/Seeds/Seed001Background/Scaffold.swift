@@ -2,8 +2,8 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+@_exported public import SeedScaffold
 import SwiftUI
-public import Synchronization
 
 /// In place of `@main`.
 public let seed001Background = Plugin(
@@ -12,28 +12,6 @@ public let seed001Background = Plugin(
     app: StormyApp.self
 )
 
-struct ContentView {}
-
-/// What `tasks.json` says in `config`, for tests with a server of their own.
-var WEATHER_URL: FoundationEssentials.URL {
-    let config = try? TaskContext.current?.configuration(as: [String: String].self)
-    return FoundationEssentials.URL(string: config?["address"] ?? "https://weather.example/now")
-        .required
-}
-
-func parseWeather(_ answer: (Data, URLResponse)) -> Bool {
-    (answer.1 as? HTTPURLResponse)?.statusCode == 200
-        && String(decoding: answer.0, as: UTF8.self).contains("storm")
-}
-
-extension Optional {
-    /// A value that the text forces.
-    var required: Wrapped {
-        guard let self else { fatalError("the placeholder is no URL") }
-        return self
-    }
-}
-
 struct StormyApp: App {
     var body: some Scene {
         WindowGroup { ContentView() }
@@ -41,11 +19,6 @@ struct StormyApp: App {
     }
 }
 
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
+package let calls = Calls()
 
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
+func note(_ call: String) { calls.note(call) }

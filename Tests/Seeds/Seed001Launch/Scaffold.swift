@@ -2,11 +2,10 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+@_exported public import SeedScaffold
 
 /// In place of `@main`.
 public let seed001Launch = Plugin(id: "org.example.launch", version: "1.0.0", app: StormyApp.self)
-
-struct ContentView {}
 
 func scheduleAppRefresh() {}
 

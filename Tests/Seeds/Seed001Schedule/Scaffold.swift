@@ -2,6 +2,7 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+@_exported public import SeedScaffold
 
 /// In place of `@main`.
 public let seed001Schedule = Plugin(
@@ -9,8 +10,6 @@ public let seed001Schedule = Plugin(
     version: "1.0.0",
     app: StormyApp.self
 )
-
-struct ContentView {}
 
 /// What the listing defines, for its test.
 public func schedule() { scheduleAppRefresh() }

@@ -3,41 +3,14 @@
 import BackgroundFoundation
 public import BackgroundTasks
 import FoundationEssentials
-public import Synchronization
+@_exported public import SeedScaffold
 
 /// In place of `@main`.
 public let seed001Shared = Plugin(id: "org.example.shared", version: "1.0.0", app: StormyApp.self)
 
-struct ContentView {}
+package let calls = Calls()
 
-/// What `tasks.json` says in `config`, for tests with a server of their own.
-var WEATHER_URL: FoundationEssentials.URL {
-    let config = try? TaskContext.current?.configuration(as: [String: String].self)
-    return FoundationEssentials.URL(string: config?["address"] ?? "https://weather.example/now")
-        .required
-}
-
-func parseWeather(_ answer: (Data, URLResponse)) -> Bool {
-    (answer.1 as? HTTPURLResponse)?.statusCode == 200
-        && String(decoding: answer.0, as: UTF8.self).contains("storm")
-}
-
-extension Optional {
-    /// A value that the text forces.
-    var required: Wrapped {
-        guard let self else { fatalError("the placeholder is no URL") }
-        return self
-    }
-}
-
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
-
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
+func note(_ call: String) { calls.note(call) }
 
 func scheduleAppRefresh() {}
 

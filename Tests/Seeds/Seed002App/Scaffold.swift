@@ -2,7 +2,7 @@
 
 public import BackgroundTasks
 import FoundationEssentials
-public import Synchronization
+@_exported public import SeedScaffold
 
 /// In place of `@main`.
 public let seed002App = Plugin(
@@ -11,16 +11,9 @@ public let seed002App = Plugin(
     app: BackgroundTaskSwiftUIDemoApp.self
 )
 
-struct ContentView {}
+package let calls = Calls()
 
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
-
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
+func note(_ call: String) { calls.note(call) }
 
 func scheduleTestNotification() async { note("scheduleTestNotification") }
 

@@ -2,6 +2,7 @@
 
 public import BackgroundTasks
 import FoundationEssentials
+@_exported public import SeedScaffold
 public import Synchronization
 import UserNotifications
 
@@ -11,8 +12,6 @@ public let seed002Download = Plugin(
     version: "1.0.0",
     app: BackgroundTaskSwiftUIDemoApp.self
 )
-
-struct ContentView {}
 
 /// What the listing has printed.
 public let printed = Mutex<[String]>([])
@@ -25,8 +24,7 @@ func print(_ text: String) {
 
 /// The text's address, unless `tasks.json` says another in `config`.
 func URL(string: String) -> FoundationEssentials.URL? {
-    let config = try? TaskContext.current?.configuration(as: [String: String].self)
-    return FoundationEssentials.URL(string: config?["address"] ?? string)
+    configuredURL(orElse: string)
 }
 
 func scheduleTestNotification() {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import BackgroundTasks
-public import Synchronization
+@_exported public import SeedScaffold
 import UIKit
 
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
+package let calls = Calls()
 
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
+func note(_ call: String) { calls.note(call) }
 
 /// In place of `@main`.
 public let seed002Legacy = Plugin(

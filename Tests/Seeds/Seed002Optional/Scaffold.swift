@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import BackgroundTasks
+@_exported public import SeedScaffold
 import SwiftUI
-public import Synchronization
 
 /// In place of `@main`.
 public let seed002Optional = Plugin(
@@ -11,16 +11,9 @@ public let seed002Optional = Plugin(
     app: OptionalApp.self
 )
 
-struct ContentView {}
+package let calls = Calls()
 
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
-
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
+func note(_ call: String) { calls.note(call) }
 
 struct OptionalApp: App {
     init() {

@@ -2,32 +2,19 @@
 
 public import BackgroundTasks
 import FoundationEssentials
-public import Synchronization
+@_exported public import SeedScaffold
 
 /// In place of `@main`.
 public let seed003Refresh = Plugin(id: "org.example.products", version: "1.0.0", app: MyApp.self)
 
-struct ContentView {}
-
 /// The text's "your_backend" is a placeholder for an address; `tasks.json` may say another in `config`.
 func URL(string: String) -> FoundationEssentials.URL? {
-    let config = try? TaskContext.current?.configuration(as: [String: String].self)
-    let address = string == "your_backend" ? "https://backend.example/products" : string
-    return FoundationEssentials.URL(string: config?["address"] ?? address)
+    configuredURL(orElse: string == "your_backend" ? "https://backend.example/products" : string)
 }
 
-/// What the listing has called of what the text does not define.
-public let calls = Mutex<[String]>([])
+package let calls = Calls()
 
-func note(_ call: String) {
-    calls.withLock { $0.append(call) }
-    // Which a test with a daemon sees.
-    Logger().info("called \(call)")
-}
-
-struct Product: Decodable {
-    var name: String
-}
+func note(_ call: String) { calls.note(call) }
 
 func notifyUser(for products: [Product]) async {
     note(products.map(\.name).joined(separator: ","))
