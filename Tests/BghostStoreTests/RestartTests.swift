@@ -65,7 +65,6 @@ import Testing
         store.close()
         var bytes = try File.read(path)
         let text = Array("job.57".utf8)
-        // In its row, and in the journal's.
         let places = bytes.indices.filter { bytes[$0...].starts(with: text) }
         try #require(!places.isEmpty)
         for place in places { bytes[place + 4] ^= 1 }

@@ -34,13 +34,22 @@ struct StoreModel: Equatable {
 
     /// What is there.
     init(reading store: SQLiteStore) throws {
-        let lines = Int(store.journal(after: 0, limit: 1_000_000).last?.number ?? 0)
+        let changes = Int(try store.changeCount())
         lists = try #require(
-            StoreScript.lists(lines),
-            "a list was kept in part: \(lines) lines"
+            StoreScript.lists(changes),
+            "a list was kept in part: \(changes) changes"
         )
         pending = try store.recover().pending
         runs = store.runs(task: nil, limit: 1_000_000)
+    }
+}
+
+extension SQLiteStore {
+    /// How many changes the tables stand for.
+    func changeCount() throws -> Int64 {
+        try open().ask { reader throws(SQLiteFailure) in
+            try Tally(reading: reader.connection).journal.last
+        }
     }
 }
 

@@ -43,15 +43,12 @@ package enum StoreScript {
         }
     }
 
-    /// How many lines of the journal the first so many lists make.
-    package static func lines(_ lists: Int) -> Int { lists / 3 * 6 + [0, 3, 5][lists % 3] }
-
-    /// How many lists make so many lines; `nil` if the last of them is not whole.
-    package static func lists(_ lines: Int) -> Int? {
-        switch lines % 6 {
-        case 0: lines / 6 * 3
-        case 3: lines / 6 * 3 + 1
-        case 5: lines / 6 * 3 + 2
+    /// How many lists make so many changes; `nil` if the last of them is not whole.
+    package static func lists(_ changes: Int) -> Int? {
+        switch changes % 6 {
+        case 0: changes / 6 * 3
+        case 3: changes / 6 * 3 + 1
+        case 5: changes / 6 * 3 + 2
         default: nil
         }
     }

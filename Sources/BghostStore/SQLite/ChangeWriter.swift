@@ -12,8 +12,6 @@ final class ChangeWriter {
     private(set) var tally: Tally
     /// Leases of this transaction by request; a run that also ends in it needs no written lease.
     private var fresh: [RunID: RunRecord] = [:]
-    /// Lines of the journal that are not written yet.
-    private var page = JournalPage()
     private let retention: SQLiteStore.Retention
     private let origins: OriginWriter
 
@@ -26,18 +24,17 @@ final class ChangeWriter {
 
     /// Writes the changes in one transaction.
     ///
-    /// - Returns: the number of the last line of the journal.
+    /// - Returns: the number of the last change.
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
         let before = tally
         fresh.removeAll(keepingCapacity: true)
-        page.clear()
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
                 let now = Self.now()
                 for changes in lists {
                     for change in changes { try write(change, now) }
                 }
-                try writePage(now)
+                try writeJournal(after: before.journal.last, now)
                 for record in fresh.values {
                     let source = try origins.row(of: record)
                     try statements.lease.run { RunColumns.bind(record, source: source, to: &$0) }
@@ -54,37 +51,33 @@ final class ChangeWriter {
 
     private func write(_ change: StoreChange, _ now: Int64) throws(SQLiteFailure) {
         switch change {
-        case .accepted(let request, let replaced): try accept(request, replaced, now)
-        case .closed(let id, let end):
+        case .accepted(let request, let replaced): try accept(request, replaced)
+        case .closed(let id, _):
             guard try removePending(id) else { return }
-            try note(end.text, now, request: id)
-        case .began(let record): try begin(record, now)
+            countChange()
+        case .began(let record): try begin(record)
         case .ended(let record, let next): try end(record, next, now)
         case .redriven(let request):
             guard try removeDead(request.id) else { return }
             try insert(request, nil)
-            try note("redriven", now, request: request.id, task: request.task)
+            countChange()
         case .discarded(let id):
             guard try removeDead(id) else { return }
-            try note("discarded", now, request: id)
-        case .moved(let request): try move(request, now)
-        case .remembered(let memory): try remember(memory, now)
+            countChange()
+        case .moved(let request): try move(request)
+        case .remembered(let memory): try remember(memory)
         case .used(let use): try keep(use)
-        case .notification(let change): try keep(change, now)
-        case .switched(let plugin, let off): try `switch`(plugin, off, now)
-        case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine, now)
+        case .notification(let change): try keep(change)
+        case .switched(let plugin, let off): try `switch`(plugin, off)
+        case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
         }
     }
 
     // MARK: Requests
 
-    private func accept(
-        _ request: Request,
-        _ replaced: RunID?,
-        _ now: Int64
-    ) throws(SQLiteFailure) {
+    private func accept(_ request: Request, _ replaced: RunID?) throws(SQLiteFailure) {
         if let replaced, try removePending(replaced) {
-            try note(RequestEnd.replaced.text, now, request: replaced)
+            countChange()
         }
         do throws(SQLiteFailure) {
             try insert(request, nil)
@@ -95,7 +88,7 @@ final class ChangeWriter {
             }
             try insert(request, nil)
         }
-        try note("accepted", now, request: request.id, task: request.task)
+        countChange()
     }
 
     func insert(_ request: Request, _ letter: DeadLetter?) throws(SQLiteFailure) {
@@ -126,14 +119,14 @@ final class ChangeWriter {
 
     // MARK: Runs
 
-    private func begin(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
+    private func begin(_ record: RunRecord) throws(SQLiteFailure) {
         guard try mayLease(record.request) else {
-            return try note("fenced", now, record, detail: "its request is not pending")
+            return countChange()
         }
         fresh[record.request] = record
         tally.places.remove(PlaceSum.pending(record.request))
         tally.places.add(place(of: record))
-        try note("began", now, record)
+        countChange()
     }
 
     private func mayLease(_ request: RunID) throws(SQLiteFailure) -> Bool {
@@ -168,19 +161,16 @@ final class ChangeWriter {
         _ now: Int64
     ) throws(SQLiteFailure) {
         guard try release(record) else {
-            return try note("fenced", now, record, detail: "its request is not leased to it")
+            return countChange()
         }
         guard try statements.removeRequest.run({ $0.add(record.request) }) == 1 else {
             throw .damaged("a leased request is missing")
         }
         tally.places.remove(place(of: record))
         try append(record, now)
-        var detail = record.outcome?.text ?? "without an outcome"
         switch next {
         case .consumed: break
-        case .again(let request):
-            try insert(request, nil)
-            detail += ", again"
+        case .again(let request): try insert(request, nil)
         case .dead(let request, let reason):
             let letter = DeadLetter(
                 request: request,
@@ -189,9 +179,8 @@ final class ChangeWriter {
                 diedAt: record.endedAt ?? 0
             )
             try insert(request, letter)
-            detail += ", dead: " + reason
         }
-        try note("ended", now, record, detail: detail)
+        countChange()
     }
 
     private func place(of record: RunRecord) -> UInt64 {
@@ -230,7 +219,7 @@ final class ChangeWriter {
 
     // MARK: Tasks and plugins
 
-    /// Without a line in the journal: it comes with the end of a run, which has one.
+    /// Not counted: it comes with the end of a run, which is.
     private func keep(_ use: RuntimeUse) throws(SQLiteFailure) {
         try statements.keepRuntime.run { row in
             row.add(use.minute)
@@ -246,22 +235,21 @@ final class ChangeWriter {
         }
     }
 
-    private func keep(_ change: NotificationChange, _ now: Int64) throws(SQLiteFailure) {
+    private func keep(_ change: NotificationChange) throws(SQLiteFailure) {
         switch change {
         case .kept(let row):
             try statements.keepNotification.run { NotificationColumns.bind(row, to: &$0) }
-            let what = row.state == .waiting ? "waits" : "delivered"
-            try note("notification", now, detail: "\(row.plugin): \(row.key) \(what)")
+            countChange()
         case .removed(let plugin, let id):
             try statements.removeNotification.run { arguments in
                 arguments.add(plugin)
                 arguments.add(id)
             }
-            try note("notificationGone", now, detail: plugin)
+            countChange()
         }
     }
 
-    private func `switch`(_ plugin: String, _ off: String?, _ now: Int64) throws(SQLiteFailure) {
+    private func `switch`(_ plugin: String, _ off: String?) throws(SQLiteFailure) {
         if let off {
             try statements.switchOff.run { row in
                 row.add(plugin)
@@ -271,18 +259,13 @@ final class ChangeWriter {
         } else {
             try statements.switchOn.run { $0.add(plugin) }
         }
-        let detail = off.map { "\(plugin): \($0)" } ?? plugin
-        try note(off == nil ? "switchedOn" : "switchedOff", now, detail: detail)
+        countChange()
     }
 
-    private func keep(
-        _ plugin: String,
-        _ quarantine: Quarantine?,
-        _ now: Int64
-    ) throws(SQLiteFailure) {
+    private func keep(_ plugin: String, _ quarantine: Quarantine?) throws(SQLiteFailure) {
         guard let quarantine else {
             try statements.liftQuarantine.run { $0.add(plugin) }
-            return try note("quarantineLifted", now, detail: plugin)
+            return countChange()
         }
         try statements.quarantine.run { row in
             row.add(plugin)
@@ -292,62 +275,37 @@ final class ChangeWriter {
             row.add(quarantine.reason)
             row.addSum()
         }
-        try note("quarantined", now, detail: "\(plugin): \(quarantine.reason)")
+        countChange()
     }
 
     // MARK: The journal
 
-    func note(
-        _ event: String,
-        _ now: Int64,
-        _ record: RunRecord,
-        detail: String? = nil
-    ) throws(SQLiteFailure) {
-        try note(
-            event,
-            now,
-            request: record.request,
-            task: record.task,
-            run: record.id,
-            detail: detail
-        )
-    }
+    func countChange() { tally.countChange() }
 
-    func note(
-        _ event: String,
-        _ now: Int64,
-        request: RunID? = nil,
-        task: String? = nil,
-        run: RunID? = nil,
-        detail: String? = nil
-    ) throws(SQLiteFailure) {
-        _ = tally.journal.append(bytes: 0)
-        page.append(event, request: request, task: task, run: run, detail: detail)
-        if page.isFull { try writePage(now) }
-    }
-
-    /// Writes the pending lines of the journal.
-    private func writePage(_ now: Int64) throws(SQLiteFailure) {
-        guard page.count > 0 else { return }
-        tally.journal.size &+= Int64(page.bytes.count + 60)
-        try statements.writePage.run { row in
+    /// Writes what the tables hold after this transaction.
+    ///
+    /// - Parameter before: the number of the last change before it.
+    private func writeJournal(after before: Int64, _ now: Int64) throws(SQLiteFailure) {
+        guard tally.journal.last != before else { return }
+        tally.journal.size &+= 60
+        try statements.writeJournal.run { row in
             row.add(tally.journal.last)
-            row.add(page.count)
+            row.add(tally.journal.last &- before)
             row.add(now)
             row.add(tally.journal.size)
             row.add(tally.places.count)
             row.add(tally.places.sum)
-            row.add(page.bytes)
+            // Earlier versions wrote a line about each change.
+            row.add([UInt8]())
             row.addSum()
         }
-        page.clear()
     }
 
     // MARK: Retention
 
     private func trim(_ now: Int64) throws(SQLiteFailure) {
         try trim(\.runs, statements.trimRuns, statements.runAge, retention.runs, now)
-        try trim(\.journal, statements.trimJournal, statements.pageAge, retention.journal, now)
+        try trim(\.journal, statements.trimJournal, statements.journalAge, retention.journal, now)
         try trim(\.outputs, statements.trimOutputs, statements.outputAge, retention.outputs, now)
     }
 

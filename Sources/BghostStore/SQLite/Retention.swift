@@ -28,13 +28,14 @@ extension SQLiteStore {
         }
 
         var runs: Limits
+        /// Changes; only the newest row of the journal is read.
         var journal: Limits
         /// The output of runs.
         var outputs: Limits
 
         init(
             runs: Limits = Limits(count: 100_000, bytes: 256 << 20),
-            journal: Limits = Limits(count: 1_000_000, bytes: 256 << 20),
+            journal: Limits = Limits(count: 1, bytes: .max),
             outputs: Limits = Limits(count: 100_000, bytes: 64 << 20)
         ) {
             self.runs = runs

@@ -56,16 +56,6 @@ extension SQLiteStore {
         }
     }
 
-    /// The lines of the journal after this line; 0 starts with the oldest line.
-    ///
-    /// - Parameter limit: the most lines to return.
-    func journal(after line: Int64, limit: Int) -> [JournalLine] {
-        guard limit > 0 else { return [] }
-        return answer([]) { reader, _ throws(SQLiteFailure) in
-            try reader.lines(after: line, limit: limit)
-        }
-    }
-
     /// - Parameter committed: returns the newest runs of the database, at most as many as its
     ///   argument.
     private func newest(

@@ -17,9 +17,10 @@ enum Schema {
     /// leases and their runs, so it has as many rows as there are running runs.
     ///
     /// `request` and `lease` are ordered by id, which is the order of submission: so the scan at
-    /// the start needs no index, and an insertion changes one tree. A row of the journal contains
-    /// several lines, and its number is that of the last line. `run` and `journal` grow at one end
-    /// and are trimmed at the other; `size` is the number of bytes written to the table up to this
+    /// the start needs no index, and an insertion changes one tree. A row of the journal stands for
+    /// the `count` changes of a transaction, and its number is that of the last one; `lines` is empty,
+    /// and holds a text about each change in rows of earlier versions. `run` and `journal` grow at one
+    /// end and are trimmed at the other; `size` is the number of bytes written to the table up to this
     /// row, so that the size of any range is one subtraction.
     private static let first = """
         CREATE TABLE meta (

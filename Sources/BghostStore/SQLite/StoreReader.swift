@@ -18,7 +18,6 @@ final class StoreReader: @unchecked Sendable {
     private let place: Statement
     private let deadLetters: Statement
     private let deadLettersOfTask: Statement
-    private let pages: Statement
     private let output: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
@@ -47,10 +46,6 @@ final class StoreReader: @unchecked Sendable {
         deadLettersOfTask = try prepare("\(letters) AND task = ? \(newestLetters)")
         output = try prepare(
             "SELECT lines, sum FROM output WHERE seq = (SELECT output FROM run WHERE id = ?)"
-        )
-        pages = try prepare(
-            "SELECT seq, count, at, size, requests, places, lines, sum FROM journal WHERE seq > ?"
-                + " ORDER BY seq"
         )
     }
 
@@ -124,22 +119,6 @@ final class StoreReader: @unchecked Sendable {
             try deadLetters.rows({ $0.add(limit) }, take)
         }
         return letters
-    }
-
-    func lines(after seq: Int64, limit: Int) throws(SQLiteFailure) -> [JournalLine] {
-        var found: [JournalLine] = []
-        try pages.rows({ $0.add(seq) }) { row throws(SQLiteFailure) in
-            let last = row.int()
-            let count = row.int()
-            let at = row.int()
-            for _ in 0..<3 { _ = row.int() }
-            let bytes = row.bytes()
-            try row.checkSum("the journal")
-            let lines = try JournalPage.lines(bytes, count: count, last: last, at: at)
-            found += lines.drop { $0.number <= seq }.prefix(limit - found.count)
-            return found.count < limit
-        }
-        return found
     }
 
     private func read(

@@ -52,6 +52,9 @@ struct Tally {
         }
     }
 
+    /// Counts a change that the next row of the journal is to stand for.
+    mutating func countChange() { _ = journal.append(bytes: 0) }
+
     init(reading connection: Connection) throws(SQLiteFailure) {
         let newest = try Statement(
             """

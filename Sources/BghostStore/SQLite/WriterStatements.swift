@@ -21,14 +21,14 @@ struct WriterStatements {
     let liftQuarantine: Statement
     let keepNotification: Statement
     let removeNotification: Statement
-    let writePage: Statement
+    let writeJournal: Statement
     let findOrigin: Statement
     let insertOrigin: Statement
     let trimOrigins: Statement
     let insertOutput: Statement
 
     let runAge: Statement
-    let pageAge: Statement
+    let journalAge: Statement
     let outputAge: Statement
     let trimRuns: Statement
     let trimOutputs: Statement
@@ -82,7 +82,7 @@ struct WriterStatements {
                 + " (\(Self.marks(NotificationColumns.count)))"
         )
         removeNotification = try prepare("DELETE FROM notification WHERE plugin = ? AND id = ?")
-        writePage = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")
+        writeJournal = try prepare("INSERT INTO journal VALUES (\(Self.marks(8)))")
         findOrigin = try prepare(
             "SELECT number FROM origin WHERE version = ? AND library = ? AND manifest = ?"
         )
@@ -98,8 +98,8 @@ struct WriterStatements {
         insertOutput = try prepare("INSERT INTO output VALUES (\(Self.marks(5)))")
 
         runAge = try prepare("SELECT at, size FROM run WHERE seq = ?")
-        // The row of the page that contains a line.
-        pageAge = try prepare("SELECT at, size FROM journal WHERE seq >= ? ORDER BY seq LIMIT 1")
+        // The row that contains a change.
+        journalAge = try prepare("SELECT at, size FROM journal WHERE seq >= ? ORDER BY seq LIMIT 1")
         outputAge = try prepare("SELECT at, size FROM output WHERE seq = ?")
         trimOutputs = try prepare("DELETE FROM output WHERE seq <= ?")
         trimRuns = try prepare("DELETE FROM run WHERE seq <= ?")
