@@ -39,7 +39,7 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
-## Runs the tests of the modules that handle memory themselves, with AddressSanitizer.
+## Runs the tests of the modules that handle memory and threads themselves, with two sanitizers.
 sanitize: prerequisites
 	SWIFT='$(SWIFT)' Scripts/sanitize
 

@@ -802,13 +802,22 @@ if Context.environment["BGHOST_FUZZ"] != nil {
 
 // A sanitizer builds everything again. These modules handle memory and threads themselves, and have no
 // dependency that would have to be built with it (Scripts/sanitize).
-if Context.environment["BGHOST_SANITIZE"] != nil {
+if let sanitizer = Context.environment["BGHOST_SANITIZE"] {
     package.products = []
     package.dependencies = []
-    keepOnly([
+    let tests = [
         "BghostLinuxTests", "BghostPluginTests", "BghostSandboxTests", "BghostStoreTests",
         "BghostWireTests",
-    ])
+    ]
+    keepOnly(tests)
+    if sanitizer == "thread" {
+        package.targets.append(
+            .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer", cSettings: c)
+        )
+        for target in package.targets where tests.contains(target.name) {
+            target.dependencies.append("ThreadSanitizer")
+        }
+    }
 }
 
 // SwiftPM builds one product of a package or everything in it. `make run` and `make bench` need some

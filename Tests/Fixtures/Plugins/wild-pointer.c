@@ -5,7 +5,8 @@
 BG_NOTE("abi=1.0;id=test.wild-pointer;runtime=c");
 
 #ifndef ADDRESS
-#define ADDRESS 0x123456789000
+/* Not of the shadow memory of any sanitizer. */
+#define ADDRESS 0x6a3456789000
 #endif
 
 ENTRY((const bg_plugin *)ADDRESS)
