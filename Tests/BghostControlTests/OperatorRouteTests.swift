@@ -169,10 +169,22 @@ struct OperatorRouteTests {
 
     @Test func redrivesAndGivesUp() async throws {
         let host = MemoryHost()
-        for number in 1...4 as ClosedRange<UInt64> {
-            await host.die(letter("com.acme.storm", number))
+        func change(_ done: (String, UInt64)...) -> DeadLetterChange {
+            var change = DeadLetterChange()
+            change.done = done.map { .init(id: RunID(high: $0.1, low: $0.1), task: $0.0) }
+            return change
         }
-        await host.die(letter("gone", 5))
+        var rest = change(("com.acme.storm", 1), ("com.acme.storm", 4))
+        rest.refused = change(("gone", 5)).done
+        await host.answer([
+            .success(change(("com.acme.storm", 2))),
+            .failure(OperatorRefusal(.noSuchRequest, "there is none")),
+            .failure(OperatorRefusal(.ambiguousRequest, "there are four")),
+            .success(change(("com.acme.storm", 3))),
+            .success(rest),
+            .success(change()),
+            .success(change(("gone", 5))),
+        ])
         try await Serving.with(host) { serving in
             let id = RunID(high: 2, low: 2)
             let one = try await command(["redrive", "\(id)"], serving)
@@ -194,7 +206,13 @@ struct OperatorRouteTests {
             let answer = try JSONReader.parse(json.output)
             #expect(answer["schema"]?.string == "bghost.discard/1")
             #expect(answer["requests"]?.array?.count == 1)
-            #expect(await host.dead.isEmpty)
+            #expect(
+                await host.choices == [
+                    .request(prefix: "\(id)"), .request(prefix: "\(id)"), .request(prefix: "0"),
+                    .request(prefix: "\(RunID(high: 3, low: 3))"), .all, .task("com.acme.storm"),
+                    .task("gone"),
+                ]
+            )
         }
     }
 
@@ -211,7 +229,7 @@ struct OperatorRouteTests {
                 return connection.receiveAnswer()
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
-            #expect(await host.dead.count == 1)
+            #expect(await host.choices.isEmpty)
         }
     }
 

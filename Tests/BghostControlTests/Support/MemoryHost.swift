@@ -6,7 +6,12 @@ import BghostModel
 import BghostPolicy
 import BghostTestSupport
 
-/// A host that keeps its tasks in memory and ends runs when a test says so.
+/// What a host answers to the control API, as a test says.
+///
+/// The real host takes its place in `IntegrationTests`. It cannot in tests of the server, the client and the
+/// commands: they need records of any content (texts with control characters, times and figures to the digit,
+/// refusals that take a full disk), answers that come when the test says so, and no plugin. So this decides as
+/// little as it can: it keeps what tests and clients give it, and answers with it.
 actor MemoryHost: HostControl {
     /// What tests wait for.
     enum Event: Equatable, Sendable {
@@ -28,7 +33,11 @@ actor MemoryHost: HostControl {
         [:]
     private var followerSerial = 0
     private var endsAtOnce: Outcome?
-    var dead: [DeadLetter] = []
+    private var dead: [DeadLetter] = []
+    /// The dead letters that clients have asked to change.
+    private(set) var choices: [DeadLetterChoice] = []
+    /// What is answered to that, in this order; then nothing has changed.
+    private var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
     var throttled: [String: ThrottleStatus] = [:]
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
@@ -289,6 +298,8 @@ extension MemoryHost {
 
     func die(_ letter: DeadLetter) { dead.append(letter) }
 
+    func answer(_ changes: [Result<DeadLetterChange, OperatorRefusal>]) { self.changes = changes }
+
     func throttle(_ status: ThrottleStatus) { throttled[status.task] = status }
 
     func allowBackup(to path: String, bytes: UInt64) { backup = (path, bytes) }
@@ -314,43 +325,12 @@ extension MemoryHost {
     }
 
     func redrive(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
-        var change = DeadLetterChange()
-        for letter in try take(choice) {
-            let item = DeadLetterChange.Item(id: letter.request.id, task: letter.request.task)
-            if tasks.contains(item.task) {
-                change.done.append(item)
-            } else {
-                change.refused.append(item)
-                dead.append(letter)
-            }
-        }
-        return change
+        choices.append(choice)
+        return changes.isEmpty ? DeadLetterChange() : try changes.removeFirst().get()
     }
 
     func discard(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
-        var change = DeadLetterChange()
-        change.done = try take(choice).map { .init(id: $0.request.id, task: $0.request.task) }
-        return change
-    }
-
-    private func take(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> [DeadLetter] {
-        let isMeant: (DeadLetter) -> Bool =
-            switch choice {
-            case .request(let prefix): { $0.request.id.description.hasPrefix(prefix) }
-            case .task(let task): { $0.request.task == task }
-            case .all: { _ in true }
-            }
-        let letters = dead.filter(isMeant)
-        if case .request(let prefix) = choice, letters.count != 1 {
-            throw OperatorRefusal(
-                letters.isEmpty ? .noSuchRequest : .ambiguousRequest,
-                "\(letters.count) dead letters begin with \(prefix)",
-                fix: "bghost dead lists them",
-                candidates: letters.map(\.request.id.description)
-            )
-        }
-        dead.removeAll(where: isMeant)
-        return letters
+        try redrive(choice)
     }
 
     func throttles(task: String?) -> [ThrottleStatus] {
