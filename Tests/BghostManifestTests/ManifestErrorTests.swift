@@ -5,8 +5,7 @@ import BghostModel
 import Testing
 
 /// One problem per manifest: its code, its place (the mark), and what is said beside it.
-@Suite
-struct ManifestErrorTests {
+@Suite struct ManifestErrorTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         var code: DiagnosticCode
         var text: String
