@@ -143,16 +143,23 @@ private struct GateFate {
             all[request.id] = Standing(
                 request: request,
                 closed: Set(gates.filter { !$0.isOpen }.map(\.kind)),
-                isInOrder: zip(gates, gates.dropFirst())
-                    .allSatisfy { Self.place($0.0) <= Self.place($0.1) }
+                isInOrder: Self.areInOrder(gates)
             )
         }
         return all
     }
 
-    private static func place(_ gate: Gate) -> Int {
-        Gate.Kind.allCases.firstIndex(of: gate.kind) ?? -1
+    private static func areInOrder(_ gates: [Gate]) -> Bool {
+        var last = -1
+        for gate in gates {
+            let place = places[gate.kind] ?? -1
+            guard last <= place else { return false }
+            last = place
+        }
+        return true
     }
+
+    private static let places = Dictionary(uniqueKeysWithValues: zip(Gate.Kind.allCases, 0...))
 
     /// Has something happen, and looks at who begins by it.
     ///
