@@ -471,7 +471,7 @@ let package = Package(
                 "BghostPolicy", "BghostSandbox", "BghostTransferRules", "BghostWire",
             ],
             path: "Fuzz/Targets",
-            swiftSettings: swift + [.enableExperimentalFeature("Lifetimes")]
+            swiftSettings: swift + optimized + [.enableExperimentalFeature("Lifetimes")]
         ),
         .target(
             name: "BghostFuzzServices",
