@@ -9,7 +9,7 @@ import BghostFuzz
 import BghostTestSupport
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// Workers that say nearly anything, each by its seed: the host's side of the protocol.
     @Suite struct BabbleTests {
         private static let count = 300
@@ -18,7 +18,7 @@ extension Integration {
             grace: .milliseconds(50)
         )
 
-        private func manifest() throws -> Manifest {
+        private static func manifest() throws -> Manifest {
             var manifest = Manifest()
             manifest.host.slots = 8
             let library = try Fixture.library("misbehave")
@@ -44,35 +44,35 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Whatever a worker says, its run ends in time, and the log stays clean`()
-            async throws
-        {
-            let worker = try Fixture.program("babble")
-            try await withDaemon(
-                try manifest(),
-                adjust: {
-                    $0.workerPath = worker
-                    $0.sandbox = []
-                },
-                { daemon in
-                    let records = try await withThrowingTaskGroup(of: RunRecord.self) { group in
-                        for seed in 0..<Self.count {
-                            group.addTask { try await daemon.run("fuzz.\(seed)") }
+        func `Whatever a worker says, its run ends in time, and the log stays clean`() async {
+            await #expect(processExitsWith: .success) {
+                let worker = try Fixture.program("babble")
+                try await withDaemon(
+                    try Self.manifest(),
+                    adjust: {
+                        $0.workerPath = worker
+                        $0.sandbox = []
+                    },
+                    { daemon in
+                        let records = try await withThrowingTaskGroup(of: RunRecord.self) { group in
+                            for seed in 0..<Self.count {
+                                group.addTask { try await daemon.run("fuzz.\(seed)") }
+                            }
+                            return try await group.reduce(into: []) { $0.append($1) }
                         }
-                        return try await group.reduce(into: []) { $0.append($1) }
-                    }
-                    #expect(records.count == Self.count)
-                    try check(records)
-                    for entry in daemon.log.entries(matching: LogFilter(), limit: 100_000) {
-                        if !entry.message.isEmpty {
-                            try MessageText.check(entry.message, bytesMax: 64 << 10)
+                        #expect(records.count == Self.count)
+                        try Self.check(records)
+                        for entry in daemon.log.entries(matching: LogFilter(), limit: 100_000) {
+                            if !entry.message.isEmpty {
+                                try MessageText.check(entry.message, bytesMax: 64 << 10)
+                            }
                         }
                     }
-                }
-            )
+                )
+            }
         }
 
-        private func check(_ records: [RunRecord]) throws {
+        private static func check(_ records: [RunRecord]) throws {
             var outcomes: [String: Int] = [:]
             for record in records {
                 let outcome = try #require(record.outcome).text

@@ -6,28 +6,30 @@ import BghostPolicy
 import BghostTestSupport
 import Testing
 
-extension Integration {
+extension SeparateHosts {
     /// A completion on another thread races with start()'s return.
     @Suite struct CompletionRaceTests {
         @Test(.timeLimit(.minutes(5)), arguments: ["plain", "with-release"])
-        func `A completion is told once, and before the release`(handler: String) async throws {
-            let manifest = try TestManifest.plugin(
-                "elsewhere",
-                library: try Fixture.library("complete-elsewhere", flags: ["-pthread"]),
-                handler: handler
-            )
-            try await withDaemon(manifest) { daemon in
-                var pids: Set<Int32?> = []
-                for _ in 0..<3000 {
-                    let record = try #require(
-                        try await daemon.host.run(Submission(task: "task"))
-                    )
-                    try #require(record.outcome == .succeeded, "\(record.message)")
-                    pids.insert(record.pid)
+        func `A completion is told once, and before the release`(handler: String) async {
+            await #expect(processExitsWith: .success) { [handler] in
+                let manifest = try TestManifest.plugin(
+                    "elsewhere",
+                    library: try Fixture.library("complete-elsewhere", flags: ["-pthread"]),
+                    handler: handler
+                )
+                try await withDaemon(manifest) { daemon in
+                    var pids: Set<Int32?> = []
+                    for _ in 0..<3000 {
+                        let record = try #require(
+                            try await daemon.host.run(Submission(task: "task"))
+                        )
+                        try #require(record.outcome == .succeeded, "\(record.message)")
+                        pids.insert(record.pid)
+                    }
+                    // A worker that broke the rules, or was taken to, would be gone.
+                    let workers = Set(await daemon.workers(of: "elsewhere"))
+                    #expect(pids.compactMap { $0 }.allSatisfy { workers.contains($0) })
                 }
-                // A worker that broke the rules, or was taken to, would be gone.
-                let workers = Set(await daemon.workers(of: "elsewhere"))
-                #expect(pids.compactMap { $0 }.allSatisfy { workers.contains($0) })
             }
         }
     }

@@ -11,7 +11,7 @@ extension Integration {
     /// C functions as tasks.
     @Suite struct FunctionTests {
         /// The tasks of one function each.
-        private func manifest(
+        fileprivate static func manifest(
             _ functions: [(name: String, library: String, symbol: String, signature: String)],
             runtime: Duration = .seconds(20)
         ) throws -> Manifest {
@@ -36,7 +36,7 @@ extension Integration {
             return manifest
         }
 
-        private func callbacks() throws -> String {
+        fileprivate static func callbacks() throws -> String {
             try Fixture.library(
                 source: PackageRoot.path + "/Tests/Fixtures/Functions/callbacks.c"
             )
@@ -47,7 +47,7 @@ extension Integration {
             async throws
         {
             let crc = "ulong(crc: ulong = 0, data: bytes, length: uint = lengthOf(data))"
-            let manifest = try manifest([
+            let manifest = try Self.manifest([
                 ("crc", "libz.so.1", "crc32", crc),
                 ("sql", "libsqlite3.so.0", "sqlite3_complete", "int(sql: string)"),
                 ("length", "libc.so.6", "strlen", "size(text: string)"),
@@ -67,7 +67,9 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `Wrong parameters are refused before the call and name what is wrong`() async throws {
-            let manifest = try manifest([("length", "libc.so.6", "strlen", "size(text: string)")])
+            let manifest = try Self.manifest([
+                ("length", "libc.so.6", "strlen", "size(text: string)")
+            ])
             try await withDaemon(manifest) { daemon in
                 for (parameters, word) in [
                     (#"{}"#, "text"), (#"{"text":5}"#, "text"), (#"{"txt":"a"}"#, "txt"),
@@ -81,7 +83,7 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A function that is not there fails its run by name`() async throws {
-            let manifest = try manifest([
+            let manifest = try Self.manifest([
                 ("symbol", "libc.so.6", "strlenn", "size(text: string)"),
                 ("library", "libnowhere.so.9", "strlen", "size(text: string)"),
             ])
@@ -97,8 +99,8 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A function that asks whether it is cancelled ends in its grace`() async throws {
-            let manifest = try manifest(
-                [("poll", try callbacks(), "poll_cancelled", "int(cancelled)")],
+            let manifest = try Self.manifest(
+                [("poll", try Self.callbacks(), "poll_cancelled", "int(cancelled)")],
                 runtime: .milliseconds(200)
             )
             try await withDaemon(manifest) { daemon in
@@ -111,7 +113,7 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A function that does not ask is killed at the end of its grace`() async throws {
-            let manifest = try manifest(
+            let manifest = try Self.manifest(
                 [("pause", "libc.so.6", "pause", "int()")],
                 runtime: .milliseconds(200)
             )
@@ -125,9 +127,9 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A function ends its run by done, and only once`() async throws {
-            let manifest = try manifest([
-                ("once", try callbacks(), "done_at_once", "int(status: int, done)"),
-                ("twice", try callbacks(), "done_twice", "void(done)"),
+            let manifest = try Self.manifest([
+                ("once", try Self.callbacks(), "done_at_once", "int(status: int, done)"),
+                ("twice", try Self.callbacks(), "done_twice", "void(done)"),
             ])
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.run("once", #"{"status":0}"#)
@@ -139,37 +141,46 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A worker that has handed out many callbacks is replaced, and no run suffers`()
-            async throws
-        {
-            // Two callbacks in each run.
-            let manifest = try manifest([
-                ("twice", try callbacks(), "keep", "int(answer: int, cancelled, done) == 0")
-            ])
-            try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) {
-                daemon in
-                var workers: Set<Int32> = []
-                for _ in 0..<8_500 {
-                    // In one step on the host's executor: there are many.
-                    let record = try #require(
-                        try await daemon.host.run(
-                            Submission(task: "twice", parameters: #"{"answer":0}"#)
-                        )
-                    )
-                    try #require(record.outcome == .succeeded, "\(record.message)")
-                    if let pid = record.pid { workers.insert(pid) }
-                }
-                // A run that is asked for before the last one is let go of may have another.
-                #expect((2...8).contains(workers.count), "\(workers.count)")
-            }
-        }
-
-        @Test(.timeLimit(.minutes(5)))
         func `A function that crashes takes nothing else with it`() async throws {
-            let manifest = try manifest([("abort", "libc.so.6", "abort", "void()")])
+            let manifest = try Self.manifest([("abort", "libc.so.6", "abort", "void()")])
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("abort")
                 #expect(record.outcome == .crashed(.signalled(6)))
+            }
+        }
+    }
+}
+
+extension SeparateHosts {
+    @Suite struct WornWorkerTests {
+        @Test(.timeLimit(.minutes(5)))
+        func `A worker that has handed out many callbacks is replaced, and no run suffers`()
+            async
+        {
+            await #expect(processExitsWith: .success) {
+                // Two callbacks in each run.
+                let manifest = try Integration.FunctionTests.manifest([
+                    (
+                        "twice", try Integration.FunctionTests.callbacks(), "keep",
+                        "int(answer: int, cancelled, done) == 0"
+                    )
+                ])
+                try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) {
+                    daemon in
+                    var workers: Set<Int32> = []
+                    for _ in 0..<8_500 {
+                        // In one step on the host's executor: there are many.
+                        let record = try #require(
+                            try await daemon.host.run(
+                                Submission(task: "twice", parameters: #"{"answer":0}"#)
+                            )
+                        )
+                        try #require(record.outcome == .succeeded, "\(record.message)")
+                        if let pid = record.pid { workers.insert(pid) }
+                    }
+                    // A run that is asked for before the last one is let go of may have another.
+                    #expect((2...8).contains(workers.count), "\(workers.count)")
+                }
             }
         }
     }
