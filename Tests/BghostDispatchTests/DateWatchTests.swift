@@ -118,4 +118,21 @@ import Testing
         let events = parts.log.entries(matching: LogFilter(), limit: 10).map(\.event)
         #expect(events == ["clock.doubted", "clock.believed"])
     }
+
+    /// Machines that have just started, as in CI, doubt their own clock for ten minutes.
+    @Test func `A simulated clock is not doubted because the machine has just started`() throws {
+        let parts = try Parts()
+        parts.machine.doubt = .unsynchronised
+        parts.dates.checkClock()
+        try parts.clock.move(to: .by(Self.minute))
+        parts.dates.compareAllDates()
+        #expect(parts.dispatcher.scheduler.clockDoubt == nil)
+    }
+
+    @Test func `A simulated clock before bghost was built is doubted`() throws {
+        let parts = try Parts()
+        try parts.clock.move(to: .to(0))
+        parts.dates.checkClock()
+        #expect(parts.dispatcher.scheduler.clockDoubt == .implausible)
+    }
 }

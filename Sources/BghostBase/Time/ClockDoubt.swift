@@ -30,6 +30,13 @@ package enum ClockDoubt: Equatable, Codable, Sendable {
         }
     }
 
+    /// Checks a clock that an operator simulates: it needs no time service, but the years before bghost was
+    /// built would make each start in between a missed one.
+    package init?(simulated unix: Int64) {
+        guard unix < Self.oldest else { return nil }
+        self = .implausible
+    }
+
     /// The reason, for people.
     package var sentence: String {
         switch self {
