@@ -37,7 +37,7 @@ private enum StoreSample {
             submittedAt: Int64(number),
             latestBegin: number % 3 == 0 ? 1 << 60 : nil,
             priority: 500 + number,
-            missed: number % 4 == 0 ? MissedSlots(count: number, from: 7) : nil
+            missed: number % 4 == 0 ? MissedStarts(count: number, from: 7) : nil
         )
     }
 
@@ -48,7 +48,7 @@ private enum StoreSample {
                 let store = try SQLiteStore(path: path)
                 _ = try store.recover()
                 store.commit(requests.map { .accepted($0, replacing: nil) }) { _ in }
-                store.commit([.began(record), .switched(plugin: "p", off: "why")]) { _ in }
+                store.commit([.runStarted(record), .switched(plugin: "p", off: "why")]) { _ in }
                 store.close()
             } catch {
                 throw BrokenProperty("no store can be made: \(error)")

@@ -2,18 +2,18 @@
 
 internal import BghostBase
 
-/// A recurrence: its slots, as Unix nanoseconds.
+/// A recurrence: its scheduled times, as Unix nanoseconds.
 ///
-/// Slots are strictly increasing, and each is identified by its instant. They are within the range of 64
+/// Times are strictly increasing, and each is identified by its instant. They are within the range of 64
 /// bits, from 1677 to 2262. A search takes no memory, and the cost of counting depends on the months and not
-/// on the slots.
+/// on the times.
 package struct Recurrence: Equatable, Sendable {
     private enum Kind: Equatable, Sendable {
         case calendar(CalendarSchedule)
         case every(interval: Int64, anchor: Int64)
     }
 
-    /// The minimum time between two slots, nanoseconds.
+    /// The minimum interval between two scheduled times, nanoseconds.
     let minInterval: Int64
     private let kind: Kind
 
@@ -40,7 +40,7 @@ package struct Recurrence: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - interval: nanoseconds.
-    ///   - anchor: one of the slots, Unix nanoseconds.
+    ///   - anchor: one of the times, Unix nanoseconds.
     package static func every(
         _ interval: Int64,
         anchor: Int64,
@@ -56,7 +56,7 @@ package struct Recurrence: Equatable, Sendable {
         )
     }
 
-    /// The first slot after an instant; `nil` if there is none within 64 bits.
+    /// The first time after an instant; `nil` if there is none within 64 bits.
     package func next(after instant: Int64) -> Int64? {
         switch kind {
         case .calendar(let schedule):
@@ -67,7 +67,7 @@ package struct Recurrence: Equatable, Sendable {
         }
     }
 
-    /// The last slot at or before an instant.
+    /// The last time at or before an instant.
     package func latest(atOrBefore instant: Int64) -> Int64? {
         switch kind {
         case .calendar(let schedule):
@@ -78,12 +78,12 @@ package struct Recurrence: Equatable, Sendable {
         }
     }
 
-    /// The last slot before an instant.
+    /// The last time before an instant.
     package func last(before instant: Int64) -> Int64? {
         instant == Int64.min ? nil : latest(atOrBefore: instant - 1)
     }
 
-    /// The number of slots after one instant up to another, inclusive; 0 if the instants are in the wrong
+    /// The number of times after one instant up to another, inclusive; 0 if the instants are in the wrong
     /// order.
     package func count(after low: Int64, through high: Int64) -> Int {
         guard low < high else { return 0 }
@@ -97,13 +97,13 @@ package struct Recurrence: Equatable, Sendable {
         }
     }
 
-    /// Whether a slot replaces local times that the clock skipped.
-    package func isShifted(_ slot: Int64) -> Bool {
+    /// Whether a scheduled time replaces local times that the clock skipped.
+    package func isShifted(_ time: Int64) -> Bool {
         guard case .calendar(let schedule) = kind else { return false }
-        return slot % 1_000_000_000 == 0 && schedule.isShifted(slot / 1_000_000_000)
+        return time % 1_000_000_000 == 0 && schedule.isShifted(time / 1_000_000_000)
     }
 
-    /// The second that contains an instant: slots are whole seconds, so the first slot after the second is
+    /// The second that contains an instant: times are whole seconds, so the first time after the second is
     /// also the first one after the instant.
     private static func second(of instant: Int64) -> Int64 {
         Timestamp.floorDivide(instant, 1_000_000_000)
@@ -119,7 +119,7 @@ package struct Recurrence: Equatable, Sendable {
 package enum RecurrenceError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The interval, in nanoseconds, is zero or less.
     case notPositive(Int64)
-    /// Two slots would be closer than the minimum interval; both are nanoseconds.
+    /// Two times would be closer than the minimum interval; both are nanoseconds.
     case tooOften(interval: Int64, minInterval: Int64)
 
     package var description: String {

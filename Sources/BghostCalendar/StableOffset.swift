@@ -2,8 +2,8 @@
 
 /// A constant delay that spreads the starts of a schedule over the machines of a fleet.
 ///
-/// Slots keep their instants; only the start is later by the offset. Misfires are computed from slots, and a
-/// restart within the window neither skips nor repeats a slot.
+/// Scheduled times do not move; only the start is later by the offset. Misfires are computed from them, and a
+/// restart within the window neither skips nor repeats a time.
 package struct StableOffset: Equatable, Sendable {
     /// Never negative.
     let nanoseconds: Int64
@@ -30,14 +30,14 @@ package struct StableOffset: Equatable, Sendable {
         nanoseconds = Int64(hash % UInt64(window))
     }
 
-    /// The start of a slot; `nil` if it is beyond 64 bits.
-    package func start(of slot: Int64) -> Int64? {
-        let (start, overflow) = slot.addingReportingOverflow(nanoseconds)
+    /// The start that belongs to a scheduled time; `nil` if it is beyond 64 bits.
+    package func start(of time: Int64) -> Int64? {
+        let (start, overflow) = time.addingReportingOverflow(nanoseconds)
         return overflow ? nil : start
     }
 
-    /// Converts an instant to the time of slots: slots up to the result have started.
-    package func slotTime(_ instant: Int64) -> Int64 {
+    /// The latest scheduled time whose start is not after an instant: all up to it have started.
+    package func scheduledTime(_ instant: Int64) -> Int64 {
         let (time, overflow) = instant.subtractingReportingOverflow(nanoseconds)
         return overflow ? Int64.min : time
     }

@@ -12,7 +12,7 @@ package struct TaskSchedule: Equatable, Sendable {
 
     package var times: Times
     var misfire: MisfirePlan.Policy
-    /// A slot that could not start within this time is missed; `nil` means no limit.
+    /// A scheduled time without a start within this duration is missed; `nil` means no limit.
     var startDeadline: Duration?
     /// The window over which the starts of a fleet are spread.
     var window: Duration
@@ -56,7 +56,7 @@ package struct TaskSchedule: Equatable, Sendable {
         }
     }
 
-    /// The rules for its late slots.
+    /// The rules for its late starts.
     ///
     /// - Parameter machine: a permanent id of this machine.
     package func rules(identifier: String, machine: String) -> MisfirePlan.Rules {

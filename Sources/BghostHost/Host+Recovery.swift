@@ -28,24 +28,24 @@ extension Host {
                     pending += 1
                     requirements.formUnion(request.requirements)
                     if deliverer?.matches(request.task) == true { deliveries.append(request) }
-                    let isPermitted = scheduler.takeOver(ifPermitted: request, now: now, &effects)
+                    let isPermitted = scheduler.restore(ifPermitted: request, now: now, &effects)
                     if !isPermitted { unpermitted.append(request) }
                 }
             } catch {
                 // Do not continue without the stored requests; that would lose accepted work.
                 throw .store(error)
             }
-            scheduler.begin(incarnation: state.incarnation, now: now)
-            for (name, reason) in state.switchedOff.sorted(by: { $0.key < $1.key }) {
-                scheduler.takeOver(switchedOff: name, reason: reason, now: now)
+            scheduler.setIncarnation(state.incarnation, now: now)
+            for (name, reason) in state.disabledPlugins.sorted(by: { $0.key < $1.key }) {
+                scheduler.restore(disabledPlugin: name, reason: reason, now: now)
             }
-            for use in state.runtime { scheduler.takeOver(use, now: now) }
-            for memory in state.tasks { scheduler.takeOver(memory, now: now) }
+            for use in state.runtime { scheduler.restore(use, now: now) }
+            for memory in state.tasks { scheduler.restore(memory, now: now) }
             // Recover these after the task memories, which contain the time since when requests are parked.
-            for request in unpermitted { scheduler.takeOver(request, now: now, &effects) }
+            for request in unpermitted { scheduler.restore(request, now: now, &effects) }
             for (request, run) in state.interrupted {
                 requirements.formUnion(request.requirements)
-                scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
+                scheduler.restore(interrupted: run, of: request, now: now, &effects)
                 if deliverer?.matches(request.task) == true { deliveries.append(request) }
             }
             return state
@@ -70,7 +70,7 @@ extension Host {
             )
         }
         for plugin in owners.plugins.all {
-            guard let off = dispatcher.scheduler.switchedOffSentence(plugin: plugin.index) else {
+            guard let off = dispatcher.scheduler.disabledSentence(plugin: plugin.index) else {
                 continue
             }
             log.write(.warning, "plugin.disabled", off, plugin: plugin.name)

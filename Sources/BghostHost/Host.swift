@@ -144,7 +144,7 @@ package actor Host {
             runs.count == 0
         } onPressure: { [unowned dispatcher] reason in
             dispatcher.decide { scheduler, now, effects in
-                scheduler.storeHolds(reason, now: now, &effects)
+                scheduler.storeBlocked(reason, now: now, &effects)
             }
         }
         reactor.updateNow()

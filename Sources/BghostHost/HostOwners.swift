@@ -183,7 +183,7 @@ struct HostOwners {
         pool.connect(supervisor, registry, onEnd: onEnd)
         supervisor.connect(pool, registry, onEnd: onEnd)
         dispatcher.begin { [unowned supervisor] in
-            supervisor.carryOut($0)
+            supervisor.execute($0)
         } onRoundEnd: { [unowned notifications, unowned dates] in
             notifications.advance()
             dates.arm()
@@ -200,7 +200,7 @@ struct HostOwners {
         case .audit(let serial): pool.auditWorker(serial)
         case .explain(let serial): pool.explanationIsLate(serial)
         case .plugin(let index): registry.pluginDue(plugins[index])
-        case .dates: dates.datesCame()
+        case .dates: dates.timerFired()
         case .facts: facts.deadlinePassed()
         case .placement: pool.placementDue()
         case .clock: dates.checkClock()

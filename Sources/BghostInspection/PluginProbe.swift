@@ -151,7 +151,7 @@ package struct PluginProbe: Sendable {
         _ code: Configure.Code,
         _ config: String,
         _ limits: WorkerLimits,
-        _ lanes: Int,
+        _ slotCount: Int,
         _ held: [HeldLibrary],
         _ profile: SandboxProfile
     ) async -> Result<Ready, ProbeFailure> {
@@ -166,8 +166,8 @@ package struct PluginProbe: Sendable {
                     code: code,
                     dataDirectory: "/tmp",
                     config: config,
-                    lanes: UInt16(lanes),
-                    limits: WorkerRlimits(limits, lanes: lanes),
+                    slotCount: UInt16(slotCount),
+                    limits: WorkerRlimits(limits, slotCount: slotCount),
                     confinement: SandboxSpec.none,
                     isProbe: true,
                     hostVersion: BghostVersion.text

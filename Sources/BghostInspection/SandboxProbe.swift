@@ -70,8 +70,8 @@ package struct SandboxProbe: Sendable {
             code: .nothing,
             dataDirectory: dataDirectory,
             config: "{}",
-            lanes: 1,
-            limits: WorkerRlimits(limits, lanes: 1),
+            slotCount: 1,
+            limits: WorkerRlimits(limits, slotCount: 1),
             confinement: sandboxSpec.message,
             isProbe: true,
             hostVersion: BghostVersion.text

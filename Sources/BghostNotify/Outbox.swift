@@ -54,7 +54,7 @@ package struct Outbox: Sendable {
     /// The number of notifications that are being stored.
     ///
     /// Changes to the notifications that they replace are not stored any more.
-    private var arriving: [Name: Int] = [:]
+    private var storing: [Name: Int] = [:]
     /// When to call `advance` next, Unix nanoseconds; `nil` if nothing waits for a date.
     package internal(set) var nextDate: Int64?
     /// Whether there was an event since the last `advance`, so that it must be called again.
@@ -93,7 +93,7 @@ package struct Outbox: Sendable {
             let waiting = entries.values.count {
                 $0.row.plugin == plugin && $0.row.state == .waiting
             }
-            let others = arriving.reduce(0) { $0 + ($1.key.plugin == plugin ? $1.value : 0) }
+            let others = storing.reduce(0) { $0 + ($1.key.plugin == plugin ? $1.value : 0) }
             guard waiting + others < Self.waitingMax else {
                 throw NotificationFault(
                     .limit,
@@ -108,7 +108,7 @@ package struct Outbox: Sendable {
             }
             due = first
         }
-        arriving[name, default: 0] += 1
+        storing[name, default: 0] += 1
         return NotificationRow(
             key: key,
             plugin: plugin,
@@ -121,15 +121,15 @@ package struct Outbox: Sendable {
     }
 
     /// Records whether an accepted row was stored.
-    package mutating func arrived(
+    package mutating func finishPost(
         _ row: NotificationRow,
         recurrence: Recurrence?,
         isStored: Bool,
         _ effects: inout [OutboxEffect]
     ) {
         let name = Name(plugin: row.plugin, id: row.content.id)
-        arriving[name, default: 1] -= 1
-        if arriving[name] == 0 { arriving[name] = nil }
+        storing[name, default: 1] -= 1
+        if storing[name] == 0 { storing[name] = nil }
         let old = keys[name].flatMap { entries[$0] }
         guard isStored else {
             // The changes of the old row since then were not stored.
@@ -168,7 +168,7 @@ package struct Outbox: Sendable {
     // MARK: Recovery
 
     /// Restores a stored row.
-    package mutating func takeOver(_ row: NotificationRow, recurrence: Recurrence?) {
+    package mutating func restore(_ row: NotificationRow, recurrence: Recurrence?) {
         insert(row, recurrence)
         if let at = row.deliveredAt { senders[row.plugin, default: Sender()].begun.append(at) }
         senders[row.plugin]?.begun.sort()
@@ -246,7 +246,7 @@ package struct Outbox: Sendable {
             case .removed(let plugin, let id): Name(plugin: plugin, id: id)
             }
         // The store has, or will have, a newer row with this id, which must not be overwritten.
-        guard arriving[name] == nil else { return }
+        guard storing[name] == nil else { return }
         effects.append(.store(change))
     }
 

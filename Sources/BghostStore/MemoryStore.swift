@@ -21,7 +21,7 @@ package final class MemoryStore: Store {
         var leases: [RunID: Lease] = [:]
         var dead: [RunID: DeadLetter] = [:]
         var tasks: [String: TaskMemory] = [:]
-        var switchedOff: [String: String] = [:]
+        var disabledPlugins: [String: String] = [:]
         var quarantines: [String: Quarantine] = [:]
         var runtime: [RuntimeUse] = []
         /// The key is the plugin and the id, separated by a NUL, which neither contains.
@@ -67,10 +67,10 @@ package final class MemoryStore: Store {
             if let replaced { state.pending[replaced] = nil }
             state.pending[request.id] = request
         case .closed(let id, _): state.pending[id] = nil
-        case .began(let record):
+        case .runStarted(let record):
             guard let request = state.pending.removeValue(forKey: record.request) else { return }
             state.leases[request.id] = Lease(request: request, run: record)
-        case .ended(let record, let next):
+        case .runEnded(let record, let next):
             guard let lease = state.leases[record.request], lease.run.id == record.id,
                 lease.run.epoch == record.epoch
             else { return }
@@ -94,7 +94,7 @@ package final class MemoryStore: Store {
             if state.pending[request.id] != nil { state.pending[request.id] = request }
         case .discarded(let id): state.dead[id] = nil
         case .remembered(let memory): state.tasks[memory.identifier] = memory
-        case .used(let use):
+        case .runtimeConsumed(let use):
             state.runtime.removeAll {
                 $0.minute < use.minute.subtractingClamped(RuntimeUse.minutesKept)
                     || $0.minute > use.minute
@@ -105,7 +105,7 @@ package final class MemoryStore: Store {
             state.notifications[row.plugin + "\0" + row.content.id] = row
         case .notification(.removed(let plugin, let id)):
             state.notifications[plugin + "\0" + id] = nil
-        case .switched(let plugin, let off): state.switchedOff[plugin] = off
+        case .switched(let plugin, let off): state.disabledPlugins[plugin] = off
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
         }
     }
@@ -141,7 +141,7 @@ package final class MemoryStore: Store {
                 dead: state.dead.values
                     .map { (request: $0.request.id, task: $0.request.task, diedAt: $0.diedAt) }
                     .sorted { ($0.diedAt, $0.request) < ($1.diedAt, $1.request) },
-                switchedOff: state.switchedOff,
+                disabledPlugins: state.disabledPlugins,
                 quarantines: state.quarantines.values.sorted { $0.plugin < $1.plugin },
                 runtime: state.runtime.sorted { $0.minute < $1.minute },
                 notifications: state.notifications.values.sorted { $0.key < $1.key }

@@ -17,7 +17,7 @@ package struct RecoveredState: Sendable {
     /// Dead requests, in the order in which they died.
     package var dead: [(request: RunID, task: String, diedAt: Int64)]
     /// Disabled plugins, and why.
-    package var switchedOff: [String: String]
+    package var disabledPlugins: [String: String]
     /// Quarantined plugins, by name.
     package var quarantines: [Quarantine]
     /// How long plugins with a runtime budget ran within the last day.
@@ -31,7 +31,7 @@ package struct RecoveredState: Sendable {
         interrupted: [(request: Request, run: RunRecord)] = [],
         tasks: [TaskMemory] = [],
         dead: [(request: RunID, task: String, diedAt: Int64)] = [],
-        switchedOff: [String: String] = [:],
+        disabledPlugins: [String: String] = [:],
         quarantines: [Quarantine] = [],
         runtime: [RuntimeUse] = [],
         notifications: [NotificationRow] = []
@@ -41,7 +41,7 @@ package struct RecoveredState: Sendable {
         self.interrupted = interrupted
         self.tasks = tasks
         self.dead = dead
-        self.switchedOff = switchedOff
+        self.disabledPlugins = disabledPlugins
         self.quarantines = quarantines
         self.runtime = runtime
         self.notifications = notifications

@@ -55,8 +55,8 @@ extension StoreChange {
         switch self {
         case .accepted(let request, _), .redriven(let request), .moved(let request):
             request.approximateBytes
-        case .began(let record): record.approximateBytes
-        case .ended(let record, let next):
+        case .runStarted(let record): record.approximateBytes
+        case .runEnded(let record, let next):
             switch next {
             case .consumed: record.approximateBytes
             case .again(let request), .dead(let request, _):
@@ -65,7 +65,9 @@ extension StoreChange {
         case .notification(.kept(let row)):
             1024 + row.content.body.utf8.count + row.content.userInfo.utf8.count
         case .remembered: 2048
-        case .closed, .discarded, .used, .notification(.removed), .switched, .quarantined: 512
+        case .closed, .discarded, .runtimeConsumed, .notification(.removed), .switched,
+            .quarantined:
+            512
         }
     }
 }

@@ -20,10 +20,10 @@ final class WorkerRuntime: Sendable {
         self.configuration = configuration
         self.link = link
         var options = PluginRuntime.Options(
-            lanes: Int(configuration.lanes),
-            // With one lane, a handler may block the thread that reads starts: cancels and replies
-            // arrive on another thread. With more lanes it would delay the other runs.
-            threadsForBlocking: configuration.lanes > 1,
+            slotCount: Int(configuration.slotCount),
+            // With one slot, a handler may block the thread that reads starts: cancels and replies
+            // arrive on another thread. With more slots it would delay the other runs.
+            threadsForBlocking: configuration.slotCount > 1,
             isWorker: true,
             dataDirectory: configuration.dataDirectory,
             config: configuration.config,

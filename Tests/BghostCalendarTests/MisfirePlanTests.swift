@@ -19,33 +19,33 @@ import Testing
 
     @Test(arguments: [
         // The last slot was at 0 o'clock, and it is half past five.
-        DowntimeCase(.once, slots: [5], missed: 4, from: 1),
-        DowntimeCase(.skip, slots: [], missed: 5, from: 1),
-        DowntimeCase(.all(max: 3), slots: [3, 4, 5], missed: 2, from: 1),
-        DowntimeCase(.all(max: 5), slots: [1, 2, 3, 4, 5], missed: 0, from: nil),
-        DowntimeCase(.all(max: .max), slots: [1, 2, 3, 4, 5], missed: 0, from: nil),
-        DowntimeCase(.all(max: 0), slots: [], missed: 5, from: 1),
-        DowntimeCase(.all(max: .min), slots: [], missed: 5, from: 1),
-        DowntimeCase(.once, deadline: 29, slots: [], missed: 5, from: 1),
-        DowntimeCase(.once, deadline: 30, slots: [5], missed: 4, from: 1),
-        DowntimeCase(.all(max: 9), deadline: 150, slots: [3, 4, 5], missed: 2, from: 1),
-        DowntimeCase(.all(max: 2), deadline: 150, slots: [4, 5], missed: 3, from: 1),
+        DowntimeCase(.once, times: [5], missed: 4, from: 1),
+        DowntimeCase(.skip, times: [], missed: 5, from: 1),
+        DowntimeCase(.all(max: 3), times: [3, 4, 5], missed: 2, from: 1),
+        DowntimeCase(.all(max: 5), times: [1, 2, 3, 4, 5], missed: 0, from: nil),
+        DowntimeCase(.all(max: .max), times: [1, 2, 3, 4, 5], missed: 0, from: nil),
+        DowntimeCase(.all(max: 0), times: [], missed: 5, from: 1),
+        DowntimeCase(.all(max: .min), times: [], missed: 5, from: 1),
+        DowntimeCase(.once, deadline: 29, times: [], missed: 5, from: 1),
+        DowntimeCase(.once, deadline: 30, times: [5], missed: 4, from: 1),
+        DowntimeCase(.all(max: 9), deadline: 150, times: [3, 4, 5], missed: 2, from: 1),
+        DowntimeCase(.all(max: 2), deadline: 150, times: [4, 5], missed: 3, from: 1),
         // On time is what is not later than that.
-        DowntimeCase(.skip, onTime: 30, slots: [5], missed: 4, from: 1),
-        DowntimeCase(.skip, deadline: 10, onTime: 30, slots: [], missed: 5, from: 1),
+        DowntimeCase(.skip, onTime: 30, times: [5], missed: 4, from: 1),
+        DowntimeCase(.skip, deadline: 10, onTime: 30, times: [], missed: 5, from: 1),
     ])
     fileprivate func dealsWithDowntime(downtime: DowntimeCase) {
         let plan = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: 0, editedAt: -Self.day),
+            history: MisfirePlan.History(lastServedTime: 0, editedAt: -Self.day),
             now: 5 * Self.hour + 30 * Self.minute,
             rules: downtime.rules
         )
-        #expect(plan.slots == downtime.slots.map { $0 * Self.hour })
+        #expect(plan.times == downtime.times.map { $0 * Self.hour })
         #expect(plan.missedCount == downtime.missed)
         #expect(plan.missedFrom == downtime.from.map { $0 * Self.hour })
         #expect(plan.next == 6 * Self.hour)
-        #expect(plan.lastSlot == 5 * Self.hour)
+        #expect(plan.lastServedTime == 5 * Self.hour)
         #expect(!plan.sawClockBack)
     }
 
@@ -54,11 +54,11 @@ import Testing
     func submitsSlotsOnTime(policy: MisfirePlan.Policy) {
         let plan = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: 0, editedAt: nil),
+            history: MisfirePlan.History(lastServedTime: 0, editedAt: nil),
             now: Self.hour + 5_000_000,
             rules: MisfirePlan.Rules(policy: policy, startDeadline: Self.minute)
         )
-        #expect(plan.slots == [Self.hour] && plan.missedCount == 0 && plan.missedFrom == nil)
+        #expect(plan.times == [Self.hour] && plan.missedCount == 0 && plan.missedFrom == nil)
         #expect(plan.next == 2 * Self.hour)
     }
 
@@ -70,13 +70,13 @@ import Testing
             for policy in [MisfirePlan.Policy.once, .skip, .all(max: .max)] {
                 let plan = MisfirePlan(
                     recurrence,
-                    history: MisfirePlan.History(lastSlot: 0, editedAt: nil),
+                    history: MisfirePlan.History(lastServedTime: 0, editedAt: nil),
                     now: now,
                     rules: MisfirePlan.Rules(policy: policy)
                 )
-                #expect(plan.missedCount + plan.slots.count == Int(count))
-                #expect(plan.slots.count <= MisfirePlan.slotsMax)
-                #expect(plan.lastSlot == now)
+                #expect(plan.missedCount + plan.times.count == Int(count))
+                #expect(plan.times.count <= MisfirePlan.timesMax)
+                #expect(plan.lastServedTime == now)
             }
         }
     }
@@ -85,29 +85,29 @@ import Testing
 
     @Test(arguments: [
         // Hours: the last slot, the edit, now; what is submitted.
-        EditCase(last: nil, edited: nil, now: 5.5, slots: []),
-        EditCase(last: nil, edited: 5.5, now: 5.5, slots: []),
-        EditCase(last: nil, edited: 5.0, now: 5.0, slots: []),
-        EditCase(last: nil, edited: 4.9, now: 5.0, slots: [5]),
-        EditCase(last: 1, edited: 5.2, now: 5.5, slots: []),
-        EditCase(last: 1, edited: 3.5, now: 5.5, slots: [4, 5]),
-        EditCase(last: 4, edited: 3.5, now: 5.5, slots: [5]),
+        EditCase(last: nil, edited: nil, now: 5.5, times: []),
+        EditCase(last: nil, edited: 5.5, now: 5.5, times: []),
+        EditCase(last: nil, edited: 5.0, now: 5.0, times: []),
+        EditCase(last: nil, edited: 4.9, now: 5.0, times: [5]),
+        EditCase(last: 1, edited: 5.2, now: 5.5, times: []),
+        EditCase(last: 1, edited: 3.5, now: 5.5, times: [4, 5]),
+        EditCase(last: 4, edited: 3.5, now: 5.5, times: [5]),
         // Edited while it is due.
-        EditCase(last: 4, edited: 5.1, now: 5.1, slots: []),
+        EditCase(last: 4, edited: 5.1, now: 5.1, times: []),
         // Edited by a clock that was ahead.
-        EditCase(last: 4, edited: 99, now: 5.5, slots: []),
+        EditCase(last: 4, edited: 99, now: 5.5, times: []),
     ])
     fileprivate func neverFiresBackwards(edit: EditCase) {
         let plan = MisfirePlan(
             hourly,
             history: MisfirePlan.History(
-                lastSlot: edit.last.map { Int64($0) * Self.hour },
+                lastServedTime: edit.last.map { Int64($0) * Self.hour },
                 editedAt: edit.edited.map { Int64($0 * Double(Self.hour)) }
             ),
             now: Int64(edit.now * Double(Self.hour)),
             rules: MisfirePlan.Rules(policy: .all(max: 10))
         )
-        #expect(plan.slots == edit.slots.map { $0 * Self.hour })
+        #expect(plan.times == edit.times.map { $0 * Self.hour })
         #expect(plan.missedCount == 0)
         #expect(plan.next == (Int64(edit.now) + 1) * Self.hour)
     }
@@ -116,27 +116,27 @@ import Testing
 
     /// The clock says one thing and then another; what is submitted then, and what is waited for.
     @Test(arguments: [
-        JumpCase("back 2 h, the last hour done", last: 12, now: 10.5, slots: [], next: 11),
-        JumpCase("back 1 h, the last hour done", last: 12, now: 11.5, slots: [], next: 13),
-        JumpCase("back 1 s over the slot", last: 12, now: 11.9997, slots: [], next: 13),
-        JumpCase("back 26 h", last: 36, now: 10, slots: [], next: 11),
-        JumpCase("back from 3 years ahead", last: 26_280, now: 10.5, slots: [], next: 11),
-        JumpCase("back from 200 years ahead", last: 1_752_000, now: 10.5, slots: [], next: 11),
-        JumpCase("no jump", last: 12, now: 12.5, slots: [], next: 13),
-        JumpCase("forward 1 h, over one slot", last: 12, now: 13.5, slots: [13], next: 14),
-        JumpCase("forward 1 y", last: 12, now: 8772.5, slots: [8772], next: 8773),
-        JumpCase("forward 200 y", last: 12, now: 1_752_000.5, slots: [1_752_000], next: 1_752_001),
-        JumpCase("from before 1970", last: -87_660, now: 0.5, slots: [0], next: 1),
-        JumpCase("to before 1970", last: 12, now: -87_660.5, slots: [], next: -87_660),
+        JumpCase("back 2 h, the last hour done", last: 12, now: 10.5, times: [], next: 11),
+        JumpCase("back 1 h, the last hour done", last: 12, now: 11.5, times: [], next: 13),
+        JumpCase("back 1 s over the time", last: 12, now: 11.9997, times: [], next: 13),
+        JumpCase("back 26 h", last: 36, now: 10, times: [], next: 11),
+        JumpCase("back from 3 years ahead", last: 26_280, now: 10.5, times: [], next: 11),
+        JumpCase("back from 200 years ahead", last: 1_752_000, now: 10.5, times: [], next: 11),
+        JumpCase("no jump", last: 12, now: 12.5, times: [], next: 13),
+        JumpCase("forward 1 h, over one time", last: 12, now: 13.5, times: [13], next: 14),
+        JumpCase("forward 1 y", last: 12, now: 8772.5, times: [8772], next: 8773),
+        JumpCase("forward 200 y", last: 12, now: 1_752_000.5, times: [1_752_000], next: 1_752_001),
+        JumpCase("from before 1970", last: -87_660, now: 0.5, times: [0], next: 1),
+        JumpCase("to before 1970", last: 12, now: -87_660.5, times: [], next: -87_660),
     ])
     fileprivate func survivesJumps(jump: JumpCase) {
         let plan = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: jump.last * Self.hour, editedAt: nil),
+            history: MisfirePlan.History(lastServedTime: jump.last * Self.hour, editedAt: nil),
             now: Int64(jump.now * Double(Self.hour)),
             isTaken: { $0 == jump.last * Self.hour }
         )
-        #expect(plan.slots == jump.slots.map { $0 * Self.hour })
+        #expect(plan.times == jump.times.map { $0 * Self.hour })
         #expect(plan.next == jump.next * Self.hour)
         #expect(plan.sawClockBack == (Double(jump.last) > jump.now))
     }
@@ -146,24 +146,24 @@ import Testing
         let wrong = 26_280 * Self.hour
         let set = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: wrong, editedAt: 0),
+            history: MisfirePlan.History(lastServedTime: wrong, editedAt: 0),
             now: 10 * Self.hour + 1
         )
-        #expect(set.slots.isEmpty && set.next == 11 * Self.hour)
+        #expect(set.times.isEmpty && set.next == 11 * Self.hour)
         let then = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: set.lastSlot, editedAt: 0),
+            history: MisfirePlan.History(lastServedTime: set.lastServedTime, editedAt: 0),
             now: 11 * Self.hour
         )
-        #expect(then.slots == [11 * Self.hour] && then.missedCount == 0)
+        #expect(then.times == [11 * Self.hour] && then.missedCount == 0)
         // Three years later the slot of then is known to have run.
         let later = MisfirePlan(
             hourly,
-            history: MisfirePlan.History(lastSlot: wrong - Self.hour, editedAt: 0),
+            history: MisfirePlan.History(lastServedTime: wrong - Self.hour, editedAt: 0),
             now: wrong,
             isTaken: { $0 == wrong }
         )
-        #expect(later.slots.isEmpty && later.missedCount == 0 && later.lastSlot == wrong)
+        #expect(later.times.isEmpty && later.missedCount == 0 && later.lastServedTime == wrong)
     }
 
     @Test(arguments: [Int64.min, .min + 1, -1, 0, .max - 1, .max])
@@ -174,14 +174,14 @@ import Testing
                 for edited in [nil, Int64.min, Int64.max] {
                     let plan = MisfirePlan(
                         recurrence,
-                        history: MisfirePlan.History(lastSlot: last, editedAt: edited),
+                        history: MisfirePlan.History(lastServedTime: last, editedAt: edited),
                         now: now,
                         rules: MisfirePlan.Rules(
                             policy: .all(max: 3),
                             offset: StableOffset(machine: "a", identifier: "b", window: Self.hour)
                         )
                     )
-                    #expect(plan.slots.allSatisfy { $0 <= now })
+                    #expect(plan.times.allSatisfy { $0 <= now })
                     #expect(plan.missedCount >= 0)
                 }
             }
@@ -204,7 +204,7 @@ import Testing
         let offset = StableOffset(machine: "m\(seed)", identifier: text, window: window)
         let policies = [MisfirePlan.Policy.once, .skip, .all(max: 4)]
         var now = try seconds("2026-03-20T00:00:00Z") * 1_000_000_000
-        var history = MisfirePlan.History(lastSlot: nil, editedAt: now)
+        var history = MisfirePlan.History(lastServedTime: nil, editedAt: now)
         var fired: Set<Int64> = []
         for _ in 0..<400 {
             switch Int.random(in: 0..<20, using: &generator) {
@@ -221,25 +221,25 @@ import Testing
             let plan = MisfirePlan(recurrence, history: history, now: now, rules: rules) {
                 fired.contains($0)
             }
-            for slot in plan.slots {
-                #expect(fired.insert(slot).inserted, "\(text) at \(now)")
-                #expect(try #require(offset.start(of: slot)) <= now)
+            for time in plan.times {
+                #expect(fired.insert(time).inserted, "\(text) at \(now)")
+                #expect(try #require(offset.start(of: time)) <= now)
                 if let edited = history.editedAt, edited <= now {
-                    #expect(try #require(offset.start(of: slot)) > edited)
+                    #expect(try #require(offset.start(of: time)) > edited)
                 }
             }
             let next = try #require(plan.next)
             #expect(try #require(offset.start(of: next)) > now)
             #expect(!fired.contains(next))
             // It waits for nothing but slots that were submitted.
-            let handled = try #require(plan.lastSlot ?? history.editedAt)
-            if plan.lastSlot != nil { #expect(handled <= now) }
-            var passed = recurrence.next(after: max(handled, offset.slotTime(now)))
-            while let slot = passed, slot < next {
-                #expect(fired.contains(slot))
-                passed = recurrence.next(after: slot)
+            let handled = try #require(plan.lastServedTime ?? history.editedAt)
+            if plan.lastServedTime != nil { #expect(handled <= now) }
+            var passed = recurrence.next(after: max(handled, offset.scheduledTime(now)))
+            while let time = passed, time < next {
+                #expect(fired.contains(time))
+                passed = recurrence.next(after: time)
             }
-            history.lastSlot = plan.lastSlot
+            history.lastServedTime = plan.lastServedTime
         }
         #expect(!fired.isEmpty)
     }
@@ -247,8 +247,8 @@ import Testing
     @Test func keepsSlotsAndStartsApart() throws {
         // Spread by up to two hours, on a machine that starts again each half hour.
         let offset = StableOffset(machine: "far", identifier: "feed", window: 2 * Self.hour)
-        var history = MisfirePlan.History(lastSlot: nil, editedAt: 0)
-        var slots: [Int64] = []
+        var history = MisfirePlan.History(lastServedTime: nil, editedAt: 0)
+        var times: [Int64] = []
         for step in 0..<480 {
             let plan = MisfirePlan(
                 hourly,
@@ -256,20 +256,20 @@ import Testing
                 now: Int64(step) * 30 * Self.minute,
                 rules: MisfirePlan.Rules(offset: offset)
             )
-            slots += plan.slots
-            history.lastSlot = plan.lastSlot
+            times += plan.times
+            history.lastServedTime = plan.lastServedTime
             #expect(plan.missedCount == 0)
         }
-        let first = try #require(slots.first)
-        #expect(slots == (0..<slots.count).map { first + Int64($0) * Self.hour })
-        #expect(slots.count >= 237)
+        let first = try #require(times.first)
+        #expect(times == (0..<times.count).map { first + Int64($0) * Self.hour })
+        #expect(times.count >= 237)
     }
 }
 
 private struct DowntimeCase: Sendable {
     var rules: MisfirePlan.Rules
     /// Hours.
-    var slots: [Int64]
+    var times: [Int64]
     var missed: Int
     var from: Int64?
 
@@ -280,7 +280,7 @@ private struct DowntimeCase: Sendable {
         _ policy: MisfirePlan.Policy,
         deadline: Int64? = nil,
         onTime: Int64 = 1,
-        slots: [Int64],
+        times: [Int64],
         missed: Int,
         from: Int64?
     ) {
@@ -289,7 +289,7 @@ private struct DowntimeCase: Sendable {
             startDeadline: deadline.map { $0 * 60_000_000_000 },
             onTime: onTime * 60_000_000_000
         )
-        (self.slots, self.missed, self.from) = (slots, missed, from)
+        (self.times, self.missed, self.from) = (times, missed, from)
     }
 }
 
@@ -297,7 +297,7 @@ private struct EditCase: Sendable {
     var last: Int?
     var edited: Double?
     var now: Double
-    var slots: [Int64]
+    var times: [Int64]
 }
 
 private struct JumpCase: Sendable, CustomTestStringConvertible {
@@ -305,11 +305,11 @@ private struct JumpCase: Sendable, CustomTestStringConvertible {
     /// Hours since 1970.
     var last: Int64
     var now: Double
-    var slots: [Int64]
+    var times: [Int64]
     var next: Int64
 
-    init(_ name: String, last: Int64, now: Double, slots: [Int64], next: Int64) {
+    init(_ name: String, last: Int64, now: Double, times: [Int64], next: Int64) {
         testDescription = name
-        (self.last, self.now, self.slots, self.next) = (last, now, slots, next)
+        (self.last, self.now, self.times, self.next) = (last, now, times, next)
     }
 }

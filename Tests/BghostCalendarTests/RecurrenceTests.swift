@@ -45,13 +45,13 @@ import Testing
         let start = try seconds(day.day == .gap ? "2026-03-28T23:00:00Z" : "2026-10-24T22:00:00Z")
         let end = try seconds(day.day == .gap ? "2026-03-29T00:00:00Z" : "2026-10-25T00:00:00Z")
         let high = (end + day.until * 3600) * 1_000_000_000 - 1
-        let slots = recurrence.slots(after: start * 1_000_000_000 - 1, through: high)
-        let texts = slots.map { slot -> String in
-            let time = Timestamp.text(unixNanoseconds: slot).split(separator: "T")[1].prefix(8)
+        let times = recurrence.times(after: start * 1_000_000_000 - 1, through: high)
+        let texts = times.map { time -> String in
+            let time = Timestamp.text(unixNanoseconds: time).split(separator: "T")[1].prefix(8)
             return String(time.hasSuffix(":00") ? time.prefix(5) : time)
         }
         #expect(texts == day.expected)
-        #expect(recurrence.count(after: start * 1_000_000_000 - 1, through: high) == slots.count)
+        #expect(recurrence.count(after: start * 1_000_000_000 - 1, through: high) == times.count)
     }
 
     @Test func makesUpForAWholeDayThatWasLeftOut() throws {
@@ -65,7 +65,7 @@ import Testing
         let from = (change - 86_400) * 1_000_000_000
         let shift = try Recurrence.calendar(noon, zone: zone)
         #expect(
-            shift.slots(after: from, through: from + 2 * 86_400_000_000_000) == [
+            shift.times(after: from, through: from + 2 * 86_400_000_000_000) == [
                 (change - 43_200) * 1_000_000_000, change * 1_000_000_000,
                 (change + 43_200) * 1_000_000_000,
             ]
@@ -173,14 +173,14 @@ import Testing
             let low = start * 1_000_000_000
             var at = low
             for count in 1...60 {
-                guard let slot = recurrence.next(after: at) else { break }
-                #expect(slot > at, "\(text)")
-                #expect(recurrence.latest(atOrBefore: slot) == slot, "\(text)")
-                #expect(recurrence.next(after: slot - 1) == slot, "\(text)")
-                #expect(count == 1 || recurrence.last(before: slot) == at, "\(text)")
-                #expect(recurrence.count(after: low, through: slot) == count, "\(text)")
-                #expect(recurrence.count(after: low, through: slot - 1) == count - 1, "\(text)")
-                at = slot
+                guard let time = recurrence.next(after: at) else { break }
+                #expect(time > at, "\(text)")
+                #expect(recurrence.latest(atOrBefore: time) == time, "\(text)")
+                #expect(recurrence.next(after: time - 1) == time, "\(text)")
+                #expect(count == 1 || recurrence.last(before: time) == at, "\(text)")
+                #expect(recurrence.count(after: low, through: time) == count, "\(text)")
+                #expect(recurrence.count(after: low, through: time - 1) == count - 1, "\(text)")
+                at = time
             }
         }
     }
@@ -203,17 +203,17 @@ import Testing
         let start = try seconds("2026-01-01T00:00:00Z") * 1_000_000_000
         let end = try seconds("2027-01-01T00:00:00Z") * 1_000_000_000
         let began = ContinuousClock.now
-        var slots = 0
+        var times = 0
         for schedule in 0..<1000 {
             let expression = try CalendarExpression("\(schedule % 60) \(schedule / 60) * * *")
             let recurrence = try Recurrence.calendar(expression, zone: zone)
             var at = start - 1
-            while let slot = recurrence.next(after: at), slot < end {
-                slots += 1
-                at = slot
+            while let time = recurrence.next(after: at), time < end {
+                times += 1
+                at = time
             }
         }
-        #expect(slots == 365_000)
+        #expect(times == 365_000)
         #expect(ContinuousClock.now - began < .seconds(30))
     }
 }
@@ -247,13 +247,13 @@ private struct DayCase: CustomTestStringConvertible, Sendable {
 
 extension Recurrence {
     /// All slots after one instant and not after another.
-    func slots(after low: Int64, through high: Int64) -> [Int64] {
-        var slots: [Int64] = []
+    func times(after low: Int64, through high: Int64) -> [Int64] {
+        var times: [Int64] = []
         var at = low
-        while let slot = next(after: at), slot <= high {
-            slots.append(slot)
-            at = slot
+        while let time = next(after: at), time <= high {
+            times.append(time)
+            at = time
         }
-        return slots
+        return times
     }
 }

@@ -46,7 +46,7 @@ import Testing
     @Test func neverLeavesTheRange() {
         let offset = StableOffset(machine: "a", identifier: "b", window: .max)
         #expect(offset.start(of: .max) == nil)
-        #expect(offset.slotTime(.min) == .min)
+        #expect(offset.scheduledTime(.min) == .min)
         #expect(StableOffset.none.start(of: .max) == .max)
     }
 }

@@ -80,14 +80,14 @@ private enum Oracle {
             var at = ends.from
             let isShort = to - from < 7 * 86_400
             // Some with the one before it, so that both directions are compared.
-            while let slot = recurrence.next(after: at), slot <= ends.to {
-                if isShort || count % 16 == 0, count > 0, recurrence.last(before: slot) != at {
+            while let time = recurrence.next(after: at), time <= ends.to {
+                if isShort || count % 16 == 0, count > 0, recurrence.last(before: time) != at {
                     break
                 }
-                if isShort, recurrence.isShifted(slot) { shifted += 1 }
-                digest = digest &* 1_099_511_628_211 &+ UInt64(bitPattern: slot / 1_000_000_000)
+                if isShort, recurrence.isShifted(time) { shifted += 1 }
+                digest = digest &* 1_099_511_628_211 &+ UInt64(bitPattern: time / 1_000_000_000)
                 count += 1
-                at = slot
+                at = time
             }
             self.shifted = shifted
             isAsSaid =
@@ -104,17 +104,17 @@ private enum Oracle {
             let expected = result.output.split(separator: "\n").compactMap { Int64($0) }
             var at = ends.from
             for instant in expected {
-                guard let slot = recurrence.next(after: at), slot == instant * 1_000_000_000 else {
+                guard let time = recurrence.next(after: at), time == instant * 1_000_000_000 else {
                     return "Python has \(text(instant * 1_000_000_000)), "
                         + "here it is \(recurrence.next(after: at).map(text) ?? "nothing")"
                 }
-                at = slot
+                at = time
             }
             let rest = recurrence.count(after: at, through: ends.to)
             return "all \(expected.count) of Python's are here, and \(rest) more; or a look back "
                 + "or a count is wrong: \(recurrence.count(after: ends.from, through: ends.to))"
         }
 
-        private func text(_ slot: Int64) -> String { Timestamp.text(unixNanoseconds: slot) }
+        private func text(_ time: Int64) -> String { Timestamp.text(unixNanoseconds: time) }
     }
 }

@@ -161,10 +161,10 @@ import Testing
             let recurrence = try Recurrence.calendar(expression, zone: zone, fold: .both)
             var at = Int64.random(in: Int64.min...Int64.max, using: &generator)
             for _ in 0..<20 {
-                guard let slot = recurrence.next(after: at) else { break }
-                #expect(slot > at)
-                #expect(recurrence.latest(atOrBefore: slot) == slot)
-                at = slot
+                guard let time = recurrence.next(after: at) else { break }
+                #expect(time > at)
+                #expect(recurrence.latest(atOrBefore: time) == time)
+                at = time
             }
             _ = zone.match(local: at / 1_000_000_000)
         }

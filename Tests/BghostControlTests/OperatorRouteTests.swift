@@ -50,7 +50,7 @@ struct OperatorRouteTests {
                     latestBegin: 1_795_278_662_000_000_000,
                     priority: 700,
                     parameters: #"{"a":[1,2.50]}"#,
-                    isSimulated: true,
+                    isManual: true,
                     submitter: .run(RunID(high: 5, low: 6)),
                     counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3),
                     waitingFor: ["a", "b"]

@@ -46,7 +46,7 @@ import Testing
             limits: RunLimits(kind: .refresh),
             submittedAt: 1
         )
-        return .ended(record, then: .dead(request, reason: "it failed"))
+        return .runEnded(record, then: .dead(request, reason: "it failed"))
     }
 
     /// The dead letters that changes delete.

@@ -43,7 +43,7 @@ import Testing
                 recorder: nil
             )
             dates = DateWatch(clock, deadlines, dispatcher, log: log) { _ in machine.doubt }
-            dispatcher.decide { scheduler, now, _ in scheduler.begin(incarnation: 1, now: now) }
+            dispatcher.decide { scheduler, now, _ in scheduler.setIncarnation(1, now: now) }
             dates.begin {
                 machine.otherDate
             } onDates: {
@@ -55,12 +55,12 @@ import Testing
 
         /// Submits a request that starts at a date, and stores it.
         func submit(at date: Int64) throws {
-            let arrival = try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
+            let accepted = try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
                 try scheduler.accept(Submission(task: "backup", earliestBegin: date), now: now)
             }
-            let made = try #require(arrival)
+            let made = try #require(accepted)
             dispatcher.decide { scheduler, now, effects in
-                scheduler.arrived(made, isStored: true, now: now, &effects)
+                scheduler.finishSubmission(made, isStored: true, now: now, &effects)
             }
         }
 
@@ -87,7 +87,7 @@ import Testing
         parts.machine.otherDate = parts.machine.wall + Self.minute
         for _ in 0..<3 { parts.dates.arm() }
         #expect(parts.deadlines.count == 1)
-        parts.dates.datesCame()
+        parts.dates.timerFired()
         #expect(parts.machine.calls == ["dates"])
         parts.dates.arm()
         #expect(parts.deadlines.count == 2)

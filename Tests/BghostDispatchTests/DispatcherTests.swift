@@ -39,12 +39,12 @@ import Testing
     }
 
     private static func ended(_ number: UInt64) -> SchedulerEffect {
-        .ended(RunID(high: 0, low: number))
+        .requestClosed(RunID(high: 0, low: number))
     }
 
     /// The numbers of `ended` decisions.
     private static func number(_ decision: SchedulerEffect) -> UInt64? {
-        if case .ended(let id) = decision { id.low } else { nil }
+        if case .requestClosed(let id) = decision { id.low } else { nil }
     }
 
     /// Makes a dispatcher decide what a test says.
@@ -103,7 +103,7 @@ import Testing
         #expect(answer == "answer")
         Self.decide(dispatcher, 2)
         #expect(order.numbers == [2])
-        dispatcher.carryOut(proposed)
+        dispatcher.execute(proposed)
         #expect(order.numbers == [2, 1])
     }
 
@@ -130,16 +130,16 @@ import Testing
         let dispatcher = Self.makeDispatcher(recorder: recorder)
         #expect(recorder.count == .init(begins: 1))
         dispatcher.decide { scheduler, now, _ in
-            scheduler.begin(incarnation: 1, now: now)
+            scheduler.setIncarnation(1, now: now)
         }
         let submission = Submission(task: "backup", earliestBegin: Self.now.unix + 1)
-        let arrival = try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
+        let accepted = try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
             try scheduler.accept(submission, now: now)
         }
-        let made = try #require(arrival)
+        let made = try #require(accepted)
         let before = recorder.count
         dispatcher.decide { scheduler, now, decisions in
-            scheduler.arrived(made, isStored: true, now: now, &decisions)
+            scheduler.finishSubmission(made, isStored: true, now: now, &decisions)
         }
         #expect(recorder.count.inputs == before.inputs + 1)
         #expect(dispatcher.scheduler.pending("backup")?.id == made.request.id)

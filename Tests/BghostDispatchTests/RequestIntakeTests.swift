@@ -22,7 +22,7 @@ import Testing
             dispatcher = Dispatcher(SampleManifest.settings(), moment: { now }, recorder: nil)
             let commits = CommitQueue(store, reactor: reactor, log: HostLog(), deadLettersMax: 1)
             intake = RequestIntake(dispatcher, commits)
-            dispatcher.decide { scheduler, now, _ in scheduler.begin(incarnation: 1, now: now) }
+            dispatcher.decide { scheduler, now, _ in scheduler.setIncarnation(1, now: now) }
         }
     }
 
@@ -36,12 +36,12 @@ import Testing
     func `A request counts once it is stored`() async throws {
         try await ReactorActor.run { actor in
             let parts = try Parts(actor.reactor)
-            let arrival = try #require(try parts.intake.check(Self.later))
-            parts.intake.store(arrival)
+            let accepted = try #require(try parts.intake.check(Self.later))
+            parts.intake.store(accepted)
             #expect(parts.dispatcher.scheduler.pending("backup") == nil)
             await parts.store.answerAll(.success(()))
             await ReactorActor.wait { parts.dispatcher.scheduler.pending("backup") != nil }
-            #expect(parts.dispatcher.scheduler.pending("backup")?.id == arrival.request.id)
+            #expect(parts.dispatcher.scheduler.pending("backup")?.id == accepted.request.id)
         }
     }
 
@@ -52,11 +52,11 @@ import Testing
             let parts = try Parts(actor.reactor)
             parts.store.answerAtOnce(.failure(StoreError("the disk is full", kind: .full)))
             await #expect(throws: SubmitError.self) {
-                _ = try await parts.intake.take(Self.later, isSimulated: false)
+                _ = try await parts.intake.take(Self.later, isManual: false)
             }
             #expect(parts.dispatcher.scheduler.pending("backup") == nil)
             parts.store.answerAtOnce(.success(()))
-            let accepted = try await parts.intake.take(Self.later, isSimulated: false)
+            let accepted = try await parts.intake.take(Self.later, isManual: false)
             #expect(!accepted.isEarlier)
         }
     }

@@ -18,7 +18,7 @@ import Testing
     private static func makeDaemon(_ reactor: Reactor) throws -> TestDaemon {
         var manifest = SampleManifest.make { $0.retry.attemptsMax = 1 }
         manifest.notifications = NotificationSettings(task: manifest.tasks[0].identifier)
-        let daemon = try TestDaemon(reactor, manifest: manifest, lanes: 2)
+        let daemon = try TestDaemon(reactor, manifest: manifest, slotCount: 2)
         daemon.owners.notifications.recover([], [], zone: .utc)
         return daemon
     }

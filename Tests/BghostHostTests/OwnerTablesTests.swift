@@ -31,10 +31,10 @@ import Testing
     @Test func `Serial numbers wrap, and skip 0 and executors that still exist`() {
         let executors = ExecutorTable(after: .max - 1)
         let plugin = PluginTable().add(Self.plugin("a"))
-        let last = TestExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
+        let last = TestExecutor(serial: executors.nextSerial(), plugin: plugin, slotCount: 1)
         #expect(last.serial == .max)
         executors.add(last)
-        let first = TestExecutor(serial: executors.nextSerial(), plugin: plugin, lanes: 1)
+        let first = TestExecutor(serial: executors.nextSerial(), plugin: plugin, slotCount: 1)
         #expect(first.serial == 1)
         executors.add(first)
         #expect(executors[1] === first && executors.all.count == 2)
@@ -45,7 +45,7 @@ import Testing
     @Test func `The number of an ended run finds no other run in the same entry`() throws {
         let runs = RunTable()
         let plugin = PluginTable().add(Self.plugin("a"))
-        let executor = TestExecutor(serial: 1, plugin: plugin, lanes: 4)
+        let executor = TestExecutor(serial: 1, plugin: plugin, slotCount: 4)
         func makeRun(_ id: UInt64) -> ActiveRun {
             ActiveRun(
                 machine: RunMachine(limits: RunLimits(kind: .refresh), isKillable: true),
@@ -57,16 +57,16 @@ import Testing
                     limits: RunLimits(kind: .refresh),
                     submittedAt: 0
                 ),
-                ticket: RunTicket(index: 0),
+                handle: RunHandle(index: 0),
                 task: 0,
                 parameters: "{}",
                 executor: executor
             )
         }
-        let first = try #require(runs.add(makeRun(1), lane: 3))
-        #expect(Lane.of(first) == 3 && runs.run(first)?.record.id.low == 1)
+        let first = try #require(runs.add(makeRun(1), slotIndex: 3))
+        #expect(WorkerSlot.of(first) == 3 && runs.run(first)?.record.id.low == 1)
         runs.remove(at: try #require(runs.index(of: first)))
-        let second = try #require(runs.add(makeRun(2), lane: 3))
+        let second = try #require(runs.add(makeRun(2), slotIndex: 3))
         #expect(RunTable.slot(of: first) == RunTable.slot(of: second))
         #expect(runs.run(first) == nil && runs.run(second)?.record.id.low == 2)
         #expect(runs.run(0) == nil && runs.run(.max) == nil)

@@ -24,7 +24,7 @@ import Testing
             #expect(daemon.store.lastRun(task: "backup")?.outcome == .succeeded)
             // The slot is free once the handler has released the run.
             #expect(!daemon.executor.isIdle && daemon.owners.pool.executorsWithUnreleasedRuns == 1)
-            daemon.owners.pool.released(daemon.executor, Lane.of(run.number))
+            daemon.owners.pool.released(daemon.executor, WorkerSlot.of(run.number))
             #expect(daemon.executor.isIdle)
         }
     }
@@ -85,7 +85,7 @@ import Testing
             daemon.executor.handlers = [Ready.Handler(name: "other", flags: 0)]
             _ = try await daemon.owners.intake.take(
                 Submission(task: "backup"),
-                isSimulated: false
+                isManual: false
             )
             #expect(daemon.executor.started.isEmpty && daemon.owners.runs.count == 0)
             let record = try #require(daemon.store.lastRun(task: "backup"))

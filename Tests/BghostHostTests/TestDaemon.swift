@@ -32,12 +32,12 @@ final class TestDaemon {
     private let spawner: Spawner
 
     /// - Parameters:
-    ///   - lanes: the slots of the executor.
+    ///   - slotCount: the slots of the executor.
     ///   - change: changes the configuration.
     init(
         _ reactor: Reactor,
         manifest: Manifest = SampleManifest.make { $0.retry.attemptsMax = 1 },
-        lanes: Int = 1,
+        slotCount: Int = 1,
         _ change: (inout HostConfiguration) -> Void = { _ in }
     ) throws {
         folder = try TemporaryDirectory()
@@ -70,7 +70,7 @@ final class TestDaemon {
         executor = TestExecutor(
             serial: owners.executors.nextSerial(),
             plugin: owners.plugins[0],
-            lanes: lanes
+            slotCount: slotCount
         )
         executor.state = .live
         executor.handlers = Set(
@@ -82,7 +82,7 @@ final class TestDaemon {
         executor.plugin.executors[executor.serial] = executor
         owners.pool.list(executor)
         owners.dispatcher.decide { scheduler, now, effects in
-            scheduler.begin(incarnation: 1, now: now)
+            scheduler.setIncarnation(1, now: now)
             scheduler.start(now: now, &effects)
         }
     }
@@ -97,7 +97,7 @@ final class TestDaemon {
     /// Submits a task; its run starts if one can.
     @discardableResult
     nonisolated(nonsending) func submit(_ task: String = "backup") async throws -> RunID {
-        try await owners.intake.take(Submission(task: task), isSimulated: false).request.id
+        try await owners.intake.take(Submission(task: task), isManual: false).request.id
     }
 
     /// Submits a task, and returns the run that starts.
@@ -114,7 +114,7 @@ final class TestDaemon {
     /// Ends a run as its handler would.
     func end(_ run: ActiveRun, status: Int32 = 0) {
         owners.supervisor.handle(.completed(status: status), of: run.number)
-        owners.pool.released(executor, Lane.of(run.number))
+        owners.pool.released(executor, WorkerSlot.of(run.number))
     }
 
     /// Lets the time of a deadline pass.

@@ -17,8 +17,8 @@ final class TestExecutor: RunExecutor {
     var isKilled = false
     var isAskedToFinish = false
 
-    init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
-        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
+    init(serial: UInt32, plugin: PluginSlot, slotCount: Int) {
+        slots = ExecutorSlots(serial: serial, plugin: plugin, slotCount: slotCount)
     }
 
     var pid: Int32? { nil }

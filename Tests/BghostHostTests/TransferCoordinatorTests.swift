@@ -109,7 +109,7 @@ import Testing
 
     @Test func `A session of a plugin that waits for its transfer is not woken`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest(), lanes: 2)
+            let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest(), slotCount: 2)
             let table = try await Self.open(daemon)
             let run = try await daemon.run()
             let end = Self.end(1)

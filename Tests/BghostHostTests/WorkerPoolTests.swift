@@ -11,12 +11,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
     @Test func `The executor that became free last gets the next run`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, lanes: 1)
+            let daemon = try TestDaemon(actor.reactor, slotCount: 1)
             let pool = daemon.owners.pool
             let other = TestExecutor(
                 serial: daemon.owners.executors.nextSerial(),
                 plugin: daemon.plugin,
-                lanes: 1
+                slotCount: 1
             )
             other.state = .live
             other.handlers = daemon.executor.handlers
@@ -31,7 +31,7 @@ import Testing
             _ = try await daemon.submit()
             #expect(other.started.count == 1 && daemon.executor.started.count == 1)
             daemon.end(try #require(daemon.newestRun))
-            pool.released(other, Lane.of(run.number))
+            pool.released(other, WorkerSlot.of(run.number))
             _ = try await daemon.submit()
             #expect(other.started.count == 2 && daemon.executor.started.count == 1)
         }
@@ -41,7 +41,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, lanes: 2)
+            let daemon = try TestDaemon(actor.reactor, slotCount: 2)
             let run = try await daemon.run()
             daemon.owners.pool.retire(daemon.executor)
             #expect(daemon.executor.state == .retiring && !daemon.executor.isAskedToFinish)

@@ -83,7 +83,7 @@ struct OutboxWorld {
     mutating func arrive(_ row: NotificationRow, isStored: Bool = true) {
         if isStored { keep(.kept(row)) }
         perform { outbox, effects in
-            outbox.arrived(
+            outbox.finishPost(
                 row,
                 recurrence: Self.recurrence(row.content, at: row.postedAt),
                 isStored: isStored,
@@ -157,7 +157,7 @@ struct OutboxWorld {
         begun = []
         adopted = []
         for row in stored.values.sorted(by: { $0.key < $1.key }) {
-            outbox.takeOver(row, recurrence: recurrence(row.content, at: row.postedAt))
+            outbox.restore(row, recurrence: recurrence(row.content, at: row.postedAt))
         }
         for (request, live) in live {
             let key = (try? JSONReader.parse(live.parameters))?["key"]?.string ?? ""
@@ -172,10 +172,10 @@ struct OutboxWorld {
     private mutating func perform(_ body: (inout Outbox, inout [OutboxEffect]) -> Void) {
         var effects: [OutboxEffect] = []
         body(&outbox, &effects)
-        for effect in effects { carryOut(effect) }
+        for effect in effects { execute(effect) }
     }
 
-    private mutating func carryOut(_ effect: OutboxEffect) {
+    private mutating func execute(_ effect: OutboxEffect) {
         switch effect {
         case .store(let change): keep(change)
         case .deliver(let key, let task, let parameters):

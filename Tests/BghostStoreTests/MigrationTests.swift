@@ -56,7 +56,7 @@ import Testing
         let old = TaskMemory(
             identifier: "a",
             throttle: ThrottlePoints(points: 3, changedAt: 4, lastEnd: 5),
-            lastSlot: 6,
+            lastServedTime: 6,
             schedule: "every 5m",
             scheduledSince: 7
         )
@@ -97,7 +97,7 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(5))
         try await store.commit(.accepted(Sample.request(7, task: "a"), replacing: nil))
-        try await store.commit(.began(Sample.begun(8, request: 7)))
+        try await store.commit(.runStarted(Sample.begun(8, request: 7)))
         store.store.close()
         let downgrade = try Command.run(["sqlite3", path, Self.fifth])
         try #require(downgrade.exitCode == 0, "\(downgrade)")
@@ -109,7 +109,7 @@ import Testing
         #expect(state.interrupted.map(\.run) == [Sample.begun(8, request: 7)])
         #expect(migrated.store.runs(task: nil, limit: 9) == [Sample.ended(5, request: 10_005)])
         let full = Sample.detailedRecord(8, request: 7)
-        try await migrated.commit(.ended(full, then: .consumed))
+        try await migrated.commit(.runEnded(full, then: .consumed))
         let stored = try #require(migrated.store.runs(task: nil, limit: 1).first)
         #expect(stored.origin == full.origin && stored.kind == full.kind)
         #expect(stored.details?.crash == full.details?.crash)
@@ -205,7 +205,7 @@ extension Sample {
     static var fullRequestOfTheFirst: Request {
         var request = fullRequest
         request.tolerance = 0
-        request.aim = nil
+        request.chosenStart = nil
         return request
     }
 }

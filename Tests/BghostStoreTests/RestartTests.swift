@@ -31,7 +31,7 @@ import Testing
             ) { _ in }
         }
         store.commit(
-            (0..<running).map { .began(Sample.begun($0, request: $0, task: "job.\($0)")) }
+            (0..<running).map { .runStarted(Sample.begun($0, request: $0, task: "job.\($0)")) }
         ) { _ in }
         store.close()
 

@@ -20,7 +20,8 @@ import Testing
             priority: 0
         )
         return [
-            .accepted(request, replacing: nil), .began(begun), .ended(record, then: .consumed),
+            .accepted(request, replacing: nil), .runStarted(begun),
+            .runEnded(record, then: .consumed),
         ]
     }
 

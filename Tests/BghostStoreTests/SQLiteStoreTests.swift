@@ -35,10 +35,10 @@ import Testing
         record.state = .running
         try await store.commit(
             .accepted(Sample.fullRequest, replacing: nil),
-            .began(record),
+            .runStarted(record),
             .accepted(Sample.request(1), replacing: nil),
-            .remembered(TaskMemory(identifier: "a", lastSlot: 7)),
-            .used(RuntimeUse(plugin: "p", kind: .refresh, minute: 7, nanoseconds: 8)),
+            .remembered(TaskMemory(identifier: "a", lastServedTime: 7)),
+            .runtimeConsumed(RuntimeUse(plugin: "p", kind: .refresh, minute: 7, nanoseconds: 8)),
             .switched(plugin: "p", off: "broken"),
             .quarantined(plugin: "p", Sample.quarantine("p", reason: "it crashed")),
             .notification(.kept(Sample.notification)),
@@ -49,8 +49,8 @@ import Testing
         let dead = Sample.request(9)
         try await store.commit(
             .accepted(dead, replacing: nil),
-            .began(Sample.begun(50, request: 9)),
-            .ended(Sample.ended(50, request: 9), then: .dead(dead, reason: "tired"))
+            .runStarted(Sample.begun(50, request: 9)),
+            .runEnded(Sample.ended(50, request: 9), then: .dead(dead, reason: "tired"))
         )
         store.store.close()
 
@@ -63,8 +63,8 @@ import Testing
                 #expect(state.pending == [Sample.request(1)])
                 #expect(state.interrupted.map(\.request) == [Sample.fullRequest])
                 #expect(state.interrupted.map(\.run) == [record])
-                #expect(state.tasks == [TaskMemory(identifier: "a", lastSlot: 7)])
-                #expect(state.switchedOff == ["p": "broken"])
+                #expect(state.tasks == [TaskMemory(identifier: "a", lastServedTime: 7)])
+                #expect(state.disabledPlugins == ["p": "broken"])
                 #expect(state.quarantines == [Sample.quarantine("p", reason: "it crashed")])
                 #expect(state.notifications == [Sample.notification])
                 #expect(state.runtime.map(\.nanoseconds) == [8])
@@ -84,7 +84,7 @@ import Testing
         let store = try open()
         let leased = Sample.request(1)
         store.commit([
-            .accepted(leased, replacing: nil), .began(Sample.begun(100, request: 1)),
+            .accepted(leased, replacing: nil), .runStarted(Sample.begun(100, request: 1)),
         ]) { _ in }
         let results = Mutex<[Bool]>([])
         for number in 10..<200 {

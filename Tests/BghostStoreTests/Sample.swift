@@ -57,8 +57,8 @@ enum Sample {
         let request = number + 10_000
         return [
             .accepted(self.request(request, task: task), replacing: nil),
-            .began(begun(number, request: request, task: task)),
-            .ended(ended(number, request: request, task: task), then: .consumed),
+            .runStarted(begun(number, request: request, task: task)),
+            .runEnded(ended(number, request: request, task: task), then: .consumed),
         ]
     }
 
@@ -72,12 +72,12 @@ enum Sample {
             earliestBegin: .min,
             latestBegin: .max,
             tolerance: .min,
-            aim: .max,
+            chosenStart: .max,
             priority: .min,
             requirements: RequirementSet(rawValue: .max),
-            isSimulated: true,
-            slot: -1,
-            missed: MissedSlots(count: .max, from: .min),
+            isManual: true,
+            scheduledTime: -1,
+            missed: MissedStarts(count: .max, from: .min),
             submitter: .run(id(77)),
             counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3)
         )

@@ -25,7 +25,7 @@ extension StoreConformance {
         var record = Sample.fullRecord
         record.state = .starting
         record.outcome = nil
-        try await commit(.began(record))
+        try await commit(.runStarted(record))
         let state = try store.recover()
         #expect(state.pending.isEmpty)
         #expect(state.interrupted.map(\.request) == [Sample.fullRequest])
@@ -36,17 +36,17 @@ extension StoreConformance {
     }
 
     func beginsOnlyPending() async throws {
-        try await commit(.began(Sample.begun(101, request: 1)))
+        try await commit(.runStarted(Sample.begun(101, request: 1)))
         #expect(try store.recover().interrupted.isEmpty)
         try await commit(.accepted(Sample.request(1), replacing: nil))
-        try await commit(.began(Sample.begun(102, request: 1)))
-        try await commit(.began(Sample.begun(103, request: 1, epoch: 2)))
+        try await commit(.runStarted(Sample.begun(102, request: 1)))
+        try await commit(.runStarted(Sample.begun(103, request: 1, epoch: 2)))
         #expect(try store.recover().interrupted.map(\.run) == [Sample.begun(102, request: 1)])
     }
 
     func holdsLeases() async throws {
         try await commit(.accepted(Sample.request(1), replacing: nil))
-        try await commit(.began(Sample.begun(101, request: 1)))
+        try await commit(.runStarted(Sample.begun(101, request: 1)))
         try await commit(.closed(Sample.id(1), .cancelled))
         try await commit(.accepted(Sample.request(2), replacing: Sample.id(1)))
         try await commit(.discarded(Sample.id(1)), .redriven(Sample.request(1)))
@@ -64,13 +64,13 @@ extension StoreConformance {
         // Nothing is leased yet; afterwards another lease is.
         for _ in 1...2 {
             for record in stale {
-                try await commit(.ended(record, then: .consumed))
-                try await commit(.ended(record, then: .again(Sample.request(9))))
-                try await commit(.ended(record, then: .dead(Sample.request(9), reason: "")))
+                try await commit(.runEnded(record, then: .consumed))
+                try await commit(.runEnded(record, then: .again(Sample.request(9))))
+                try await commit(.runEnded(record, then: .dead(Sample.request(9), reason: "")))
             }
             #expect(store.runs(task: nil, limit: 10).isEmpty)
             #expect(store.deadLetters(task: nil, limit: 10).isEmpty)
-            try await commit(.began(Sample.begun(101, request: 1, epoch: 5)))
+            try await commit(.runStarted(Sample.begun(101, request: 1, epoch: 5)))
         }
         let state = try store.recover()
         #expect(state.pending.isEmpty)
@@ -79,9 +79,9 @@ extension StoreConformance {
 
     func endsOnce() async throws {
         try await commit(.accepted(Sample.request(1), replacing: nil))
-        try await commit(.began(Sample.begun(101, request: 1)))
+        try await commit(.runStarted(Sample.begun(101, request: 1)))
         let record = Sample.ended(101, request: 1)
-        for _ in 1...3 { try await commit(.ended(record, then: .consumed)) }
+        for _ in 1...3 { try await commit(.runEnded(record, then: .consumed)) }
         #expect(store.runs(task: nil, limit: 10) == [record])
         let state = try store.recover()
         #expect(state.pending.isEmpty && state.interrupted.isEmpty)
@@ -89,17 +89,17 @@ extension StoreConformance {
 
     func triesAgain() async throws {
         try await commit(.accepted(Sample.request(1), replacing: nil))
-        try await commit(.began(Sample.begun(101, request: 1, epoch: 1)))
+        try await commit(.runStarted(Sample.begun(101, request: 1, epoch: 1)))
         var next = Sample.request(1)
         next.counters.failures = 1
         next.earliestBegin = 500
-        try await commit(.ended(Sample.ended(101, request: 1, epoch: 1), then: .again(next)))
+        try await commit(.runEnded(Sample.ended(101, request: 1, epoch: 1), then: .again(next)))
         #expect(try pending() == [next])
-        try await commit(.began(Sample.begun(102, request: 1, epoch: 2)))
+        try await commit(.runStarted(Sample.begun(102, request: 1, epoch: 2)))
         // The run before comes back from the dead.
-        try await commit(.ended(Sample.ended(101, request: 1, epoch: 1), then: .consumed))
+        try await commit(.runEnded(Sample.ended(101, request: 1, epoch: 1), then: .consumed))
         #expect(try store.recover().interrupted.map(\.request) == [next])
-        try await commit(.ended(Sample.ended(102, request: 1, epoch: 2), then: .consumed))
+        try await commit(.runEnded(Sample.ended(102, request: 1, epoch: 2), then: .consumed))
         #expect(numbers(store.runs(task: nil, limit: 10)) == [102, 101])
         #expect(store.run(ofRequest: Sample.id(1))?.id == Sample.id(102))
     }
@@ -107,11 +107,11 @@ extension StoreConformance {
     func keepsDead() async throws {
         for number in 1...2 {
             try await commit(.accepted(Sample.request(number), replacing: nil))
-            try await commit(.began(Sample.begun(100 + number, request: number)))
+            try await commit(.runStarted(Sample.begun(100 + number, request: number)))
             var last = Sample.request(number)
             last.counters.losses = 3
             let record = Sample.ended(100 + number, request: number)
-            try await commit(.ended(record, then: .dead(last, reason: "poison é")))
+            try await commit(.runEnded(record, then: .dead(last, reason: "poison é")))
             let letter = DeadLetter(
                 request: last,
                 reason: "poison é",
@@ -122,7 +122,10 @@ extension StoreConformance {
         }
         #expect(try pending().isEmpty)
         // Neither begins, nor is closed or replaced.
-        try await commit(.began(Sample.begun(201, request: 1)), .closed(Sample.id(1), .cancelled))
+        try await commit(
+            .runStarted(Sample.begun(201, request: 1)),
+            .closed(Sample.id(1), .cancelled)
+        )
         try await commit(.accepted(Sample.request(3), replacing: Sample.id(1)))
         #expect(store.deadLetters(task: nil, limit: 9).count == 2)
 
@@ -140,8 +143,8 @@ extension StoreConformance {
             let record = Sample.ended(100 + number, request: number, task: task)
             try await commit(
                 .accepted(request, replacing: nil),
-                .began(Sample.begun(100 + number, request: number, task: task)),
-                .ended(record, then: .dead(request, reason: ""))
+                .runStarted(Sample.begun(100 + number, request: number, task: task)),
+                .runEnded(record, then: .dead(request, reason: ""))
             )
         }
         func numbers(_ task: String?, _ limit: Int) -> [UInt64] {

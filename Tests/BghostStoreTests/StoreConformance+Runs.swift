@@ -67,8 +67,8 @@ extension StoreConformance {
         let record = Sample.fullRecord
         try await commit(
             .accepted(Sample.fullRequest, replacing: nil),
-            .began(record),
-            .ended(record, then: .consumed)
+            .runStarted(record),
+            .runEnded(record, then: .consumed)
         )
         #expect(store.runs(task: nil, limit: 1) == [record])
         #expect(store.runs(idPrefix: record.id.description, limit: 1) == [record])
@@ -84,8 +84,8 @@ extension StoreConformance {
             record.state = RunState.allCases[number % RunState.allCases.count]
             try await commit(
                 .accepted(Sample.request(500 + number), replacing: nil),
-                .began(record),
-                .ended(record, then: .consumed)
+                .runStarted(record),
+                .runEnded(record, then: .consumed)
             )
             #expect(store.lastRun(task: "a") == record)
         }
@@ -116,16 +116,16 @@ extension StoreConformance {
         for number in 1...200 {
             let request = Sample.request(number, task: "a")
             store.commit([.accepted(request, replacing: nil)]) { _ in }
-            store.commit([.began(Sample.begun(1000 + number, request: number))]) { _ in }
+            store.commit([.runStarted(Sample.begun(1000 + number, request: number))]) { _ in }
             // Stale: another run, another epoch.
             let stale = Sample.ended(5000 + number, request: number)
-            store.commit([.ended(stale, then: .consumed)]) { _ in }
+            store.commit([.runEnded(stale, then: .consumed)]) { _ in }
             let wrong = Sample.ended(1000 + number, request: number, epoch: 9)
-            store.commit([.ended(wrong, then: .dead(request, reason: "no"))]) { _ in }
+            store.commit([.runEnded(wrong, then: .dead(request, reason: "no"))]) { _ in }
             #expect(store.run(ofRequest: Sample.id(number)) == nil)
 
             let record = Sample.ended(1000 + number, request: number)
-            store.commit([.ended(record, then: .dead(request, reason: "yes"))]) { _ in }
+            store.commit([.runEnded(record, then: .dead(request, reason: "yes"))]) { _ in }
             #expect(store.run(ofRequest: Sample.id(number)) == record)
             #expect(store.lastRun(task: "a") == record)
             #expect(store.runs(idPrefix: record.id.description, limit: 9) == [record])

@@ -59,7 +59,7 @@ extension StoreConformance {
         let state = try store.recover()
         #expect(state.incarnation >= 1)
         #expect(state.pending.isEmpty && state.interrupted.isEmpty && state.tasks.isEmpty)
-        #expect(state.switchedOff.isEmpty)
+        #expect(state.disabledPlugins.isEmpty)
         #expect(store.runs(task: nil, limit: 10).isEmpty)
         #expect(store.runs(idPrefix: "", limit: 10).isEmpty)
         #expect(store.run(ofRequest: Sample.id(1)) == nil)
@@ -106,7 +106,7 @@ extension StoreConformance {
     func keepsRequestsWhole() async throws {
         var requests = [Sample.fullRequest, Sample.request(1), Sample.request(2)]
         requests[1].submitter = .manifest
-        requests[1].missed = MissedSlots(count: 0, from: 0)
+        requests[1].missed = MissedStarts(count: 0, from: 0)
         requests[1].earliestBegin = 0
         requests[2].parameters = ""
         requests[2].submitter = .plugin("weather")
@@ -134,13 +134,16 @@ extension StoreConformance {
                     )
                 ]
             ),
-            lastSlot: .min,
+            lastServedTime: .min,
             schedule: "every 5m",
             scheduledSince: .max,
             parkedSince: .min,
             uses: uses
         )
-        try await commit(.remembered(TaskMemory(identifier: "a", lastSlot: 3)), .remembered(full))
+        try await commit(
+            .remembered(TaskMemory(identifier: "a", lastServedTime: 3)),
+            .remembered(full)
+        )
         try await commit(.remembered(plain))
         let tasks = try store.recover().tasks.sorted { $0.identifier < $1.identifier }
         #expect(tasks == [plain, full])
@@ -151,11 +154,11 @@ extension StoreConformance {
             RuntimeUse(plugin: plugin, kind: kind, minute: minute, nanoseconds: time)
         }
         try await commit(
-            .used(use("p", .refresh, 10, 1)),
-            .used(use("p", .refresh, 11, 2)),
-            .used(use("p", .refresh, 11, 3)),
-            .used(use("p", .processing, 11, 4)),
-            .used(use("q", .refresh, 11, .max))
+            .runtimeConsumed(use("p", .refresh, 10, 1)),
+            .runtimeConsumed(use("p", .refresh, 11, 2)),
+            .runtimeConsumed(use("p", .refresh, 11, 3)),
+            .runtimeConsumed(use("p", .processing, 11, 4)),
+            .runtimeConsumed(use("q", .refresh, 11, .max))
         )
         func kept() throws -> [RuntimeUse] {
             try store.recover().runtime.sorted {
@@ -170,9 +173,9 @@ extension StoreConformance {
         )
         // A day later only the latest minute counts, and what a wrong clock wrote does not.
         let day = RuntimeUse.minutesKept
-        try await commit(.used(use("q", .refresh, 11 + day, 5)))
+        try await commit(.runtimeConsumed(use("q", .refresh, 11 + day, 5)))
         #expect(try kept().map(\.minute) == [11, 11, 11, 11 + day])
-        try await commit(.used(use("p", .refresh, 11, 6)))
+        try await commit(.runtimeConsumed(use("p", .refresh, 11, 6)))
         #expect(try kept().map(\.nanoseconds) == [4, 6, .max])
     }
 
@@ -196,8 +199,8 @@ extension StoreConformance {
             .switched(plugin: "q", off: ""),
             .switched(plugin: "r", off: nil)
         )
-        #expect(try store.recover().switchedOff == ["p": "by the operator", "q": ""])
+        #expect(try store.recover().disabledPlugins == ["p": "by the operator", "q": ""])
         try await commit(.switched(plugin: "p", off: nil), .switched(plugin: "q", off: "again"))
-        #expect(try store.recover().switchedOff == ["q": "again"])
+        #expect(try store.recover().disabledPlugins == ["q": "again"])
     }
 }

@@ -365,7 +365,7 @@ import Testing
             code: code,
             dataDirectory: "/d",
             config: "{}",
-            lanes: 3,
+            slotCount: 3,
             limits: WorkerRlimits(
                 addressSpaceBytes: 1 << 30,
                 cpuSeconds: 7,

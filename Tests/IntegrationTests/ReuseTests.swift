@@ -68,7 +68,7 @@ extension Integration {
                 var runs: [RunRecord] = []
                 for task in tasks { runs.append(try await daemon.begin(task)) }
                 #expect(Set(runs.map(\.pid)).count == 1)
-                // A fifth finds no lane there.
+                // A fifth finds no slot there.
                 let fifth = try await daemon.begin("honour-cancel")
                 #expect(fifth.pid != runs[0].pid)
                 for run in runs.prefix(3) + [fifth] {
@@ -156,7 +156,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A handler that is not serial has as many runs as there are lanes`() async throws {
+        func `A handler that is not serial has as many runs as there are slotCount`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .seconds(20),
                 runsPerWorker: 4,

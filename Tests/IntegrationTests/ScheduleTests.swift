@@ -63,13 +63,15 @@ extension Integration {
         }
 
         /// Leaves a store as a daemon does that last served a slot so long ago.
-        private func leave(_ schedule: TaskSchedule, lastSlot: Int64, since: Int64) async throws {
+        private func leave(_ schedule: TaskSchedule, lastServedTime: Int64, since: Int64)
+            async throws
+        {
             mkdir(folder.file("state"), 0o700)
             let store = try SQLiteStore(path: folder.file("state/bghost.sqlite"))
             defer { store.close() }
             let memory = TaskMemory(
                 identifier: "echo",
-                lastSlot: lastSlot,
+                lastServedTime: lastServedTime,
                 schedule: schedule.text,
                 scheduledSince: since
             )
@@ -137,7 +139,11 @@ extension Integration {
             let schedule = try Self.noon()
             let now = WallClock.now
             let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
-            try await leave(schedule, lastSlot: lastNoon - 3 * Self.day, since: now - 30 * Self.day)
+            try await leave(
+                schedule,
+                lastServedTime: lastNoon - 3 * Self.day,
+                since: now - 30 * Self.day
+            )
             try await withSchedule(schedule) { daemon in
                 try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
                 let log = daemon.log.entries(matching: LogFilter(task: "echo"), limit: 100)
@@ -160,7 +166,11 @@ extension Integration {
             let schedule = try Self.daily(hour: hour, misfire: .skip)
             let time = hour * (Self.day / 24)
             let last = (now - time) / Self.day * Self.day + time
-            try await leave(schedule, lastSlot: last - 3 * Self.day, since: now - 30 * Self.day)
+            try await leave(
+                schedule,
+                lastServedTime: last - 3 * Self.day,
+                since: now - 30 * Self.day
+            )
             try await withSchedule(schedule) { daemon in
                 #expect(await runs(daemon).isEmpty)
                 #expect(await pending(daemon)?.earliestBegin == last + Self.day)
@@ -172,7 +182,11 @@ extension Integration {
             let schedule = try Self.noon(misfire: .all(max: 3))
             let now = WallClock.now
             let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
-            try await leave(schedule, lastSlot: lastNoon - 9 * Self.day, since: now - 30 * Self.day)
+            try await leave(
+                schedule,
+                lastServedTime: lastNoon - 9 * Self.day,
+                since: now - 30 * Self.day
+            )
             try await withSchedule(schedule) { daemon in
                 var ended = 0
                 for await entry in daemon.follow(LogFilter(task: "echo"))
@@ -189,7 +203,7 @@ extension Integration {
         func `An edited schedule makes up for nothing`() async throws {
             let now = WallClock.now
             let old = try Self.noon(zone: ZoneTable(name: "Elsewhere", fixedOffset: 3600))
-            try await leave(old, lastSlot: now - 3 * Self.day, since: now - 30 * Self.day)
+            try await leave(old, lastServedTime: now - 3 * Self.day, since: now - 30 * Self.day)
             try await withSchedule(try Self.noon()) { daemon in
                 #expect(await runs(daemon).isEmpty)
                 let due = try #require(await pending(daemon)?.earliestBegin)

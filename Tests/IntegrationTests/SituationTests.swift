@@ -75,7 +75,7 @@ extension Integration {
             let store = try SQLiteStore(path: folder.file("state/bghost.sqlite"))
             let memory = TaskMemory(
                 identifier: "situation",
-                lastSlot: noon - 3 * Self.day,
+                lastServedTime: noon - 3 * Self.day,
                 schedule: schedule.text,
                 scheduledSince: now - 30 * Self.day
             )

@@ -80,6 +80,18 @@ import Testing
         }
     }
 
+    /// It was made before events, decisions and their properties were renamed.
+    @Test(.timeLimit(.minutes(5)))
+    func `A recording of an older version is replayed`() throws {
+        let recording = PackageRoot.path + "/Tests/Fixtures/Recordings/0.1.0"
+        let answer = try Command.run([
+            Artifact.path("bghost"), "replay", recording + "/decisions.jsonl",
+            "--config", recording + "/before.json", "--config", recording + "/after.json",
+        ])
+        #expect(answer.exitCode == 0, "\(answer.error)")
+        #expect(answer.output == "67 decisions, all the same\n")
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `A decision that comes out otherwise is named`() throws {
         try record()

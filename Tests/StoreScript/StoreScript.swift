@@ -38,7 +38,7 @@ package enum StoreScript {
         let first = number - number % 3
         switch number % 3 {
         case 0: return (first..<first + 3).map { .accepted(request($0), replacing: nil) }
-        case 1: return [.began(run(first)), .ended(run(first), then: .consumed)]
+        case 1: return [.runStarted(run(first)), .runEnded(run(first), then: .consumed)]
         default: return [.closed(request(first + 1).id, .cancelled)]
         }
     }

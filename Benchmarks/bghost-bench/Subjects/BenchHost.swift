@@ -85,14 +85,14 @@ extension Subject {
     func plugin(
         _ name: String = "bench",
         isolation: Isolation = .worker,
-        lanes: Int = 1
+        slotCount: Int = 1
     ) -> PluginDefinition {
         let isSwift = words.contains("swift")
         return PluginDefinition(
             name: name,
             library: isSwift ? programs + "/libBenchSwift.so" : files + "/bench.so",
             isolation: isolation,
-            runsPerWorker: lanes,
+            runsPerWorker: slotCount,
             prestart: words.contains("prestarted") ? 1 : 0
         )
     }

@@ -49,7 +49,7 @@ extension Subject {
         let bench = try await BenchHost(
             self,
             plugins: (0..<plugins).map {
-                plugin("bench\($0)", isolation: isolation, lanes: inFlight / plugins)
+                plugin("bench\($0)", isolation: isolation, slotCount: inFlight / plugins)
             },
             handlers: ["nop"],
             slots: inFlight
@@ -61,8 +61,8 @@ extension Subject {
         let before = Monotonic.now
         let each = max(1, count / inFlight)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<inFlight {
-                let submission = Submission(task: "bench\(lane % plugins).nop")
+            for slotIndex in 0..<inFlight {
+                let submission = Submission(task: "bench\(slotIndex % plugins).nop")
                 group.addTask(executorPreference: bench.host.reactor) {
                     try await self.repeated(on: bench.host, submission, each)
                 }

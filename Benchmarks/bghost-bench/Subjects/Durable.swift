@@ -92,11 +92,11 @@ private final class Flight: Sendable {
     /// That it began is kept before its end, which alone is waited for: as the host does it.
     private func runAtOnce(_ request: Request) {
         var record = BenchRequest.run(of: request)
-        store.commit([.began(record)], isAwaited: false) { _ in }
+        store.commit([.runStarted(record)], isAwaited: false) { _ in }
         record.state = .ended
         record.outcome = .succeeded
         record.endedAt = request.submittedAt
-        store.commit([.ended(record, then: .consumed)]) { [self] result in
+        store.commit([.runEnded(record, then: .consumed)]) { [self] result in
             if case .success = result { done() }
         }
     }

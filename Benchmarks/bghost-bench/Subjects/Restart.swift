@@ -28,7 +28,7 @@ extension Subject {
         }
         // The oldest, as they would be.
         let begun = (0..<min(running, count)).map { number in
-            StoreChange.began(BenchRequest.run(of: BenchRequest.make(number)))
+            StoreChange.runStarted(BenchRequest.run(of: BenchRequest.make(number)))
         }
         store.commit(begun) { _ in }
         store.close()

@@ -25,7 +25,7 @@ package struct AppHandlers {
         var all = registered
         for name in names {
             let parts = tasks[name] ?? []
-            all.append(Handler(name) { try await Self.carryOut(parts, $0) })
+            all.append(Handler(name) { try await Self.execute(parts, $0) })
         }
         let used = Set(all.map(\.name))
         if !used.contains(AppHandler.action) { all.append(.notificationAction) }
@@ -42,7 +42,7 @@ package struct AppHandlers {
     }
 
     /// Calls all matching closures, even after one has failed; the first error is that of the run.
-    private static func carryOut(_ tasks: [AppTask], _ context: TaskContext) async throws {
+    private static func execute(_ tasks: [AppTask], _ context: TaskContext) async throws {
         var failure: (any Error)?
         for task in tasks {
             do {

@@ -68,7 +68,7 @@ extension Engine {
     func missed(by run: UInt64) -> (status: bg_status, missed: bg_missed) {
         var answer = bg_missed()
         guard let run = runs[run] else { return (BG_E_STALE, answer) }
-        if let missed = scheduler.missed(by: run.ticket) {
+        if let missed = scheduler.missed(by: run.handle) {
             answer.count = UInt64(max(0, missed.count))
             answer.from_unix_ms = missed.from / 1_000_000
         }

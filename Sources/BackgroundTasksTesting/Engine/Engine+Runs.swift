@@ -14,7 +14,7 @@ extension Engine {
         record.startedAt = now.unix
         runs[lastRun] = LiveRun(
             number: lastRun,
-            ticket: start.ticket,
+            handle: start.handle,
             place: history.count,
             machine: RunMachine(limits: record.limits, isKillable: true)
         )
@@ -92,7 +92,7 @@ extension Engine {
             stoppedAfter: run.machine.stoppingFor(now: now.monotonic),
             isExpirySimulated: run.isExpirySimulated
         )
-        decide { $0.ended(run.ticket, finish, now: $1, &$2) }
+        decide { $0.runEnded(run.handle, finish, now: $1, &$2) }
         if let session = run.wake { wakeEnded(session, run.told, run.untaken, outcome) }
         giveBackClaimed(by: run.number)
     }

@@ -50,7 +50,7 @@ extension Engine {
             guard let fetch = fetches.removeValue(forKey: number) else { break }
             actions.append(.endFetch(fetch.call, .timedOut(fetch.timeout)))
         case .limit(let number): handle(.deadline, of: number)
-        case .date: decide { $0.datesCame(now: $1, &$2) }
+        case .date: decide { $0.timerFired(now: $1, &$2) }
         case .transfer: break
         case .timeout(let id):
             let fault = (code: "expired", message: "the transfer took too long")

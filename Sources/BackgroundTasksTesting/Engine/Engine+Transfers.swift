@@ -186,7 +186,7 @@ extension Engine {
                 parameters: writer.text,
                 ignoresRequirements: true
             )
-            try submit(submission, isSimulated: true)
+            try submit(submission, isManual: true)
         } catch {
             wakes[session] = now.monotonic.addingClamped(Self.wakeDelay)
         }

@@ -77,7 +77,7 @@ struct Engine: Sendable {
                 seed: seed
             )
         )
-        scheduler.begin(incarnation: 1, now: now)
+        scheduler.setIncarnation(1, now: now)
         let all = RequirementSet.named.reduce(into: RequirementSet()) {
             $0.formUnion($1.requirement)
         }
@@ -85,7 +85,7 @@ struct Engine: Sendable {
         scheduler.factsChanged(facts, changed, now: now, &decisions)
         tellOfPlugins()
         scheduler.start(now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     /// Only the plugin under test can run; requests for other plugins stay pending, for inspection.
@@ -108,44 +108,45 @@ struct Engine: Sendable {
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         let answer = try event(&scheduler, now, &decisions)
-        carryOut()
+        execute()
         return answer
     }
 
-    private mutating func carryOut() {
+    private mutating func execute() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
         var index = 0
         while index < decisions.count {
-            carryOut(decisions[index])
+            execute(decisions[index])
             index += 1
         }
         decisions.removeAll(keepingCapacity: true)
         isCarryingOut = false
     }
 
-    private mutating func carryOut(_ effect: SchedulerEffect) {
+    private mutating func execute(_ effect: SchedulerEffect) {
         switch effect {
-        case .begin(let start): begin(start)
-        case .stop(let ticket, let reason, _):
-            guard let run = runs.values.first(where: { $0.ticket == ticket }) else { return }
+        case .startRun(let start): begin(start)
+        case .stop(let stopped, let reason, _):
+            guard let run = runs.values.first(where: { $0.handle == stopped }) else { return }
             handle(.stop(reason), of: run.number)
         case .commit(let changes): note(changes)
         case .commitEnd(let changes, let record):
             note(changes)
             // A run that starts and ends in one transaction could not be started.
-            guard changes.contains(where: { if case .began = $0 { true } else { false } }) else {
+            guard changes.contains(where: { if case .runStarted = $0 { true } else { false } })
+            else {
                 break
             }
             let task = scheduler.catalog.task(for: record.task)
             let handler = task.map { scheduler.catalog.tasks[$0].handler.handler } ?? ""
             history.append(PastRun(record: record, handler: handler, parameters: "{}"))
-        case .inspect, .ended, .note: break
+        case .inspect, .requestClosed, .log: break
         }
     }
 
     private mutating func note(_ changes: [StoreChange]) {
-        for case .ended(_, then: .dead(let request, _)) in changes { dead.append(request) }
+        for case .runEnded(_, then: .dead(let request, _)) in changes { dead.append(request) }
     }
 
     // MARK: The operator
@@ -156,12 +157,12 @@ struct Engine: Sendable {
     @discardableResult
     mutating func submit(
         _ submission: Submission,
-        isSimulated: Bool = false
+        isManual: Bool = false
     ) throws(SubmitError) -> RunID? {
-        let arrival = try scheduler.accept(submission, isSimulated: isSimulated, now: now)
-        guard let arrival else { return nil }
-        decide { $0.arrived(arrival, isStored: true, now: $1, &$2) }
-        return arrival.request.id
+        let accepted = try scheduler.accept(submission, isManual: isManual, now: now)
+        guard let accepted else { return nil }
+        decide { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
+        return accepted.request.id
     }
 
     mutating func set(_ requirement: RequirementSet, _ value: FactValue) {

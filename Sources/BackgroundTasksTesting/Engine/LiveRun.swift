@@ -6,7 +6,7 @@ internal import BghostPolicy
 /// A run in progress.
 struct LiveRun: Sendable {
     let number: UInt64
-    let ticket: RunTicket
+    let handle: RunHandle
     /// Its index in the history.
     let place: Int
     var machine: RunMachine

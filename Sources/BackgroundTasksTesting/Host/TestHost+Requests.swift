@@ -138,10 +138,10 @@ extension TestHost {
         return String(decoding: try encoder.encode(parameters), as: UTF8.self)
     }
 
-    private func take(_ submission: Submission, isSimulated: Bool = false) throws -> RunID? {
+    private func take(_ submission: Submission, isManual: Bool = false) throws -> RunID? {
         do throws(SubmitError) {
             return try core.change { engine throws(SubmitError) in
-                try engine.submit(submission, isSimulated: isSimulated)
+                try engine.submit(submission, isManual: isManual)
             }
         } catch {
             let code = BGTaskScheduler.Error.Code(rawValue: error.code.rawValue) ?? .unavailable
@@ -151,7 +151,7 @@ extension TestHost {
 
     /// Starts the run of a launch.
     private func begin(_ submission: Submission) throws -> LiveRun {
-        let request = try take(submission, isSimulated: true)
+        let request = try take(submission, isManual: true)
         let run = core.look { engine in
             engine.runs.values.first { engine.history[$0.place].record.request == request }
         }

@@ -20,7 +20,7 @@ package struct PendingRequest: Equatable, Sendable {
     /// A JSON object.
     package var parameters: String
     /// Whether it is a manual run (`bghost trigger`).
-    package var isSimulated: Bool
+    package var isManual: Bool
     package var submitter: Submitter
     package var counters: AttemptCounters
     /// Why it has not started: one short sentence for each unmet gate.
@@ -39,7 +39,7 @@ package struct PendingRequest: Equatable, Sendable {
         tolerance: Int64 = 0,
         priority: Int = 500,
         parameters: String = "{}",
-        isSimulated: Bool = false,
+        isManual: Bool = false,
         submitter: Submitter = .operator,
         counters: AttemptCounters = AttemptCounters(),
         waitingFor: [String] = [],
@@ -53,7 +53,7 @@ package struct PendingRequest: Equatable, Sendable {
         self.tolerance = tolerance
         self.priority = priority
         self.parameters = parameters
-        self.isSimulated = isSimulated
+        self.isManual = isManual
         self.submitter = submitter
         self.counters = counters
         self.waitingFor = waitingFor

@@ -125,7 +125,7 @@ extension API.Request {
             failures: request.counters.failures,
             losses: request.counters.losses,
             interruptions: request.counters.interruptions,
-            simulated: request.isSimulated,
+            simulated: request.isManual,
             submitter: submitter.kind,
             submitterRun: submitter.run,
             submitterPlugin: submitter.plugin,
@@ -149,7 +149,7 @@ extension API.Request {
             tolerance: Int64(clamping: toleranceSeconds?.clampedNanoseconds ?? 0),
             priority: priority ?? 500,
             parameters: parameters?.text ?? "{}",
-            isSimulated: simulated,
+            isManual: simulated,
             submitter: SubmitterFields(submitter, submitterRun, submitterPlugin).submitter,
             counters: AttemptCounters(
                 failures: failures,

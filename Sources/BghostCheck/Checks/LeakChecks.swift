@@ -63,18 +63,18 @@ enum LeakChecks {
         _ measure: @Sendable () -> Int
     ) throws(Finding) -> Double? {
         var behavior = Subject.Behavior()
-        behavior.lanes = 8
+        behavior.slotCount = 8
         let subject = try stage.subject(behavior)
         let isSerial = try subject.handler().it.flags.contains(.serial)
-        let lanes = isSerial ? 1 : behavior.lanes
+        let slotCount = isSerial ? 1 : behavior.slotCount
         // The first batch creates lasting state.
-        _ = try batch(subject, lanes)
+        _ = try batch(subject, slotCount)
         grantTime(milliseconds: 30)
         var measured = [measure()]
         // Caches grow in steps while each thread fills its own, and then stop; a leak continues.
         // One window without growth ends the check, so only a leaking plugin needs the full time.
         while measured.count <= batchesMax {
-            let runs = try batch(subject, lanes)
+            let runs = try batch(subject, slotCount)
             // Give ending threads time to disappear.
             grantTime(milliseconds: 30)
             measured.append(measure())
@@ -93,7 +93,7 @@ enum LeakChecks {
 
     /// Performs enough runs to distinguish the growth per run from shared state; returns their
     /// number.
-    private static func batch(_ subject: Subject, _ lanes: Int) throws(Finding) -> Int {
+    private static func batch(_ subject: Subject, _ slotCount: Int) throws(Finding) -> Int {
         let end = Monotonic.now + 3_000_000_000
         var count = 0
         while count < runsOfBatch {
@@ -104,13 +104,13 @@ enum LeakChecks {
                 )
             }
             var begun: [Subject.Begun] = []
-            for lane in 0..<lanes { begun.append(try subject.begin(lane: lane)) }
+            for slotIndex in 0..<slotCount { begun.append(try subject.begin(slotIndex: slotIndex)) }
             for run in begun {
                 guard subject.finish(run).end != nil else {
                     throw Finding.skipped("a run did not end, so that nothing can be counted")
                 }
             }
-            count += lanes
+            count += slotCount
             HostWatch.forgetRuns()
         }
         return count

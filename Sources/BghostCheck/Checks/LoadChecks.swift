@@ -85,7 +85,7 @@ enum LoadChecks {
     /// A host table of a runtime without a plugin.
     private static func table() -> UnsafePointer<bg_host> {
         var options = PluginRuntime.Options(
-            lanes: 1,
+            slotCount: 1,
             threadsForBlocking: false,
             isWorker: true,
             dataDirectory: "/",

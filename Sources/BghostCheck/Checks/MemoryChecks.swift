@@ -32,9 +32,11 @@ enum MemoryChecks {
         ) { (stage) throws(Finding) in
             var behavior = Subject.Behavior()
             behavior.runGuard = .lateReaders
-            behavior.lanes = 4
+            behavior.slotCount = 4
             let subject = try stage.subject(behavior)
-            for lane in 0..<behavior.lanes { _ = try subject.carryToEnd(lane: lane) }
+            for slotIndex in 0..<behavior.slotCount {
+                _ = try subject.carryToEnd(slotIndex: slotIndex)
+            }
             // Threads of the plugin may still be about to access it.
             grantTime(milliseconds: 100)
         },

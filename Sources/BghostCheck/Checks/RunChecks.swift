@@ -175,14 +175,16 @@ enum RunChecks {
 
     private static func overlap(_ stage: Stage) throws(Finding) {
         var behavior = Subject.Behavior()
-        behavior.lanes = 16
+        behavior.slotCount = 16
         let subject = try stage.subject(behavior)
         guard try !subject.handler().it.flags.contains(.serial) else {
             throw Finding.skipped("its runs never overlap (BG_TASK_SERIAL)")
         }
         for _ in 0..<2 {
             var begun: [Subject.Begun] = []
-            for lane in 0..<behavior.lanes { begun.append(try subject.begin(lane: lane)) }
+            for slotIndex in 0..<behavior.slotCount {
+                begun.append(try subject.begin(slotIndex: slotIndex))
+            }
             let deadline = Monotonic.now + UInt64(stage.order.runtimeMilliseconds) * 1_000_000
             while Monotonic.now < deadline,
                 !begun.allSatisfy({ subject.book.isComplete($0.run) })

@@ -25,7 +25,7 @@ enum StopChecks {
             needs: ["stop"]
         ) { (stage) throws(Finding) in
             let subject = try stage.subject(silent)
-            let run = subject.nextNumber(lane: 0)
+            let run = subject.nextNumber(slotIndex: 0)
             subject.runtime.cancel(run: run, why: UInt32(BG_WHY_DRAIN))
             let begun = try subject.begin(number: run)
             guard subject.book.end(of: begun.run, milliseconds: stage.graceMilliseconds) == nil
@@ -154,7 +154,7 @@ enum StopChecks {
         for _ in 0..<3 {
             let begun = try subject.begin()
             let isOver = subject.book.end(of: begun.run, milliseconds: 20) != nil
-            let fd = subject.runtime.runInfo(lane: 0).pointee.cancel_fd
+            let fd = subject.runtime.runInfo(slotIndex: 0).pointee.cancel_fd
             guard fd >= 0 else { throw Finding.skipped("this process has no descriptor left") }
             guard fcntl(fd, F_GETFD) >= 0 else {
                 throw Finding.failed("it closes cancel_fd, which is the host's", fix: fix)

@@ -53,7 +53,7 @@ final class RunBook: RuntimeEventSink {
     /// Sets the runtime whose calls it answers.
     func serve(_ runtime: PluginRuntime) { self.runtime.withLock { $0 = runtime } }
 
-    /// Waits until the run has ended and its lane is free, and returns how it ended; `nil` after
+    /// Waits until the run has ended and its slot is free, and returns how it ended; `nil` after
     /// the timeout.
     ///
     /// Only one thread at a time may wait.

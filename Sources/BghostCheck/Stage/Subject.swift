@@ -16,7 +16,7 @@ final class Subject {
         var hasExtensions = true
         /// Whether the host has a later minor version, with more fields than this header.
         var isNewer = false
-        var lanes = 1
+        var slotCount = 1
         var runGuard = RunGuard.none
         var guardsTable = false
         /// The duration of each host call, for the first `HostWatch.slowCallsMax` calls.
@@ -31,7 +31,7 @@ final class Subject {
     /// A run in progress.
     struct Begun {
         var run: UInt64
-        var lane: Int
+        var slotIndex: Int
         var at: UInt64
         /// Gets the duration of start() in nanoseconds, on the thread that calls it.
         var returned: Bell
@@ -65,7 +65,7 @@ final class Subject {
         book = RunBook(behavior.mood, answers: Self.lines.answers)
         table = Self.page()
         var options = PluginRuntime.Options(
-            lanes: behavior.lanes,
+            slotCount: behavior.slotCount,
             threadsForBlocking: behavior.starter == nil,
             isWorker: true,
             dataDirectory: stage.order.dataDirectory,
@@ -121,9 +121,9 @@ final class Subject {
         }
         LentThread.lend(to: runtime)
         if behavior.runGuard != .none {
-            for lane in 0..<behavior.lanes {
+            for slotIndex in 0..<behavior.slotCount {
                 // The whole pages: the texts follow the table.
-                let start = UnsafeRawPointer(runtime.runInfo(lane: lane))
+                let start = UnsafeRawPointer(runtime.runInfo(slotIndex: slotIndex))
                 stage.watchFaults((start, 160 << 10, "what a run is told"))
             }
         }
@@ -146,14 +146,14 @@ final class Subject {
     /// Starts a run and returns at once, however long start() takes.
     func begin(
         _ handler: Int? = nil,
-        lane: Int = 0,
+        slotIndex: Int = 0,
         parameters: String? = nil,
         resultBytesMax: UInt32 = 64 << 10,
         number: UInt64? = nil
     ) throws(Finding) -> Begun {
         let index: Int
         if let handler { index = handler } else { index = try self.handler().index }
-        let run = number ?? nextNumber(lane: lane)
+        let run = number ?? nextNumber(slotIndex: slotIndex)
         let name = plugin?.handlers[index].name ?? ""
         let with = parameters.map { " with the parameters " + OddText.brief($0) } ?? ""
         stage.phase("a run of \(name)\(with)")
@@ -175,13 +175,13 @@ final class Subject {
             _ = runtime.start(start)
             returned.ring(with: Monotonic.now - begin)
         }
-        return Begun(run: run, lane: lane, at: at, returned: returned)
+        return Begun(run: run, slotIndex: slotIndex, at: at, returned: returned)
     }
 
-    /// A number for the next run of a lane.
-    func nextNumber(lane: Int) -> UInt64 {
+    /// A number for the next run of a slot.
+    func nextNumber(slotIndex: Int) -> UInt64 {
         serial += 1
-        return serial << LaneNumber.bits | UInt64(lane)
+        return serial << RunSlotNumber.bits | UInt64(slotIndex)
     }
 
     /// Waits until a run ends, at most its runtime; then cancels it and waits for its grace.
@@ -232,21 +232,21 @@ final class Subject {
 
     /// Performs one run from start to end.
     func carry(
-        lane: Int = 0,
+        slotIndex: Int = 0,
         parameters: String? = nil,
         resultBytesMax: UInt32 = 64 << 10
     ) throws(Finding) -> Story {
         finish(
-            try begin(lane: lane, parameters: parameters, resultBytesMax: resultBytesMax)
+            try begin(slotIndex: slotIndex, parameters: parameters, resultBytesMax: resultBytesMax)
         )
     }
 
     /// Performs one run, for checks that require its end.
     func carryToEnd(
-        lane: Int = 0,
+        slotIndex: Int = 0,
         parameters: String? = nil
     ) throws(Finding) -> Story {
-        let story = try carry(lane: lane, parameters: parameters)
+        let story = try carry(slotIndex: slotIndex, parameters: parameters)
         guard story.end != nil else {
             throw Finding.skipped(
                 "a run did not end, so that nothing can be said of what comes then"

@@ -82,7 +82,7 @@ enum Checker {
             if plugin.isolation == .worker {
                 finding.warning = DescriptorLimit.warning(
                     plugin.limits,
-                    lanes: plugin.runsPerWorker
+                    slotCount: plugin.runsPerWorker
                 )
             }
             findings.append(finding)

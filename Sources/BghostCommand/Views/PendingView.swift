@@ -46,7 +46,7 @@ struct PendingView {
     }
 
     private func submitter(_ request: PendingRequest) -> String {
-        if request.isSimulated { return "trigger" }
+        if request.isManual { return "trigger" }
         return switch request.submitter {
         case .operator: "operator"
         case .manifest: "manifest"

@@ -34,7 +34,7 @@ struct WhyView {
         var head = style.painted(TerminalText.escaped(request.task), .strong)
         head += " waits: request \(request.id), submitted \(ago(request.submittedAt))"
         if request.attempt > 1 { head += ", attempt \(request.attempt)" }
-        if request.isSimulated { head += ", triggered" }
+        if request.isManual { head += ", triggered" }
         return head + "\n" + table(explanation, style) + history(explanation, style)
             + conclusion(explanation, style)
     }

@@ -48,7 +48,7 @@ package final class RequestDescriber {
             tolerance: request.tolerance,
             priority: request.priority,
             parameters: request.parameters,
-            isSimulated: request.isSimulated,
+            isManual: request.isManual,
             submitter: request.submitter,
             counters: request.counters,
             waitingFor: gates.filter { !$0.isOpen }.map(\.sentence),

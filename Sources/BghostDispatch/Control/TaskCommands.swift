@@ -89,7 +89,7 @@ package final class TaskCommands {
             commits.commitOrReport(withdrawn.changes) { continuation.resume(returning: $0) }
             // Carry out the effects afterwards, so that the next request of a schedule is stored
             // after the withdrawal.
-            dispatcher.carryOut(effects)
+            dispatcher.execute(effects)
         }
     }
 

@@ -41,7 +41,7 @@ package final class UseCommands {
         -> UseStatus
     {
         try checkLearns(task)
-        let change = dispatcher.decide { scheduler, now, _ in scheduler.used(task, now: now) }
+        let change = dispatcher.decide { scheduler, now, _ in scheduler.resultUsed(task, now: now) }
         if let change {
             try await commits.store(
                 [change],
@@ -71,7 +71,7 @@ package final class UseCommands {
     /// Records a use of a plugin's results, because a notification of the plugin was answered.
     func noteUse(ofPlugin name: String) {
         let changes = dispatcher.scheduler.learners(ofPlugin: name).compactMap { task in
-            dispatcher.decide { scheduler, now, _ in scheduler.used(task, now: now) }
+            dispatcher.decide { scheduler, now, _ in scheduler.resultUsed(task, now: now) }
         }
         guard !changes.isEmpty else { return }
         commits.commit(changes)

@@ -104,7 +104,7 @@ package final class NotificationDelivery {
                     ? .success(accepted.row)
                     : .failure(NotificationFault(.store, "it could not be stored"))
             )
-            carryOut(effects)
+            execute(effects)
             advance()
             dates.arm()
         }
@@ -120,7 +120,7 @@ package final class NotificationDelivery {
         then: @escaping (_ isStored: Bool) -> Void
     ) -> Bool {
         guard let effects = outbox?.withdraw(id, of: plugin) else { return false }
-        carryOut(effects, then: then)
+        execute(effects, then: then)
         return true
     }
 
@@ -138,13 +138,13 @@ package final class NotificationDelivery {
         guard let outbox, !isAdvancing, !dispatcher.scheduler.isDraining else { return }
         isAdvancing = true
         defer { isAdvancing = false }
-        while let effects = outbox.advance(now: clock.wall) { carryOut(effects) }
+        while let effects = outbox.advance(now: clock.wall) { execute(effects) }
     }
 
     /// Carries out the effects of the outbox.
     ///
     /// - Parameter then: called once, when the changes are stored or the store fails.
-    private func carryOut(
+    private func execute(
         _ effects: [OutboxEffect],
         then: ((_ isStored: Bool) -> Void)? = nil
     ) {
@@ -182,7 +182,7 @@ package final class NotificationDelivery {
                 scheduler.withdrawAll(of: [task], now: now, &effects)
             }
             commits.commit(withdrawn.changes)
-            dispatcher.carryOut(effects)
+            dispatcher.execute(effects)
         }
     }
 
@@ -204,7 +204,7 @@ package final class NotificationDelivery {
 
     private func refused(_ key: RunID, _ message: String, isFull: Bool) {
         guard let outbox else { return }
-        carryOut(outbox.refused(key, message, isFull: isFull, now: clock.wall))
+        execute(outbox.refused(key, message, isFull: isFull, now: clock.wall))
     }
 
     // MARK: Results
@@ -221,7 +221,11 @@ package final class NotificationDelivery {
         guard let outbox else { return [] }
         func isRetried() -> Bool {
             changes.contains { change in
-                if case .ended(let ended, .again) = change { ended.id == record.id } else { false }
+                if case .runEnded(let ended, .again) = change {
+                    ended.id == record.id
+                } else {
+                    false
+                }
             }
         }
         return storedEffects(outbox.ended(record, isRetried: isRetried(), now: clock.wall))

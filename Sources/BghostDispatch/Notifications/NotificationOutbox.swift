@@ -60,7 +60,7 @@ package final class NotificationOutbox {
                 // The system may lack its time zone now: deliver it once, without repetition.
                 lost.append(LostRecurrence(plugin: row.plugin, fault: error))
             }
-            outbox.takeOver(row, recurrence: recurrence)
+            outbox.restore(row, recurrence: recurrence)
         }
         for request in requests {
             // A request that an operator submitted has no key and delivers no notification.
@@ -97,7 +97,7 @@ package final class NotificationOutbox {
     /// Records whether the store has an accepted notification.
     package func stored(_ accepted: Accepted, isStored: Bool) -> [OutboxEffect] {
         var effects: [OutboxEffect] = []
-        outbox.arrived(
+        outbox.finishPost(
             accepted.row,
             recurrence: accepted.recurrence,
             isStored: isStored,

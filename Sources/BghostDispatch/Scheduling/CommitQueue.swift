@@ -172,7 +172,7 @@ package final class CommitQueue {
     private func takeDeadLetters(_ changes: [StoreChange]) -> [StoreChange] {
         var discarded: [StoreChange] = []
         for change in changes {
-            guard let (id, plugin) = deadLetters.take(change) else { continue }
+            guard let (id, plugin) = deadLetters.apply(change) else { continue }
             discarded.append(.discarded(id))
             log.write(
                 .warning,

@@ -107,7 +107,7 @@ package final class DateWatch {
         // A simulated clock shows what the operator wants, whatever the kernel says of the machine's.
         let found = clock.offset == 0 ? doubt(clock.wall) : ClockDoubt(simulated: clock.wall)
         dispatcher.decide { scheduler, now, effects in
-            scheduler.clockLooked(found, now: now, &effects)
+            scheduler.clockChecked(found, now: now, &effects)
         }
         if let doubt = dispatcher.scheduler.clockDoubt,
             let end = dispatcher.scheduler.clockDoubtEnds
@@ -128,7 +128,7 @@ package final class DateWatch {
 
     /// Arms the timer for the next date, unless it is armed already.
     ///
-    /// The wall clock may run faster or slower than the timer, so ``datesCame()`` compares the date again.
+    /// The wall clock may run faster or slower than the timer, so ``timerFired()`` compares the date again.
     package func arm() {
         var next = dispatcher.query { $0.nextDate }
         if let other = otherDate() { next = min(next ?? other, other) }
@@ -141,12 +141,12 @@ package final class DateWatch {
     }
 
     /// Handles the timer of a date.
-    package func datesCame() {
+    package func timerFired() {
         clock.read()
         armedDate = nil
         onDates()
         dispatcher.decide { scheduler, now, effects in
-            scheduler.datesCame(now: now, &effects)
+            scheduler.timerFired(now: now, &effects)
         }
     }
 }

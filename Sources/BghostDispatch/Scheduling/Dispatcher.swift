@@ -43,14 +43,14 @@ package final class Dispatcher {
     /// Sets what carries out decisions; without it, they have no effect.
     ///
     /// - Parameters:
-    ///   - carryOut: carries out one decision. It may pass further events to the scheduler; what these
+    ///   - execute: carries out one decision. It may pass further events to the scheduler; what these
     ///     decide comes after all that was decided before.
     ///   - onRoundEnd: called when all decisions are carried out. It may cause a further round.
     package func begin(
-        carryOut: @escaping (SchedulerEffect) -> Void,
+        execute: @escaping (SchedulerEffect) -> Void,
         onRoundEnd: @escaping () -> Void
     ) {
-        handler = carryOut
+        handler = execute
         self.onRoundEnd = onRoundEnd
     }
 
@@ -67,14 +67,14 @@ package final class Dispatcher {
         let before = decisions.count
         let answer = try event(&scheduler, moment(), &decisions)
         record(decisions[before...])
-        carryOutAll()
+        executeAll()
         return answer
     }
 
     /// Passes an event to the scheduler, and returns its decisions.
     ///
     /// The caller stores changes that must precede the decisions, and then passes the decisions to
-    /// ``carryOut(_:)``.
+    /// ``execute(_:)``.
     @inlinable
     package func propose<Answer>(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Answer
@@ -86,9 +86,9 @@ package final class Dispatcher {
     }
 
     /// Carries out decisions that ``propose(_:)`` returned.
-    package func carryOut(_ proposed: [SchedulerEffect]) {
+    package func execute(_ proposed: [SchedulerEffect]) {
         decisions += proposed
-        carryOutAll()
+        executeAll()
     }
 
     /// Starts all runs that can start.
@@ -105,7 +105,7 @@ package final class Dispatcher {
     }
 
     /// Carries out all queued decisions, and those that arise from them, unless an outer call does.
-    @usableFromInline func carryOutAll() {
+    @usableFromInline func executeAll() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
         var index = 0

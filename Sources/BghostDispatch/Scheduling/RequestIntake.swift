@@ -28,10 +28,10 @@ package final class RequestIntake {
     /// It returns when the request is as durable as the store makes it.
     package nonisolated(nonsending) func take(
         _ submission: Submission,
-        isSimulated: Bool
+        isManual: Bool
     ) async throws(SubmitError) -> Accepted {
         while true {
-            if let request = try await accept(submission, isSimulated: isSimulated) {
+            if let request = try await accept(submission, isManual: isManual) {
                 return Accepted(request: request)
             }
             if let other = dispatcher.scheduler.pending(submission.task) {
@@ -47,18 +47,18 @@ package final class RequestIntake {
     /// - Returns: `nil` if another request of the task takes precedence.
     private nonisolated(nonsending) func accept(
         _ submission: Submission,
-        isSimulated: Bool
+        isManual: Bool
     ) async throws(SubmitError) -> Request? {
         let result: Result<Request?, SubmitError> = await withCheckedContinuation { continuation in
             // Check and store without an `await` in between; otherwise other calls could pass the
             // same checks.
             do throws(SubmitError) {
-                guard let arrival = try check(submission, isSimulated: isSimulated) else {
+                guard let accepted = try check(submission, isManual: isManual) else {
                     return continuation.resume(returning: .success(nil))
                 }
-                store(arrival) { stored in
+                store(accepted) { stored in
                     continuation.resume(
-                        returning: stored.map { arrival.request }.mapError { error in
+                        returning: stored.map { accepted.request }.mapError { error in
                             SubmitError(
                                 .storeFailed,
                                 "the request could not be stored: \(error.message)"
@@ -78,23 +78,23 @@ package final class RequestIntake {
     /// - Returns: `nil` if another request of the task takes precedence.
     package func check(
         _ submission: Submission,
-        isSimulated: Bool = false,
+        isManual: Bool = false,
         by submitter: Submitter = .operator
-    ) throws(SubmitError) -> Arrival? {
+    ) throws(SubmitError) -> AcceptedSubmission? {
         try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
-            try scheduler.accept(submission, isSimulated: isSimulated, by: submitter, now: now)
+            try scheduler.accept(submission, isManual: isManual, by: submitter, now: now)
         }
     }
 
     /// Stores a request, passes it to the scheduler, and then calls the completion.
     package func store(
-        _ arrival: Arrival,
+        _ accepted: AcceptedSubmission,
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
-        commits.commitOrRefuse([arrival.change]) { [dispatcher] result in
+        commits.commitOrRefuse([accepted.change]) { [dispatcher] result in
             let isStored = if case .success = result { true } else { false }
             dispatcher.decide { scheduler, now, effects in
-                scheduler.arrived(arrival, isStored: isStored, now: now, &effects)
+                scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)
             }
             completion(result)
         }

@@ -7,7 +7,7 @@ internal import BghostWire
 /// Answers to queries of handlers about their situation.
 extension PluginCalls {
     func answerSituation(_ call: Call, _ executor: any RunExecutor, _ run: UInt64) {
-        var missed: MissedSlots?
+        var missed: MissedStarts?
         if run != 0 {
             // The run may have ended while the call was being sent, which is valid.
             guard let known = runs.run(run), known.executor === executor else {
@@ -16,7 +16,7 @@ extension PluginCalls {
                     to: executor
                 )
             }
-            missed = dispatcher.scheduler.missed(by: known.ticket)
+            missed = dispatcher.scheduler.missed(by: known.handle)
         }
         let status = dispatcher.scheduler.backgroundRefreshStatus(ofPlugin: executor.plugin.index)
         let situation = Situation(

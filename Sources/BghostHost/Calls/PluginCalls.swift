@@ -73,8 +73,9 @@ final class PluginCalls {
     /// - Throws: if only a faulty or hostile worker makes such a call.
     func called(_ call: Call, by executor: any RunExecutor) throws(WireError) {
         if call.run != 0, !call.operation.isSubmit {
-            let lane = Lane.of(call.run)
-            guard lane < executor.lanes.count, executor.lanes[lane] == call.run else {
+            let slotIndex = WorkerSlot.of(call.run)
+            guard slotIndex < executor.runOfSlot.count, executor.runOfSlot[slotIndex] == call.run
+            else {
                 throw .foreignRun
             }
             try runs.requireStarted(call.run, in: executor)
@@ -209,12 +210,12 @@ final class PluginCalls {
     /// The run may have ended already, which is valid: a handler may submit on one thread and
     /// complete on another.
     private func submitter(of call: Call, _ executor: any RunExecutor) -> Submitter {
-        let lane = Lane.of(call.run)
-        if call.run != 0, lane < executor.lanes.count {
-            if executor.lanes[lane] == call.run, let run = runs.run(call.run) {
+        let slotIndex = WorkerSlot.of(call.run)
+        if call.run != 0, slotIndex < executor.runOfSlot.count {
+            if executor.runOfSlot[slotIndex] == call.run, let run = runs.run(call.run) {
                 return .run(run.record.id)
             }
-            if let past = executor.lastOfLane[lane], past.number == call.run {
+            if let past = executor.lastRunOfSlot[slotIndex], past.number == call.run {
                 return .run(past.id)
             }
         }
@@ -233,7 +234,7 @@ final class PluginCalls {
     ///
     /// The request is stored even if its run or worker has ended in the meantime.
     private func store(
-        _ arrival: Arrival,
+        _ accepted: AcceptedSubmission,
         for call: Call,
         of executor: any RunExecutor,
         holding share: HeldShare,
@@ -242,7 +243,7 @@ final class PluginCalls {
         let serial = executor.serial
         let plugin = target?.index
         replies.open(executor)
-        intake.store(arrival) { [unowned self] result in
+        intake.store(accepted) { [unowned self] result in
             stored(result, call: call, serial: serial)
             // The scheduler counts the request from now on.
             if let plugin { _ = self.share(of: plugins[plugin]) }

@@ -74,7 +74,7 @@ final class PluginSwitches {
         plugin name: String
     ) async throws(OperatorRefusal) -> PluginSwitch {
         let plugin = try plugin(name)
-        if dispatcher.scheduler.switchedOff(plugin: plugin.index) != nil {
+        if dispatcher.scheduler.disabledReason(plugin: plugin.index) != nil {
             log.write(.info, "plugin.enabled", "switched on", plugin: name)
         }
         var changes = [StoreChange.switched(plugin: name, off: nil)]

@@ -58,7 +58,7 @@ final class RunCommands {
                     + " --ignore-requirements`"
             )
         }
-        return describer.describe(try await intake.take(submission, isSimulated: false))
+        return describer.describe(try await intake.take(submission, isManual: false))
     }
 
     nonisolated(nonsending) func trigger(_ submission: Submission) async throws(SubmitError)
@@ -71,14 +71,14 @@ final class RunCommands {
         if let task = dispatcher.scheduler.catalog.task(for: submission.task) {
             let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[task]]
             // `take` refuses a request for a plugin that is switched off.
-            if dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil,
+            if dispatcher.scheduler.disabledReason(plugin: plugin.index) == nil,
                 let problem = plugin.problem,
                 !problem.isPause
             {
                 throw SubmitError(.unavailable, problem.message)
             }
         }
-        return describer.describe(try await intake.take(submission, isSimulated: true))
+        return describer.describe(try await intake.take(submission, isManual: true))
     }
 
     /// Waits for the end of a request's run; cancel it with ``stopWaiting(_:ofRequest:)``.
@@ -184,11 +184,11 @@ final class RunCommands {
     nonisolated(nonsending) func run(_ submission: Submission) async throws(SubmitError)
         -> RunRecord?
     {
-        guard let arrival = try intake.check(submission, isSimulated: true) else { return nil }
-        let id = arrival.request.id
+        guard let accepted = try intake.check(submission, isManual: true) else { return nil }
+        let id = accepted.request.id
         return await withCheckedContinuation { continuation in
             waiters.add(continuation, number: waiters.makeNumber(), for: id)
-            intake.store(arrival) { [waiters] result in
+            intake.store(accepted) { [waiters] result in
                 guard case .failure = result else { return }
                 waiters.finish(id, with: nil)
             }

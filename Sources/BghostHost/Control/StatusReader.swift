@@ -117,7 +117,7 @@ final class StatusReader {
                     problem: plugin.problem?.message,
                     change: plugin.change,
                     sandbox: plugin.standings,
-                    switchedOff: dispatcher.scheduler.switchedOff(plugin: plugin.index),
+                    switchedOff: dispatcher.scheduler.disabledReason(plugin: plugin.index),
                     quarantine: pool.crashes.quarantine(of: plugin.name),
                     idleEnds: pool.crashes.idleEnds(of: plugin.name, now: clock.monotonic),
                     deadLetters: commits.deadLetters.count(of: plugin.name),

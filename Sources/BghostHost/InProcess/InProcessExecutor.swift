@@ -24,7 +24,7 @@ final class InProcessExecutor: RunExecutor {
     init(
         serial: UInt32,
         plugin: PluginSlot,
-        lanes: Int,
+        slotCount: Int,
         config: String,
         hostVersion: String,
         events: InProcessEvents
@@ -32,7 +32,7 @@ final class InProcessExecutor: RunExecutor {
         self.events = events
         runtime = PluginRuntime(
             options: PluginRuntime.Options(
-                lanes: lanes,
+                slotCount: slotCount,
                 threadsForBlocking: true,
                 isWorker: false,
                 dataDirectory: plugin.dataDirectory,
@@ -41,7 +41,7 @@ final class InProcessExecutor: RunExecutor {
             ),
             events: events
         )
-        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
+        slots = ExecutorSlots(serial: serial, plugin: plugin, slotCount: slotCount)
     }
 
     func start(_ start: Start) -> Bool {

@@ -34,7 +34,7 @@ extension WorkerPool {
         try plugin.requireHeld()
         // The daemon loads one image, so there is one executor, with one slot for each slot of the host.
         guard plugin.executors.isEmpty else {
-            throw RunExecutorError(description: "`\(plugin.name)` has no free lane in the daemon")
+            throw RunExecutorError(description: "`\(plugin.name)` has no free slot in the daemon")
         }
         // New threads inherit the affinity of this thread, so unpin it first.
         unpinAll()
@@ -42,7 +42,7 @@ extension WorkerPool {
         let executor = InProcessExecutor(
             serial: serial,
             plugin: plugin,
-            lanes: min(dispatcher.scheduler.settings.slots, Int(Lane.max)),
+            slotCount: min(dispatcher.scheduler.settings.slots, Int(WorkerSlot.max)),
             config: definition.config,
             hostVersion: configuration.version,
             events: InProcessEvents { [reference] in
@@ -113,9 +113,9 @@ extension WorkerPool {
             switch event {
             case .completed(let completion): completed(completion, by: executor)
             case .released(let run):
-                let lane = Lane.of(run)
-                if lane < executor.lanes.count, executor.lanes[lane] == run {
-                    released(executor, lane)
+                let slotIndex = WorkerSlot.of(run)
+                if slotIndex < executor.runOfSlot.count, executor.runOfSlot[slotIndex] == run {
+                    released(executor, slotIndex)
                 }
             case .progress(let progress):
                 guard let index = runs.index(of: progress.run) else { continue }
@@ -143,7 +143,7 @@ extension WorkerPool {
 
     private func completed(_ completion: Completed, by executor: InProcessExecutor) {
         guard let index = runs.index(of: completion.run) else { return }
-        executor.hasReleased[Lane.of(completion.run)] = completion.isReleased
+        executor.hasReleased[WorkerSlot.of(completion.run)] = completion.isReleased
         supervisor.note(completion, index)
         supervisor.handle(.completed(status: completion.status), of: completion.run)
     }

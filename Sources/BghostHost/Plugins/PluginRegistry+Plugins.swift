@@ -110,7 +110,7 @@ extension PluginRegistry {
     /// Switches a plugin off or on in the scheduler, without storing it.
     func switchOff(_ plugin: PluginSlot, _ reason: String?) {
         dispatcher.decide { scheduler, now, effects in
-            scheduler.set(plugin: plugin.index, switchedOff: reason, now: now, &effects)
+            scheduler.set(plugin: plugin.index, disabledReason: reason, now: now, &effects)
         }
     }
 

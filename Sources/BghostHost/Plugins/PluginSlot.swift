@@ -101,7 +101,7 @@ final class PluginSlot {
         }
     }
 
-    var lanes: Int {
+    var slotCount: Int {
         switch code {
         case .plugin(let definition): definition.runsPerWorker
         case .function: 1

@@ -113,10 +113,10 @@ final class ManifestReloader: SharesServices {
         var changes = RestartCheck.changes(from: manifest.value, to: wanted)
         let slots = wanted.slots
         for executor in executors.all
-        where !executor.isProcess && executor.lanes.count < min(slots, Int(Lane.max)) {
+        where !executor.isProcess && executor.runOfSlot.count < min(slots, Int(WorkerSlot.max)) {
             changes.append(
                 "`host.slots` would be \(slots), and `\(executor.plugin.name)` was loaded into the daemon"
-                    + " for \(executor.lanes.count)"
+                    + " for \(executor.runOfSlot.count)"
             )
         }
         let unheld =

@@ -9,7 +9,7 @@ internal import BghostStore
 /// Carries out the decisions of the scheduler.
 extension RunSupervisor {
     /// Carries out a decision.
-    func carryOut(_ effect: SchedulerEffect) {
+    func execute(_ effect: SchedulerEffect) {
         switch effect {
         case .commit(let changes): commits.commit(changes)
         case .commitEnd(let changes, let record):
@@ -25,17 +25,17 @@ extension RunSupervisor {
                 waiters.finish(record.request, with: isKept ? record : nil)
             }
             report(record)
-        case .begin(let start): begin(start)
-        case .stop(let ticket, let reason, let why):
-            guard let run = runs.run(runOfTicket[ticket]) else { return }
+        case .startRun(let start): begin(start)
+        case .stop(let stopped, let reason, let why):
+            guard let run = runs.run(runNumbers[stopped]) else { return }
             if reason == .condition { run.record.message = why }
             handle(.stop(reason), of: run.number)
         // File events normally report changes; this check covers missed events.
         case .inspect(let plugin): registry.scheduleCheck(at: plugins[plugin])
-        case .ended(let request):
+        case .requestClosed(let request):
             notifications.withdrawn(request)
             waiters.finish(request, with: nil)
-        case .note(let note):
+        case .log(let note):
             let task = note.task.isEmpty ? nil : note.task
             log.write(note.level, note.code, note.message, task: task)
         }
@@ -52,11 +52,11 @@ extension RunSupervisor {
         var record = record
         record.details = details
         let all = changes.map { change in
-            guard case .ended(var ended, let next) = change, ended.id == record.id else {
+            guard case .runEnded(var ended, let next) = change, ended.id == record.id else {
                 return change
             }
             ended.details = details
-            return StoreChange.ended(ended, then: next)
+            return StoreChange.runEnded(ended, then: next)
         }
         return (record, all)
     }

@@ -16,14 +16,14 @@ extension RunSupervisor {
         let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[start.task]]
         let executor: any RunExecutor
         do {
-            executor = try pool.executorWithFreeLane(for: plugin)
+            executor = try pool.executorWithFreeSlot(for: plugin)
         } catch {
             // Pause before requeueing; otherwise the run is dispatched again at once.
             if error.isShortage { registry.pauseForShortage(plugin, error.description) }
-            return couldNotBegin(start, error.description, isShortage: error.isShortage)
+            return startFailed(start, error.description, isShortage: error.isShortage)
         }
-        guard let lane = executor.takeLane() else {
-            return couldNotBegin(start, "`\(plugin.name)` has no free lane")
+        guard let slotIndex = executor.takeSlot() else {
+            return startFailed(start, "`\(plugin.name)` has no free slot")
         }
         var record = start.record
         record.pid = executor.pid
@@ -34,36 +34,36 @@ extension RunSupervisor {
         let run = ActiveRun(
             machine: machine,
             record: record,
-            ticket: start.ticket,
+            handle: start.handle,
             task: start.task,
             parameters: start.parameters,
             executor: executor
         )
-        guard let number = runs.add(run, lane: lane) else {
-            executor.freeLane(lane)
-            return couldNotBegin(
+        guard let number = runs.add(run, slotIndex: slotIndex) else {
+            executor.freeSlot(slotIndex)
+            return startFailed(
                 start,
                 "\(HostLimits.runsMax) runs are under way; no more are begun"
             )
         }
-        run.isTrial = start.isSimulated
-        executor.lanes[lane] = number
+        run.isManual = start.isManual
+        executor.runOfSlot[slotIndex] = number
         pool.workerTaken(plugin)
-        runOfTicket.set(start.ticket, number)
-        commits.commit([.began(record)] + start.changes)
+        runNumbers.set(start.handle, number)
+        commits.commit([.runStarted(record)] + start.changes)
         if executor.state == .live {
             self.start(number)
             return
         }
         var effects = takeEffects()
         machine.begin(now: now, startLimit: services.timeouts.start, &effects)
-        carryOut(&effects, of: number)
+        execute(&effects, of: number)
     }
 
     /// Reports to the scheduler that a run could not be assigned to an executor.
-    private func couldNotBegin(_ start: RunStart, _ message: String, isShortage: Bool = false) {
+    private func startFailed(_ start: RunStart, _ message: String, isShortage: Bool = false) {
         dispatcher.decide { scheduler, now, effects in
-            scheduler.couldNotBegin(
+            scheduler.startFailed(
                 start,
                 message,
                 isShortage: isShortage,
@@ -125,7 +125,7 @@ extension RunSupervisor {
             refuse(number, "its parameters are too long for one frame")
             return
         }
-        begun.executor.lastOfLane[Lane.of(number)] = ExecutorSlots.PastRun(
+        begun.executor.lastRunOfSlot[WorkerSlot.of(number)] = ExecutorSlots.PastRun(
             number: number,
             id: begun.record.id,
             task: begun.record.task
@@ -147,7 +147,7 @@ extension RunSupervisor {
     private func refuse(_ number: UInt64, _ message: String) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
         run.record.message = message
-        run.executor.hasReleased[Lane.of(number)] = true
+        run.executor.hasReleased[WorkerSlot.of(number)] = true
         handle(.refused, of: number)
     }
 
@@ -159,7 +159,7 @@ extension RunSupervisor {
         var effects = takeEffects()
         runs[index]?.machine.handle(event, now: now, &effects)
         if case .began = event { noteBegin(index) }
-        carryOut(&effects, of: number)
+        execute(&effects, of: number)
     }
 
     /// Stores the result and the message with which a handler completed its run.
@@ -191,14 +191,14 @@ extension RunSupervisor {
         run.executor.beginMeasuring(run, now: now)
     }
 
-    /// Takes the shared buffer of effects, which `carryOut` puts back; this avoids an allocation.
+    /// Takes the shared buffer of effects, which `execute` puts back; this avoids an allocation.
     private func takeEffects() -> [RunMachine.Effect] {
         var taken: [RunMachine.Effect] = []
         swap(&taken, &effects)
         return taken
     }
 
-    private func carryOut(_ taken: inout [RunMachine.Effect], of number: UInt64) {
+    private func execute(_ taken: inout [RunMachine.Effect], of number: UInt64) {
         for effect in taken {
             guard let index = runs.index(of: number) else { break }
             switch effect {
@@ -287,7 +287,7 @@ extension RunSupervisor {
             isExpirySimulated: run.isExpirySimulated
         )
         dispatcher.decide { scheduler, now, effects in
-            scheduler.ended(run.ticket, finish, now: now, &effects)
+            scheduler.runEnded(run.handle, finish, now: now, &effects)
         }
         transfers.ended(run, outcome)
         onEnd()

@@ -28,7 +28,7 @@ final class RunSupervisor: SharesServices {
     /// Called when a run has ended.
     private(set) var onEnd: () -> Void = {}
     /// The run numbers by the scheduler's tickets.
-    var runOfTicket = TicketTable()
+    var runNumbers = RunNumberTable()
     /// The number of runs that were asked to stop and have not ended.
     var runsBeingStopped = 0
     /// The details of runs that have just ended, until their ends are committed.

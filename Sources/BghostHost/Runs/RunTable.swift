@@ -19,7 +19,7 @@ final class ActiveRun {
     var machine: RunMachine
     var record: RunRecord
     /// The number that the scheduler uses.
-    let ticket: RunTicket
+    let handle: RunHandle
     /// The index of the task in the catalog.
     let task: Int
     let parameters: String
@@ -45,7 +45,7 @@ final class ActiveRun {
     /// Whether an operator simulated its expiry; the scheduler does not throttle the task for that.
     var isExpirySimulated = false
     /// Whether it is a manual run.
-    var isTrial = false
+    var isManual = false
     /// The number of equal fetches in this run, by a hash of method and URL.
     private var fetchCounts: [Int: Int] = [:]
     /// The delay until the next attempt that its handler requested, in nanoseconds from its end.
@@ -57,14 +57,14 @@ final class ActiveRun {
     init(
         machine: RunMachine,
         record: RunRecord,
-        ticket: RunTicket,
+        handle: RunHandle,
         task: Int,
         parameters: String,
         executor: any RunExecutor
     ) {
         self.machine = machine
         self.record = record
-        self.ticket = ticket
+        self.handle = handle
         self.task = task
         self.parameters = parameters
         self.executor = executor
@@ -121,13 +121,13 @@ final class RunTable {
     private static let slotBits: UInt64 = 14
 
     static func slot(of number: UInt64) -> Int {
-        Int(number >> LaneBits.count & (1 << slotBits - 1))
+        Int(number >> WorkerSlotBits.count & (1 << slotBits - 1))
     }
 
     /// Adds a run and derives its number from the table entry and the executor's slot.
     ///
     /// - Returns: `nil` if the table is full.
-    func add(_ run: ActiveRun, lane: Int) -> UInt64? {
+    func add(_ run: ActiveRun, slotIndex: Int) -> UInt64? {
         guard count < HostLimits.runsMax else { return nil }
         let slot: Int
         if let freed = free.popLast() {
@@ -138,8 +138,8 @@ final class RunTable {
         }
         counter += 1
         let number =
-            counter << (Self.slotBits + LaneBits.count) | UInt64(slot) << LaneBits.count
-            | UInt64(lane)
+            counter << (Self.slotBits + WorkerSlotBits.count) | UInt64(slot) << WorkerSlotBits.count
+            | UInt64(slotIndex)
         slots[slot] = run
         slots[slot]?.number = number
         count += 1
@@ -199,21 +199,21 @@ final class RunTable {
 }
 
 /// The run numbers by the scheduler's tickets.
-struct TicketTable {
+struct RunNumberTable {
     private var numbers: [UInt64] = []
 
-    /// The number of the run; 0 for a ticket that was never used.
-    subscript(ticket: RunTicket) -> UInt64 {
-        ticket.index < numbers.count ? numbers[ticket.index] : 0
+    /// The number of the run; 0 for a handle that was never used.
+    subscript(handle: RunHandle) -> UInt64 {
+        handle.index < numbers.count ? numbers[handle.index] : 0
     }
 
-    mutating func set(_ ticket: RunTicket, _ number: UInt64) {
-        while numbers.count <= ticket.index { numbers.append(0) }
-        numbers[ticket.index] = number
+    mutating func set(_ handle: RunHandle, _ number: UInt64) {
+        while numbers.count <= handle.index { numbers.append(0) }
+        numbers[handle.index] = number
     }
 }
 
 /// The number of low bits of a run number that contain the executor's slot.
-enum LaneBits {
+enum WorkerSlotBits {
     static let count: UInt64 = 10
 }

@@ -79,10 +79,10 @@ extension TransferCoordinator {
         table.limiters[key] = limiter.delay == 0 ? nil : limiter
         let least = delay > 0 ? clock.wall.addingClamped(delay) : nil
         let earliest = [limit, least].compactMap(\.self).max()
-        let arrival = dispatcher.decide { scheduler, now, _ in
+        let accepted = dispatcher.decide { scheduler, now, _ in
             scheduler.wake(task, id: first.request.id, earliest: earliest, now: now)
         }
-        guard let arrival else { return }
+        guard let accepted else { return }
         log.write(
             limit == nil ? .info : .warning,
             limit == nil ? "session.ended" : "session.limited",
@@ -95,7 +95,7 @@ extension TransferCoordinator {
             plugin: key.plugin
         )
         // If it cannot be stored, the log reports the failure, and the next daemon creates it again.
-        intake.store(arrival)
+        intake.store(accepted)
     }
 
     /// Withdraws the request of a session's wake.
@@ -103,7 +103,7 @@ extension TransferCoordinator {
         guard let session = table?.session(key.session, of: key.plugin),
             table?.ends[key] == nil,
             dispatcher.scheduler.requests(of: session.taskIdentifier).contains(where: {
-                !$0.isSimulated
+                !$0.isManual
             })
         else { return }
         let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
@@ -111,7 +111,7 @@ extension TransferCoordinator {
         }
         commits.commit(withdrawn.changes)
         // Carry out the effects after the commit, as for any withdrawal.
-        dispatcher.carryOut(effects)
+        dispatcher.execute(effects)
     }
 
     // MARK: Runs
@@ -119,7 +119,7 @@ extension TransferCoordinator {
     /// The parameters of a run of a session's task.
     func wakeParameters(of run: ActiveRun) -> String {
         // A manual run uses the operator's parameters.
-        guard !run.isTrial, let table = table,
+        guard !run.isManual, let table = table,
             let session = table.sessions.values.first(where: {
                 $0.taskIdentifier == run.record.task
             })

@@ -44,19 +44,19 @@ final class ExecutorSlots {
     }
 
     /// The last run of each slot; later messages of its handler still belong to it.
-    var lastOfLane: [PastRun?]
+    var lastRunOfSlot: [PastRun?]
     /// Unique among the host's current executors; `SerialNumbers` wraps after 2^32.
     let serial: UInt32
     let plugin: PluginSlot
     var state = State.loading
     /// The number of the run in each slot; 0 if the slot is free.
-    var lanes: [UInt64]
+    var runOfSlot: [UInt64]
     /// The number of slots with a completed run that the handler has not released.
     var unreleased = 0
     /// Whether the handler has released the run of each slot.
     var hasReleased: [Bool]
     /// The free slots.
-    private(set) var freeLanes: [Int]
+    private(set) var freeSlots: [Int]
     var handlers: [Ready.Handler] = []
     /// The SHA-256 of the plugin's library, or "" if unknown.
     var libraryDigest = ""
@@ -83,33 +83,33 @@ final class ExecutorSlots {
     /// Whether the executor is in the plugin's list of executors with a free slot.
     var isListed = false
 
-    init(serial: UInt32, plugin: PluginSlot, lanes: Int) {
+    init(serial: UInt32, plugin: PluginSlot, slotCount: Int) {
         self.serial = serial
         self.plugin = plugin
-        self.lanes = [UInt64](repeating: 0, count: lanes)
-        hasReleased = [Bool](repeating: false, count: lanes)
-        lastOfLane = [PastRun?](repeating: nil, count: lanes)
-        freeLanes = Array((0..<lanes).reversed())
+        runOfSlot = [UInt64](repeating: 0, count: slotCount)
+        hasReleased = [Bool](repeating: false, count: slotCount)
+        lastRunOfSlot = [PastRun?](repeating: nil, count: slotCount)
+        freeSlots = Array((0..<slotCount).reversed())
     }
 
-    var isIdle: Bool { freeLanes.count == lanes.count }
+    var isIdle: Bool { freeSlots.count == runOfSlot.count }
 
     /// Whether exactly one slot is in use.
-    var isAlmostIdle: Bool { freeLanes.count + 1 == lanes.count }
+    var isAlmostIdle: Bool { freeSlots.count + 1 == runOfSlot.count }
 
     /// Whether at most one slot is free.
-    var hasOneFreeLane: Bool { freeLanes.count <= 1 }
+    var hasOneFreeSlot: Bool { freeSlots.count <= 1 }
 
-    func takeLane() -> Int? { freeLanes.popLast() }
+    func takeSlot() -> Int? { freeSlots.popLast() }
 
-    func freeLane(_ lane: Int) {
-        lanes[lane] = 0
-        hasReleased[lane] = false
-        freeLanes.append(lane)
+    func freeSlot(_ slotIndex: Int) {
+        runOfSlot[slotIndex] = 0
+        hasReleased[slotIndex] = false
+        freeSlots.append(slotIndex)
     }
 
     /// The numbers of the current runs.
-    var runs: [UInt64] { lanes.filter { $0 != 0 } }
+    var runs: [UInt64] { runOfSlot.filter { $0 != 0 } }
 
     /// The index of a handler; `nil` if the plugin has none of that name.
     func handlerIndex(_ name: String) -> Int? {
@@ -120,9 +120,9 @@ final class ExecutorSlots {
 
 // Each executor has its slots; these make them look like its own.
 extension RunExecutor {
-    var lastOfLane: [ExecutorSlots.PastRun?] {
-        get { slots.lastOfLane }
-        _modify { yield &slots.lastOfLane }
+    var lastRunOfSlot: [ExecutorSlots.PastRun?] {
+        get { slots.lastRunOfSlot }
+        _modify { yield &slots.lastRunOfSlot }
     }
     var serial: UInt32 { slots.serial }
     var plugin: PluginSlot { slots.plugin }
@@ -130,9 +130,9 @@ extension RunExecutor {
         get { slots.state }
         set { slots.state = newValue }
     }
-    var lanes: [UInt64] {
-        get { slots.lanes }
-        _modify { yield &slots.lanes }
+    var runOfSlot: [UInt64] {
+        get { slots.runOfSlot }
+        _modify { yield &slots.runOfSlot }
     }
     var unreleased: Int {
         get { slots.unreleased }
@@ -196,9 +196,9 @@ extension RunExecutor {
     }
     var isIdle: Bool { slots.isIdle }
     var isAlmostIdle: Bool { slots.isAlmostIdle }
-    var hasOneFreeLane: Bool { slots.hasOneFreeLane }
+    var hasOneFreeSlot: Bool { slots.hasOneFreeSlot }
     var runs: [UInt64] { slots.runs }
-    func takeLane() -> Int? { slots.takeLane() }
-    func freeLane(_ lane: Int) { slots.freeLane(lane) }
+    func takeSlot() -> Int? { slots.takeSlot() }
+    func freeSlot(_ slotIndex: Int) { slots.freeSlot(slotIndex) }
     func handlerIndex(_ name: String) -> Int? { slots.handlerIndex(name) }
 }

@@ -8,7 +8,7 @@ internal import BghostWire
 
 /// Executes the runs of a plugin: in a worker process, or in the daemon itself.
 ///
-/// It has one slot for each concurrent run (a `lane` in the code). Use it on the host's executor only.
+/// It has one slot for each concurrent run. Use it on the host's executor only.
 protocol RunExecutor: AnyObject {
     /// What the daemon keeps of every executor.
     var slots: ExecutorSlots { get }

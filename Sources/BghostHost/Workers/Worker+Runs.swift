@@ -19,7 +19,7 @@ extension Worker {
 
     func beginMeasuring(_ run: ActiveRun, now: UInt64) {
         var used: Int64?
-        if lanes.count == 1 {
+        if runOfSlot.count == 1 {
             used = process?.cpuNanoseconds
             run.cpuAtBegin = used ?? 0
             run.childrenCPUAtBegin = childrenCPU
@@ -34,7 +34,7 @@ extension Worker {
         guard let process, let began = run.machine.beganAt,
             now &- began >= HostLimits.measuredRunMin,
             // In a worker with several slots, the use of one run cannot be determined.
-            lanes.count == 1
+            runOfSlot.count == 1
         else { return }
         if let cpu = process.cpuNanoseconds {
             cpuAtEnd = cpu
@@ -55,7 +55,7 @@ extension Worker {
     // Not checked after a very short run, nor for a worker with several slots, whose other runs
     // may need the processes. A later check or the idle limit finds these.
     func hasLeftProcesses(after lasted: Duration?) -> Bool {
-        guard lanes.count == 1, canHaveProcesses, let lasted,
+        guard runOfSlot.count == 1, canHaveProcesses, let lasted,
             lasted.clampedNanoseconds >= HostLimits.measuredRunMin
         else { return false }
         return process?.hasChildren(group: group) ?? false

@@ -92,7 +92,7 @@ final class Worker: RunExecutor {
     init(
         serial: UInt32,
         plugin: PluginSlot,
-        lanes: Int,
+        slotCount: Int,
         work: Int32,
         control: Int32,
         output: Int32,
@@ -103,7 +103,7 @@ final class Worker: RunExecutor {
         self.output = Descriptor(owning: output)
         self.error = Descriptor(owning: error)
         memory = plugin.memory
-        slots = ExecutorSlots(serial: serial, plugin: plugin, lanes: lanes)
+        slots = ExecutorSlots(serial: serial, plugin: plugin, slotCount: slotCount)
     }
 
     deinit { memory.giveBack(heldOfOutbox) }

@@ -34,7 +34,7 @@ extension WorkerPool {
         let usage = measurement.usage
         if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
         guard let problem = usage.problem,
-            dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil
+            dispatcher.scheduler.disabledReason(plugin: plugin.index) == nil
         else { return }
         let limits = plugin.limits
         let what =

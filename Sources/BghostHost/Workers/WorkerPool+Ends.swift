@@ -65,7 +65,7 @@ extension WorkerPool {
         let how: ProcessEnd = end.exited ? .exited(end.code) : .signalled(end.code)
         for number in worker.runs {
             guard let index = runs.index(of: number) else { continue }
-            if worker.lanes.count == 1, runs[index]?.machine.beganAt != nil {
+            if worker.runOfSlot.count == 1, runs[index]?.machine.beganAt != nil {
                 let atBegin =
                     (runs[index]?.cpuAtBegin ?? 0) + (runs[index]?.childrenCPUAtBegin ?? 0)
                 runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
@@ -128,7 +128,7 @@ extension WorkerPool {
             }
             // A kill because of one run is not counted against the other runs of the worker.
             let isVictim =
-                worker.lanes.count > 1
+                worker.runOfSlot.count > 1
                 && runs.index(of: number).map { runs[$0]?.machine.state != .killing } == true
                 && worker.killedFor != nil
             supervisor.handle(isVictim ? .workerLost : .exited(how), of: number)

@@ -82,9 +82,9 @@ extension WorkerPool {
             switch frame.kind {
             case .completed: try completed(frame, by: worker)
             case .released:
-                let lane = try lane(of: frame.subject, in: worker)
+                let slotIndex = try slotIndex(of: frame.subject, in: worker)
                 guard runs.index(of: frame.subject) == nil else { throw .wrongState }
-                released(worker, lane)
+                released(worker, slotIndex)
             case .progress: if try isWithinRate(worker) { try progressed(frame, by: worker) }
             case .log: if try isWithinRate(worker) { try logged(frame, by: worker) }
             case .call: try calls.called(try Call(frame), by: worker)
@@ -109,23 +109,24 @@ extension WorkerPool {
     /// The slot of a run in this worker.
     ///
     /// - Throws: `WireError.foreignRun` if the worker does not have the run.
-    private func lane(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
-        let lane = Lane.of(run)
-        guard lane < worker.lanes.count, worker.lanes[lane] == run, run != 0 else {
+    private func slotIndex(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
+        let slotIndex = WorkerSlot.of(run)
+        guard slotIndex < worker.runOfSlot.count, worker.runOfSlot[slotIndex] == run, run != 0
+        else {
             throw .foreignRun
         }
-        return lane
+        return slotIndex
     }
 
     /// The slot of a run whose start frame was sent to this worker.
-    private func startedLane(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
-        let lane = try lane(of: run, in: worker)
+    private func startedSlot(of run: UInt64, in worker: Worker) throws(WireError) -> Int {
+        let slotIndex = try slotIndex(of: run, in: worker)
         try runs.requireStarted(run, in: worker)
-        return lane
+        return slotIndex
     }
 
     private func completed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        let lane = try startedLane(of: frame.subject, in: worker)
+        let slotIndex = try startedSlot(of: frame.subject, in: worker)
         let completion = try Completed(
             frame,
             payloadBytesMax: worker.plugin.limits.resultBytes
@@ -133,7 +134,7 @@ extension WorkerPool {
         if completion.isWorn, worker.state == .live { worker.state = .retiring }
         // The frame crossed with a kill; the run already has its outcome.
         guard let index = runs.index(of: completion.run) else { return }
-        worker.hasReleased[lane] = completion.isReleased
+        worker.hasReleased[slotIndex] = completion.isReleased
         readLastOutput(worker, completion)
         guard runs.index(of: completion.run) == index else { return }
         if runs[index]?.machine.state != .killing { supervisor.note(completion, index) }
@@ -167,7 +168,7 @@ extension WorkerPool {
     }
 
     private func progressed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        _ = try startedLane(of: frame.subject, in: worker)
+        _ = try startedSlot(of: frame.subject, in: worker)
         let progress = try Progress(frame)
         guard let index = runs.index(of: progress.run) else { return }
         runs[index]?.record.progress = RunProgress(
@@ -178,7 +179,7 @@ extension WorkerPool {
     }
 
     private func logged(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
-        if frame.subject != 0 { _ = try startedLane(of: frame.subject, in: worker) }
+        if frame.subject != 0 { _ = try startedSlot(of: frame.subject, in: worker) }
         let line = try LogLine(frame)
         let run = line.run == 0 ? nil : line.run
         if line.dropped > 0 {

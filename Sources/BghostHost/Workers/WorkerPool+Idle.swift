@@ -68,8 +68,8 @@ extension WorkerPool {
         level: LogEntry.Level,
         event: String
     ) {
-        let lane = number.map(Lane.of) ?? executor.lanes.count
-        let past = lane < executor.lanes.count ? executor.lastOfLane[lane] : nil
+        let slotIndex = number.map(WorkerSlot.of) ?? executor.runOfSlot.count
+        let past = slotIndex < executor.runOfSlot.count ? executor.lastRunOfSlot[slotIndex] : nil
         let isOfPast = past != nil && past?.number == number
         log.write(
             level,

@@ -34,10 +34,10 @@ extension WorkerPool {
             return
         }
         let isFar = limits.cpuMax ?? limit
-        guard worker.lanes.count == 1 else {
+        guard worker.runOfSlot.count == 1 else {
             return divide(used + worker.childrenCPU, among: worker, limit, isFar)
         }
-        guard let index = runs.index(of: worker.lanes[0]), let run = runs[index],
+        guard let index = runs.index(of: worker.runOfSlot[0]), let run = runs[index],
             run.machine.beganAt != nil
         else { return }
         let children = worker.childrenCPU - run.childrenCPUAtBegin
@@ -149,7 +149,7 @@ extension WorkerPool {
         readOutput(worker, .output)
         readOutput(worker, .error)
         // With several slots, the unterminated line may belong to another run.
-        if worker.lanes.count == 1 { finishLines(worker) }
+        if worker.runOfSlot.count == 1 { finishLines(worker) }
     }
 
     func finishLines(_ worker: Worker) {
@@ -162,7 +162,7 @@ extension WorkerPool {
         note(
             line,
             of: worker,
-            run: worker.lanes.count == 1 ? worker.lanes[0] : nil,
+            run: worker.runOfSlot.count == 1 ? worker.runOfSlot[0] : nil,
             source: channel == .output ? .stdout : .stderr,
             level: channel == .output ? .info : .warning
         )

@@ -15,7 +15,7 @@ extension WorkerPool {
     /// Starts workers until the requested number is idle.
     func prestart(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, !plugin.isRetired, !isDraining,
-            dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil,
+            dispatcher.scheduler.disabledReason(plugin: plugin.index) == nil,
             plugin.problem == nil,
             now >= plugin.prestartAt
         else { return }
@@ -53,7 +53,7 @@ extension WorkerPool {
     /// Whether an idle worker is needed for the requested number of prestarted workers.
     func isKeptIdle(_ worker: Worker) -> Bool {
         let plugin = worker.plugin
-        return dispatcher.scheduler.switchedOff(plugin: plugin.index) == nil && !isDraining
+        return dispatcher.scheduler.disabledReason(plugin: plugin.index) == nil && !isDraining
             && !plugin.isRetired
             && idleWorkers(of: plugin) <= plugin.prestart
     }

@@ -20,7 +20,7 @@ extension WorkerPool {
         worker.killedFor = message
         for number in worker.runs {
             runs.index(of: number).map { runs[$0]?.record.message = message }
-            worker.hasReleased[Lane.of(number)] = true
+            worker.hasReleased[WorkerSlot.of(number)] = true
             supervisor.handle(.workerLost, of: number)
         }
         retireNow(worker)

@@ -13,10 +13,10 @@ internal import Glibc
 /// Start and reuse of workers, and the assignment of runs to them.
 extension WorkerPool {
     /// An executor of the plugin with a free slot: the last used one, a loading one, or a new one.
-    func executorWithFreeLane(for plugin: PluginSlot) throws(RunExecutorError) -> any RunExecutor {
+    func executorWithFreeSlot(for plugin: PluginSlot) throws(RunExecutorError) -> any RunExecutor {
         while let executor = plugin.available.last {
             // The executor's last free slot is used now; it is listed again when a slot is released.
-            if executor.hasOneFreeLane || executor.state == .ending
+            if executor.hasOneFreeSlot || executor.state == .ending
                 || executor.state == .gone || executor.state == .retiring
             {
                 plugin.available.removeLast()
@@ -27,7 +27,7 @@ extension WorkerPool {
             return executor
         }
         let executor = try addExecutor(for: plugin)
-        if executor.lanes.count > 1 { list(executor) }
+        if executor.runOfSlot.count > 1 { list(executor) }
         return executor
     }
 
@@ -80,7 +80,7 @@ extension WorkerPool {
             worker = Worker(
                 serial: executors.nextSerial(),
                 plugin: plugin,
-                lanes: plugin.lanes,
+                slotCount: plugin.slotCount,
                 work: work,
                 control: control,
                 output: output,
@@ -193,8 +193,8 @@ extension WorkerPool {
             code: code,
             dataDirectory: plugin.dataDirectory,
             config: config,
-            lanes: UInt16(plugin.lanes),
-            limits: WorkerRlimits(limits, lanes: plugin.lanes),
+            slotCount: UInt16(plugin.slotCount),
+            limits: WorkerRlimits(limits, slotCount: plugin.slotCount),
             confinement: sandboxSpec(of: plugin).message,
             isProbe: false,
             hostVersion: configuration.version
@@ -290,10 +290,10 @@ extension WorkerPool {
         case .live where executor.hasLeftProcesses(after: lasted): executor.state = .retiring
         default: break
         }
-        let lane = Int(number & (1 << LaneBits.count - 1))
-        guard executor.lanes[lane] == number else { return }
-        if executor.hasReleased[lane] {
-            slotFreed(executor, lane)
+        let slotIndex = Int(number & (1 << WorkerSlotBits.count - 1))
+        guard executor.runOfSlot[slotIndex] == number else { return }
+        if executor.hasReleased[slotIndex] {
+            slotFreed(executor, slotIndex)
         } else if executor.state != .ending {
             executor.unreleased += 1
             setDeadline(executor, now &+ timeouts.release)
@@ -301,16 +301,16 @@ extension WorkerPool {
     }
 
     /// A handler has released a run that is complete.
-    func released(_ executor: any RunExecutor, _ lane: Int) {
+    func released(_ executor: any RunExecutor, _ slotIndex: Int) {
         executor.unreleased -= executor.unreleased > 0 ? 1 : 0
         if executor.unreleased == 0 { executor.deadline = .max }
         executor.wasReleased()
-        slotFreed(executor, lane)
+        slotFreed(executor, slotIndex)
         dispatcher.dispatch()
     }
 
-    private func slotFreed(_ executor: any RunExecutor, _ lane: Int) {
-        executor.freeLane(lane)
+    private func slotFreed(_ executor: any RunExecutor, _ slotIndex: Int) {
+        executor.freeSlot(slotIndex)
         switch executor.state {
         case .live:
             list(executor)

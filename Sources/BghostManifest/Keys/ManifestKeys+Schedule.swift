@@ -46,7 +46,7 @@ extension ManifestKeys {
         ),
         ManifestKey(
             "misfireMax",
-            .whole(1...Int64(MisfirePlan.slotsMax)),
+            .whole(1...Int64(MisfirePlan.timesMax)),
             default: "10",
             "With misfire all: how many times are run after the fact at most, the latest ones."
         ),

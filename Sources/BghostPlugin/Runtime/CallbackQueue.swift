@@ -2,12 +2,12 @@
 
 internal import Synchronization
 
-/// Makes the plugin's callbacks for the runs of one lane, except start(): one after the other, in
+/// Makes the plugin's callbacks for the runs of one slot, except start(): one after the other, in
 /// order, on a thread of the pool.
 ///
 /// The thread that receives the daemon's answers must not make them: a callback may ask the daemon,
 /// and would then wait for an answer that only this thread could deliver. A callback that does not
-/// return delays only its own lane.
+/// return delays only its own slot.
 final class CallbackQueue: Sendable {
     typealias Callback = @Sendable () -> Void
 

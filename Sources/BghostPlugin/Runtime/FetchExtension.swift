@@ -93,7 +93,7 @@ extension PluginRuntime {
         _ number: UInt64,
         _ answer: HostAnswer
     ) {
-        slots[LaneNumber.of(run)].callbacks.add(on: callers) { [self] in
+        slots[RunSlotNumber.of(run)].callbacks.add(on: callers) { [self] in
             switch waiter {
             case .thread: return
             case .fetch(let wait): tell(wait, number, answer)
@@ -123,7 +123,7 @@ extension PluginRuntime {
     }
 
     private func fetchEnded(_ run: UInt64) {
-        let slot = slots[LaneNumber.of(run)]
+        let slot = slots[RunSlotNumber.of(run)]
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         if slot.current.belongs(to: run) { trySettle(slot, run) }
     }

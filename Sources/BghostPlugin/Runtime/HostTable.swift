@@ -54,11 +54,11 @@ extension PluginRuntime {
 
     /// The slot of a run in progress; `nil` for any other number.
     func liveSlot(_ run: UInt64) -> RunSlot? {
-        let lane = LaneNumber.of(run)
-        guard lane < slots.count else { return nil }
-        let word = slots[lane].current
+        let slotIndex = RunSlotNumber.of(run)
+        guard slotIndex < slots.count else { return nil }
+        let word = slots[slotIndex].current
         guard word.belongs(to: run), !word.has(RunWord.isDone) else { return nil }
-        return slots[lane]
+        return slots[slotIndex]
     }
 
     private func complete(_ run: bg_run, _ result: UnsafePointer<bg_result>?) -> bg_status {
@@ -141,12 +141,12 @@ extension PluginRuntime {
 
     private func cancelled(_ run: bg_run) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
-        let lane = LaneNumber.of(run)
-        guard lane < slots.count else { return BG_E_STALE }
-        let word = slots[lane].current
+        let slotIndex = RunSlotNumber.of(run)
+        guard slotIndex < slots.count else { return BG_E_STALE }
+        let word = slots[slotIndex].current
         guard word.belongs(to: run), !word.has(RunWord.isDone) else { return BG_E_STALE }
         guard word.has(RunWord.isCancelled) else { return BG_OK }
-        return bg_status(bitPattern: slots[lane].why.load(ordering: .relaxed))
+        return bg_status(bitPattern: slots[slotIndex].why.load(ordering: .relaxed))
     }
 
     private func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
@@ -195,8 +195,8 @@ extension PluginRuntime {
 
     /// Whether the run is not yet released: release() may still log.
     private func slotExists(_ run: UInt64) -> Bool {
-        let lane = LaneNumber.of(run)
-        return lane < slots.count && slots[lane].current.belongs(to: run)
+        let slotIndex = RunSlotNumber.of(run)
+        return slotIndex < slots.count && slots[slotIndex].current.belongs(to: run)
     }
 
     private func parameter(

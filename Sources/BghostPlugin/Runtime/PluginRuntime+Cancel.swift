@@ -16,9 +16,9 @@ extension PluginRuntime {
     /// Cancels a run; with `isBeforeStart`, on the thread that is about to call start(): the plugin
     /// must be told of an earlier cancellation before the run starts.
     func cancel(run: UInt64, why: UInt32, isBeforeStart: Bool) {
-        let lane = LaneNumber.of(run)
-        guard lane < slots.count else { return }
-        let slot = slots[lane]
+        let slotIndex = RunSlotNumber.of(run)
+        guard slotIndex < slots.count else { return }
+        let slot = slots[slotIndex]
         guard slot.current.belongs(to: run) else {
             remember(run, why, slot)
             return
@@ -43,15 +43,15 @@ extension PluginRuntime {
         }
     }
 
-    /// Runs `body` once the callbacks queued so far for a run's lane have returned, on a thread
+    /// Runs `body` once the callbacks queued so far for a run's slot have returned, on a thread
     /// that may run plugin code.
     package func afterCallbacks(of run: UInt64, _ body: @escaping @Sendable () -> Void) {
-        slots[LaneNumber.of(run)].callbacks.add(on: callers, body)
+        slots[RunSlotNumber.of(run)].callbacks.add(on: callers, body)
     }
 
     private func remember(_ run: UInt64, _ why: UInt32, _ slot: RunSlot) {
         let isNoted = early.withLock { early in
-            // The numbers of a lane's runs increase, so a number that is not above the last one has
+            // The numbers of a slot's runs increase, so a number that is not above the last one has
             // started.
             guard run > slot.begun.load(ordering: .acquiring), early.count < slots.count * 2 else {
                 return false

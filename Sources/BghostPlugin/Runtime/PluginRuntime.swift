@@ -19,7 +19,7 @@ package final class PluginRuntime: @unchecked Sendable {
     /// How runs get threads.
     package struct Options: Sendable {
         /// The most concurrent runs.
-        var lanes: Int
+        var slotCount: Int
         /// Whether handlers that may block run on threads of their own.
         ///
         /// Otherwise they run on the thread that calls `start`.
@@ -37,14 +37,14 @@ package final class PluginRuntime: @unchecked Sendable {
         package var runGuard = RunGuard.none
 
         package init(
-            lanes: Int,
+            slotCount: Int,
             threadsForBlocking: Bool,
             isWorker: Bool,
             dataDirectory: String,
             config: String,
             hostVersion: String
         ) {
-            self.lanes = lanes
+            self.slotCount = slotCount
             self.threadsForBlocking = threadsForBlocking
             self.isWorker = isWorker
             self.dataDirectory = dataDirectory
@@ -92,7 +92,7 @@ package final class PluginRuntime: @unchecked Sendable {
     ) {
         self.options = options
         self.events = events
-        slots = (0..<options.lanes).map { _ in RunSlot(options.runGuard) }
+        slots = (0..<options.slotCount).map { _ in RunSlot(options.runGuard) }
         dataDirectory = Self.immortal(options.dataDirectory)
         self.table = table ?? .allocate(capacity: 1)
         self.table.initialize(to: bg_host())
@@ -157,9 +157,9 @@ package final class PluginRuntime: @unchecked Sendable {
     /// The start of the message of a run whose start() returned an undefined positive status.
     package static let unknownStatus = "start() answered "
 
-    /// The data that the latest run of a lane got.
-    package func runInfo(lane: Int) -> UnsafePointer<bg_run_info> {
-        UnsafePointer(slots[lane].info)
+    /// The data that the latest run of a slot got.
+    package func runInfo(slotIndex: Int) -> UnsafePointer<bg_run_info> {
+        UnsafePointer(slots[slotIndex].info)
     }
 
     // MARK: Runs
@@ -168,14 +168,14 @@ package final class PluginRuntime: @unchecked Sendable {
     ///
     /// Only one thread may call this, and not a thread of a pool that other code waits for.
     ///
-    /// - Returns: `false` if the lane is in use or the handler does not exist; then nothing was
+    /// - Returns: `false` if the slot is in use or the handler does not exist; then nothing was
     ///   done.
     package func start(_ start: Start) -> Bool {
-        let lane = LaneNumber.of(start.run)
-        guard lane < slots.count, slots[lane].word.load(ordering: .acquiring) == 0 else {
+        let slotIndex = RunSlotNumber.of(start.run)
+        guard slotIndex < slots.count, slots[slotIndex].word.load(ordering: .acquiring) == 0 else {
             return false
         }
-        let slot = slots[lane]
+        let slot = slots[slotIndex]
         guard fill(slot, start) else { return false }
         slot.word.store(
             RunWord(run: start.run, flags: RunWord.isInStart).raw,
@@ -276,7 +276,7 @@ package final class PluginRuntime: @unchecked Sendable {
     }
 
     /// The fast path for a run that ends when start() returns and needs no cleanup: one frame
-    /// reports both the completion and the free lane.
+    /// reports both the completion and the free slot.
     private func endAtOnce(_ slot: RunSlot, _ run: UInt64, _ status: Int32) -> Bool {
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(

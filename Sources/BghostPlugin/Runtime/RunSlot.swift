@@ -10,8 +10,8 @@ internal import Synchronization
 /// The state of a run in one word, so that every decision about it is a single compare-and-swap:
 /// which thread completes it, cancels it, cleans it up.
 ///
-/// The upper bits are the run's number without its lane. A call that names another run, whether an
-/// older one of the same lane or an invented one, does not match and returns `BG_E_STALE`.
+/// The upper bits are the run's number without its slot. A call that names another run, whether an
+/// older one of the same slot or an invented one, does not match and returns `BG_E_STALE`.
 struct RunWord: Equatable {
     var raw: UInt64
 
@@ -36,23 +36,23 @@ struct RunWord: Equatable {
     init(raw: UInt64) { self.raw = raw }
 
     init(run: UInt64, flags: UInt64) {
-        raw = (run >> LaneNumber.bits) << 8 | flags
+        raw = (run >> RunSlotNumber.bits) << 8 | flags
     }
 
     func belongs(to run: UInt64) -> Bool {
-        raw >> 8 == run >> LaneNumber.bits && raw != 0
+        raw >> 8 == run >> RunSlotNumber.bits && raw != 0
     }
 
     func has(_ flag: UInt64) -> Bool { raw & flag != 0 }
 }
 
-/// The lowest bits of a run's number are its lane.
-package enum LaneNumber {
+/// The lowest bits of a run's number are its slot.
+package enum RunSlotNumber {
     package static let bits: UInt64 = 10
     static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
-/// The slot of one lane.
+/// The state of one slot: of the run that it has, or of none.
 ///
 /// It serves one run after the other.
 final class RunSlot: @unchecked Sendable {

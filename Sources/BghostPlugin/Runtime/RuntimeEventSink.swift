@@ -13,7 +13,7 @@ package protocol RuntimeEventSink: AnyObject, Sendable {
     /// together.
     func completed(_ completion: RunCompletion, mayWait: Bool)
 
-    /// Reports that the handler has released a run that was already complete: its lane is free.
+    /// Reports that the handler has released a run that was already complete: its slot is free.
     func released(_ run: UInt64)
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer)

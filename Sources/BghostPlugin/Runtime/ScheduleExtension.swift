@@ -134,11 +134,11 @@ extension PluginRuntime {
     /// The run in progress if there is exactly one; otherwise 0.
     private var onlyRun: UInt64 {
         var only: UInt64 = 0
-        for (lane, slot) in slots.enumerated() {
+        for (slotIndex, slot) in slots.enumerated() {
             let word = slot.current
             guard word.raw != 0, !word.has(RunWord.isDone) else { continue }
             guard only == 0 else { return 0 }
-            only = (word.raw >> 8) << LaneNumber.bits | UInt64(lane)
+            only = (word.raw >> 8) << RunSlotNumber.bits | UInt64(slotIndex)
         }
         return only
     }

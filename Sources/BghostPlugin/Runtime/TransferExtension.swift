@@ -62,7 +62,7 @@ extension PluginRuntime {
 
     /// Asks the daemon something in the name of a run that may end meanwhile.
     func ask(_ operation: Call.Operation, of run: bg_run, in slot: RunSlot) -> HostAnswer {
-        // Counted before the run is looked at again: until it has its answer, the run keeps its lane,
+        // Counted before the run is looked at again: until it has its answer, the run keeps its slot,
         // in whose name it asks.
         slot.openFetches.add(1, ordering: .acquiringAndReleasing)
         guard liveSlot(run) === slot else {

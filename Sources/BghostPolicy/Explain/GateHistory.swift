@@ -11,7 +11,7 @@ struct GateHistory: Sendable {
     var since: Int64? { changes.first?.at }
 
     /// Records the current state; ignores it if it has not changed.
-    mutating func take(isOpen: Bool, reading: String, at unix: Int64) {
+    mutating func record(isOpen: Bool, reading: String, at unix: Int64) {
         let value: FactValue = isOpen ? .holds : .fails
         guard value != changes.first?.value ?? .holds else { return }
         changes.insert(Fact.Change(value: value, reading: reading, at: unix), at: 0)

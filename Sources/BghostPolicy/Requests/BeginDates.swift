@@ -17,15 +17,17 @@ struct BeginDates {
 
     /// The earliest time at which the request may start, Unix nanoseconds.
     ///
-    /// - Parameter hold: the time until which its identifier is held; `nil` if it is not held.
-    func due(hold: Int64?) -> Int64 { max(earliest ?? .min, hold ?? .min) }
+    /// - Parameter delayedUntil: the time until which its identifier is delayed; `nil` if it is not.
+    func due(delayedUntil: Int64?) -> Int64 { max(earliest ?? .min, delayedUntil ?? .min) }
 
     /// Whether the request needs a decision now: its date has passed, or it was missed and must be closed.
-    func isUp(hold: Int64?, now: Int64) -> Bool { due(hold: hold) <= now || isMissed(now: now) }
+    func isDue(delayedUntil: Int64?, now: Int64) -> Bool {
+        due(delayedUntil: delayedUntil) <= now || isMissed(now: now)
+    }
 
     /// The next date on which the request may start or becomes missed; `nil` if there is none.
-    func nextDate(hold: Int64?, now: Int64) -> Int64? {
-        let due = due(hold: hold)
+    func nextDate(delayedUntil: Int64?, now: Int64) -> Int64? {
+        let due = due(delayedUntil: delayedUntil)
         if due > now {
             guard let latest, latest < due else { return due }
         }

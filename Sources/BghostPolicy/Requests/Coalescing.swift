@@ -37,22 +37,22 @@ extension Request {
     /// `nil` if it has no date.
     var begin: Int64? {
         guard tolerance > 0 else { return earliestBegin }
-        // The aim applies to the first attempt only; a retry has its own date.
-        if let aim, !isRetry { return aim }
+        // The chosen start applies to the first attempt only; a retry has its own date.
+        if let chosenStart, !isRetry { return chosenStart }
         let window = window
         return Coalescing.instant(notBefore: window.earliest, tolerance: window.tolerance)
     }
 
-    /// The window in which the request may start, regardless of its aim.
+    /// The window in which the request may start, regardless of its chosen start.
     private var window: (earliest: Int64, tolerance: Int64) {
         let earliest = earliestBegin ?? submittedAt
         let room = (latestBegin ?? .max).subtractingClamped(earliest)
         return (earliest, min(tolerance, max(0, room)))
     }
 
-    /// Sets the aim to the time in the window that a usage habit suggests; `nil` if it suggests none.
-    mutating func aim(at habit: UsePattern.Habit) {
+    /// Sets the start to the time in the window that a usage habit suggests; `nil` if it suggests none.
+    mutating func chooseStart(by habit: UsePattern.Habit) {
         let window = window
-        aim = habit.aim(notBefore: window.earliest, tolerance: window.tolerance)
+        chosenStart = habit.start(notBefore: window.earliest, tolerance: window.tolerance)
     }
 }

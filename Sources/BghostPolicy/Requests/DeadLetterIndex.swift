@@ -56,9 +56,9 @@ package struct DeadLetterIndex: Sendable {
     ///
     /// - Returns: the dead letter that the caller must discard, and its plugin; `nil` if the plugin is within
     ///   the limit.
-    package mutating func take(_ change: StoreChange) -> (id: RunID, plugin: String)? {
+    package mutating func apply(_ change: StoreChange) -> (id: RunID, plugin: String)? {
         switch change {
-        case .ended(let record, .dead(let request, _)):
+        case .runEnded(let record, .dead(let request, _)):
             return add(request.id, plugin: record.plugin, task: request.task)
                 .map { ($0, record.plugin) }
         default:

@@ -10,7 +10,7 @@ extension PendingRequestIndex {
         held.indices.contains(group) ? held[group] : 0
     }
 
-    mutating func hold(_ bytes: Int, ofGroup group: Int) {
+    mutating func addHeldBytes(_ bytes: Int, ofGroup group: Int) {
         guard bytes != 0 else { return }
         while held.count <= group { held.append(0) }
         held[group] += bytes
@@ -20,7 +20,7 @@ extension PendingRequestIndex {
     mutating func notePluginEntry(_ entry: Int) {
         guard !entries.rows[entry].isOfPluginEntry else { return }
         entries.rows[entry].isOfPluginEntry = true
-        hold(entries.identifierBytes(entry), ofGroup: entries.kind(entry).group)
+        addHeldBytes(entries.identifierBytes(entry), ofGroup: entries.kind(entry).group)
     }
 }
 

@@ -5,7 +5,7 @@ extension PendingRequestIndex {
     ///
     /// - Parameter ofPending: whether to move the pending request too, because its date counts from an event.
     /// - Returns: the requests that moved.
-    mutating func movePauses(
+    mutating func shiftRelativeDates(
         entry: Int,
         by step: Int64,
         ofPending: Bool,
@@ -28,7 +28,7 @@ extension PendingRequestIndex {
             entries.setPending(request, rank: rank, of: entry)
             moved.append(request)
         }
-        if !moved.isEmpty { line(up: entry, now: now) }
+        if !moved.isEmpty { enqueueIfReady(entry, now: now) }
         return moved
     }
 }

@@ -34,7 +34,7 @@ package struct PendingRequestIndex: Sendable {
 
     var entries = Entries()
     var groups: [Group] = []
-    var lanes: [Lane] = []
+    var handlerQueues: [HandlerQueue] = []
     /// The groups that may have a ready entry.
     private var listed: [Int] = []
     /// The number of groups that have a run.
@@ -43,7 +43,7 @@ package struct PendingRequestIndex: Sendable {
     private var waiting = TimerHeap()
     private var sequence: UInt64 = 0
     /// The number of entries that `next` has looked at: its work, which tests count.
-    private(set) var looks = 0
+    private(set) var entriesVisited = 0
     /// The number of pending requests that plugins submitted, by quota.
     var submitted: [Int] = []
     /// By group, the memory of the waiting requests that plugins submitted, bytes.
@@ -70,7 +70,7 @@ package struct PendingRequestIndex: Sendable {
         for identifier: String,
         definition: @autoclosure () -> Int,
         group: @autoclosure () -> Int = 0,
-        lane: @autoclosure () -> Int = 0,
+        handlerQueue: @autoclosure () -> Int = 0,
         quota: @autoclosure () -> Int = 0,
         overlap: @autoclosure () -> Overlap
     ) -> Int {
@@ -78,7 +78,7 @@ package struct PendingRequestIndex: Sendable {
             Kind(
                 definition: definition(),
                 group: group(),
-                lane: lane(),
+                handlerQueue: handlerQueue(),
                 quota: quota(),
                 overlap: overlap()
             )
@@ -89,7 +89,7 @@ package struct PendingRequestIndex: Sendable {
 
     mutating func makeRoom(for kind: Kind) {
         while groups.count <= kind.group { groups.append(Group()) }
-        while lanes.count <= kind.lane { lanes.append(Lane()) }
+        while handlerQueues.count <= kind.handlerQueue { handlerQueues.append(HandlerQueue()) }
     }
 
     /// The entry of an identifier; `nil` if the identifier was never used.
@@ -125,16 +125,16 @@ package struct PendingRequestIndex: Sendable {
         let rank = RequestRank.of(request, order: sequence, now: now)
         let place = RequestPlace(request: request, rank: rank)
         var replaced: Request?
-        if request.isSimulated {
-            entries.changeExtras(entry) { $0.simulated.append(place) }
+        if request.isManual {
+            entries.changeExtras(entry) { $0.manual.append(place) }
         } else if request.isRetry {
             entries.changeExtras(entry) { $0.retries.append(place) }
-            hold(request.heldBytes, ofGroup: entries.kind(entry).group)
+            addHeldBytes(request.heldBytes, ofGroup: entries.kind(entry).group)
         } else {
             replaced = entries.pending(entry)
             setPending(place, entry: entry)
         }
-        line(up: entry, now: now)
+        enqueueIfReady(entry, now: now)
         return replaced
     }
 
@@ -152,7 +152,7 @@ package struct PendingRequestIndex: Sendable {
     private mutating func setPending(_ place: RequestPlace?, entry: Int) {
         let (group, quota) = (entries.kind(entry).group, entries.kind(entry).quota)
         while submitted.count <= quota { submitted.append(0) }
-        hold(-entries.rows[entry].heldBytes, ofGroup: group)
+        addHeldBytes(-entries.rows[entry].heldBytes, ofGroup: group)
         if entries.rows[entry].countsInQuota { submitted[quota] -= 1 }
         if let place {
             entries.setPending(place.request, rank: place.rank, of: entry)
@@ -160,7 +160,7 @@ package struct PendingRequestIndex: Sendable {
             entries.rows[entry].removeRequest()
         }
         if entries.rows[entry].countsInQuota { submitted[quota] += 1 }
-        hold(entries.rows[entry].heldBytes, ofGroup: group)
+        addHeldBytes(entries.rows[entry].heldBytes, ofGroup: group)
     }
 
     /// Removes all waiting requests of an entry, including simulated ones and retries, and returns
@@ -169,9 +169,9 @@ package struct PendingRequestIndex: Sendable {
         defer {
             setPending(nil, entry: entry)
             for place in entries.extras(entry)?.retries ?? [] {
-                hold(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
+                addHeldBytes(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
             }
-            entries.changeExtras(entry) { $0 = Extras(hold: $0.hold) }
+            entries.changeExtras(entry) { $0 = Extras(delayedUntil: $0.delayedUntil) }
         }
         return entries[entry].requests
     }
@@ -179,10 +179,10 @@ package struct PendingRequestIndex: Sendable {
     /// Holds an entry until a date: until then, only its manual runs start.
     ///
     /// - Parameter date: Unix nanoseconds; `nil` ends the hold.
-    mutating func hold(entry: Int, until date: Int64?, now: Int64) {
-        guard entries.extras(entry)?.hold != date else { return }
-        entries.changeExtras(entry) { $0.hold = date }
-        line(up: entry, now: now)
+    mutating func delay(entry: Int, until date: Int64?, now: Int64) {
+        guard entries.extras(entry)?.delayedUntil != date else { return }
+        entries.changeExtras(entry) { $0.delayedUntil = date }
+        enqueueIfReady(entry, now: now)
     }
 
     /// The next date on which a request becomes due, Unix nanoseconds; that request may have been withdrawn.
@@ -192,7 +192,7 @@ package struct PendingRequestIndex: Sendable {
     package mutating func becomeDue(now: Int64) {
         while let entry = popAlarm(now: now) {
             entries.rows[entry].alarm = RequestRow.noAlarm
-            line(up: entry, now: now, isDue: true)
+            enqueueIfReady(entry, now: now, isDue: true)
         }
     }
 
@@ -210,20 +210,20 @@ package struct PendingRequestIndex: Sendable {
         _ context: inout Context,
         canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
-        while let (index, rank) = popTicket() {
-            looks += 1
-            entries.rows[index].ticket = RequestRow.noTicket
+        while let (index, rank) = popReady() {
+            entriesVisited += 1
+            entries.rows[index].queuedRank = RequestRow.notQueued
             guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
                 let request = entries.request(candidate, of: index)
             else {
                 // The request was withdrawn meanwhile, or the clock was set back to before its
                 // date.
-                line(up: index, now: now)
+                enqueueIfReady(index, now: now)
                 unblockNext(of: index)
                 continue
             }
             if candidate.isMissed {
-                take(candidate, from: index, now: now)
+                remove(candidate, from: index, now: now)
                 unblockNext(of: index)
                 return .missed(request, entry: index)
             }
@@ -239,12 +239,12 @@ package struct PendingRequestIndex: Sendable {
                     unblockNext(of: index)
                     return .displace(entry: index)
                 case .skip:
-                    take(candidate, from: index, now: now)
+                    remove(candidate, from: index, now: now)
                     unblockNext(of: index)
                     return .skipped(request, entry: index)
                 }
             }
-            guard !lanes[entries.kind(index).lane].isClosed else {
+            guard !handlerQueues[entries.kind(index).handlerQueue].isClosed else {
                 block(index, rank: rank, now: now)
                 continue
             }
@@ -254,7 +254,7 @@ package struct PendingRequestIndex: Sendable {
                 continue
             }
             begin(entry: index)
-            take(candidate, from: index, now: now)
+            remove(candidate, from: index, now: now)
             return .start(request, entry: index)
         }
         return nil
@@ -276,25 +276,25 @@ package struct PendingRequestIndex: Sendable {
         let group = began ?? entries.kind(entry).group
         groups[group].running -= 1
         if groups[group].running == 0 { runningGroups -= 1 }
-        retry(entry: entry, now: now)
+        recheck(entry: entry, now: now)
     }
 
     /// Checks an entry again after a condition that blocked its requests may have changed.
-    mutating func retry(entry: Int, now: Int64) {
-        line(up: entry, now: now)
+    mutating func recheck(entry: Int, now: Int64) {
+        enqueueIfReady(entry, now: now)
     }
 
-    private mutating func take(_ candidate: Entries.Candidate, from index: Int, now: Int64) {
+    private mutating func remove(_ candidate: Entries.Candidate, from index: Int, now: Int64) {
         switch candidate.source {
         case .pending: setPending(nil, entry: index)
         case .retry(let number):
             let bytes = entries.request(candidate, of: index)?.heldBytes ?? 0
-            hold(-bytes, ofGroup: entries.kind(index).group)
+            addHeldBytes(-bytes, ofGroup: entries.kind(index).group)
             entries.changeExtras(index) { $0.retries.remove(at: number) }
-        case .simulated: entries.changeExtras(index) { $0.simulated.removeFirst() }
+        case .manual: entries.changeExtras(index) { $0.manual.removeFirst() }
         }
         // If runs may overlap, the next request does not have to wait until this run ends.
-        line(up: index, now: now)
+        enqueueIfReady(index, now: now)
     }
 
     // MARK: Order
@@ -304,21 +304,21 @@ package struct PendingRequestIndex: Sendable {
     ///
     /// - Parameter isDue: whether a date of the entry has come. A request that missed its latest begin
     ///   date is then closed at once, also if it is blocked under its rank.
-    mutating func line(up entry: Int, now: Int64, isDue: Bool = false) {
+    mutating func enqueueIfReady(_ entry: Int, now: Int64, isDue: Bool = false) {
         arm(entry, now: now)
         guard let candidate = entries.candidate(entry, now: now),
-            candidate.rank != entries.rows[entry].ticket || isDue && candidate.isMissed
+            candidate.rank != entries.rows[entry].queuedRank || isDue && candidate.isMissed
         else { return }
-        let isStale = entries.rows[entry].ticket != RequestRow.noTicket
-        entries.rows[entry].ticket = candidate.rank
+        let isStale = entries.rows[entry].queuedRank != RequestRow.notQueued
+        entries.rows[entry].queuedRank = candidate.rank
         let kind = entries.kind(entry)
         makeReady(entry, rank: candidate.rank)
         guard isStale else { return }
         let rows = entries.rows
-        groups[kind.group].ready.forget { rows[Int($0)].ticket == $1 }
-        // The stale ticket may be in either heap; each is rebuilt after a number of them.
-        if lanes[kind.lane].isClosed {
-            lanes[kind.lane].blocked.forget { rows[Int($0)].ticket == $1 }
+        groups[kind.group].ready.forget { rows[Int($0)].queuedRank == $1 }
+        // The stale element may be in either heap; each is rebuilt after a number of them.
+        if handlerQueues[kind.handlerQueue].isClosed {
+            handlerQueues[kind.handlerQueue].blocked.forget { rows[Int($0)].queuedRank == $1 }
         }
     }
 
@@ -331,10 +331,10 @@ package struct PendingRequestIndex: Sendable {
     }
 
     /// Removes the next ready entry from its heap.
-    private mutating func popTicket() -> (entry: Int, rank: UInt64)? {
+    private mutating func popReady() -> (entry: Int, rank: UInt64)? {
         guard let group = nextGroup() else { return nil }
         let rows = entries.rows
-        return groups[group].ready.popFirst { rows[Int($0)].ticket == $1 }
+        return groups[group].ready.popFirst { rows[Int($0)].queuedRank == $1 }
             .map { (Int($0.token), $0.deadline) }
     }
 
@@ -352,7 +352,7 @@ package struct PendingRequestIndex: Sendable {
         var index = 0
         while index < listed.count {
             let group = listed[index]
-            let first = groups[group].ready.first { rows[Int($0)].ticket == $1 }
+            let first = groups[group].ready.first { rows[Int($0)].queuedRank == $1 }
             guard let rank = first?.deadline else {
                 groups[group].isListed = false
                 listed.swapAt(index, listed.count - 1)

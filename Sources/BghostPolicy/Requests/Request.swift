@@ -23,19 +23,29 @@ package struct Request: Equatable, Codable, Sendable {
     package var tolerance: Int64
     /// The time in that window that was chosen from a usage habit, Unix nanoseconds; `nil` if the request
     /// starts at the shared instant of `Coalescing`.
-    package var aim: Int64?
+    package var chosenStart: Int64?
     package var priority: Int
     /// The requirements in addition to those of its task.
     package var requirements: RequirementSet
     /// Whether it is a manual run (`bghost trigger`), which does not count as the task's one pending request.
-    package var isSimulated: Bool
+    package var isManual: Bool
     /// The time of the schedule that it serves, Unix nanoseconds; no two requests serve the same
     /// time.
-    package var slot: Int64?
+    package var scheduledTime: Int64?
     /// The missed starts of the schedule that this request makes up for.
-    package var missed: MissedSlots?
+    package var missed: MissedStarts?
     package var submitter: Submitter
     package var counters: AttemptCounters
+
+    /// The keys in recorded decisions; three of them have the former names of their properties.
+    private enum CodingKeys: String, CodingKey {
+        case id, task, parameters, submittedAt, earliestBegin, latestBegin, tolerance
+        case chosenStart = "aim"
+        case priority, requirements
+        case isManual = "isSimulated"
+        case scheduledTime = "slot"
+        case missed, submitter, counters
+    }
 
     package init(
         id: RunID,
@@ -45,12 +55,12 @@ package struct Request: Equatable, Codable, Sendable {
         earliestBegin: Int64? = nil,
         latestBegin: Int64? = nil,
         tolerance: Int64 = 0,
-        aim: Int64? = nil,
+        chosenStart: Int64? = nil,
         priority: Int,
         requirements: RequirementSet = [],
-        isSimulated: Bool = false,
-        slot: Int64? = nil,
-        missed: MissedSlots? = nil,
+        isManual: Bool = false,
+        scheduledTime: Int64? = nil,
+        missed: MissedStarts? = nil,
         submitter: Submitter = .operator,
         counters: AttemptCounters = AttemptCounters()
     ) {
@@ -61,11 +71,11 @@ package struct Request: Equatable, Codable, Sendable {
         self.earliestBegin = earliestBegin
         self.latestBegin = latestBegin
         self.tolerance = tolerance
-        self.aim = aim
+        self.chosenStart = chosenStart
         self.priority = priority
         self.requirements = requirements
-        self.isSimulated = isSimulated
-        self.slot = slot
+        self.isManual = isManual
+        self.scheduledTime = scheduledTime
         self.missed = missed
         self.submitter = submitter
         self.counters = counters
@@ -79,7 +89,7 @@ package struct Request: Equatable, Codable, Sendable {
         guard let earliest = earliestBegin, earliest < .max else { return nil }
         var request = self
         request.earliestBegin = earliest.addingClamped(step)
-        request.aim = aim?.addingClamped(step)
+        request.chosenStart = chosenStart?.addingClamped(step)
         return request
     }
 
@@ -103,7 +113,7 @@ package struct Request: Equatable, Codable, Sendable {
 }
 
 /// The starts that a schedule missed.
-package struct MissedSlots: Equatable, Codable, Sendable {
+package struct MissedStarts: Equatable, Codable, Sendable {
     package var count: Int
     /// The time of the first missed start, Unix nanoseconds.
     package var from: Int64

@@ -81,7 +81,7 @@ extension PendingRequestIndex {
             rows.contains { $0.pendingID == id }
                 || extras.values.contains { extras in
                     extras.retries.contains { $0.request.id == id }
-                        || extras.simulated.contains { $0.request.id == id }
+                        || extras.manual.contains { $0.request.id == id }
                 }
         }
 
@@ -93,7 +93,7 @@ extension PendingRequestIndex {
                     pending(number).map { found.append($0) }
                 }
                 guard let extras = extras(number) else { continue }
-                for place in extras.retries + extras.simulated.all
+                for place in extras.retries + extras.manual.all
                 where ids.contains(place.request.id) {
                     found.append(place.request)
                 }
@@ -113,7 +113,7 @@ extension PendingRequestIndex {
             enum Source {
                 case pending
                 case retry(Int)
-                case simulated
+                case manual
             }
 
             let source: Source
@@ -127,18 +127,20 @@ extension PendingRequestIndex {
         /// Missed requests count as due, so that the caller receives and closes them.
         func candidate(_ number: Int, now: Int64) -> Candidate? {
             let extras = extras(number)
-            if let first = extras?.simulated.first {
-                return Candidate(source: .simulated, rank: first.rank, isMissed: false)
+            if let first = extras?.manual.first {
+                return Candidate(source: .manual, rank: first.rank, isMissed: false)
             }
             var best: Candidate?
             for (index, place) in (extras?.retries ?? []).enumerated()
-            where place.dates.isUp(hold: extras?.hold, now: now) && place.rank < best?.rank ?? .max
+            where place.dates.isDue(delayedUntil: extras?.delayedUntil, now: now)
+                && place.rank < best?.rank ?? .max
             {
                 let isMissed = place.dates.isMissed(now: now)
                 best = Candidate(source: .retry(index), rank: place.rank, isMissed: isMissed)
             }
             let rank = rows[number].rank
-            if let dates = rows[number].dates, dates.isUp(hold: extras?.hold, now: now),
+            if let dates = rows[number].dates,
+                dates.isDue(delayedUntil: extras?.delayedUntil, now: now),
                 rank < best?.rank ?? .max
             {
                 let isMissed = dates.isMissed(now: now)
@@ -151,16 +153,17 @@ extension PendingRequestIndex {
             switch candidate.source {
             case .pending: pending(number)
             case .retry(let index): extras[number]?.retries[index].request
-            case .simulated: extras[number]?.simulated.first?.request
+            case .manual: extras[number]?.manual.first?.request
             }
         }
 
         /// The next date on which the state of this entry changes without an event.
         func nextDate(_ number: Int, now: Int64) -> Int64? {
             let extras = extras(number)
-            var next = rows[number].dates?.nextDate(hold: extras?.hold, now: now)
+            var next = rows[number].dates?.nextDate(delayedUntil: extras?.delayedUntil, now: now)
             for place in extras?.retries ?? [] {
-                guard let date = place.dates.nextDate(hold: extras?.hold, now: now) else {
+                guard let date = place.dates.nextDate(delayedUntil: extras?.delayedUntil, now: now)
+                else {
                     continue
                 }
                 next = Swift.min(next ?? date, date)

@@ -22,7 +22,7 @@ extension PendingRequestIndex {
         var overlap: Overlap { kind.overlap }
         var running: Int { Int(row.running) }
         /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
-        var hold: Int64? { extras?.hold }
+        var delayedUntil: Int64? { extras?.delayedUntil }
 
         /// The one pending request.
         var pending: Request? { row.request { identifier } }
@@ -31,14 +31,14 @@ extension PendingRequestIndex {
         var requests: [Request] {
             let pending = pending.map { RequestPlace(request: $0, rank: row.rank) }
             guard let extras else { return pending.map { [$0.request] } ?? [] }
-            return extras.simulated.all.map(\.request)
+            return extras.manual.all.map(\.request)
                 + (extras.retries + (pending.map { [$0] } ?? [])).sorted { $0.rank < $1.rank }
                 .map(\.request)
         }
 
         /// The number of all waiting requests.
         var waitingCount: Int {
-            let others = extras.map { $0.retries.count + $0.simulated.count } ?? 0
+            let others = extras.map { $0.retries.count + $0.manual.count } ?? 0
             return (row.pendingID == nil ? 0 : 1) + others
         }
 
@@ -54,7 +54,7 @@ extension PendingRequestIndex {
                 return pending.map { RequestPlace(request: $0, rank: row.rank) }
             }
             return extras?.retries.first { $0.request.id == id }
-                ?? extras?.simulated.all.first { $0.request.id == id }
+                ?? extras?.manual.all.first { $0.request.id == id }
         }
 
         /// Whether its pending request counts towards the quota: a plugin submitted it.
@@ -66,7 +66,7 @@ extension PendingRequestIndex {
         let definition: Int
         let group: Int
         /// The requests that wait together while no run of theirs may start: those of one handler.
-        let lane: Int
+        let handlerQueue: Int
         let quota: Int
         let overlap: Overlap
     }
@@ -74,12 +74,12 @@ extension PendingRequestIndex {
     /// The rare properties of an identifier, kept out of `RequestRow` to save memory.
     struct Extras: Sendable {
         /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
-        var hold: Int64?
+        var delayedUntil: Int64?
         /// Requests that have had a run and wait for another one.
         var retries: [RequestPlace] = []
         /// Manual runs, the oldest first.
-        var simulated = Queue<RequestPlace>()
+        var manual = Queue<RequestPlace>()
 
-        var isEmpty: Bool { hold == nil && retries.isEmpty && simulated.first == nil }
+        var isEmpty: Bool { delayedUntil == nil && retries.isEmpty && manual.first == nil }
     }
 }

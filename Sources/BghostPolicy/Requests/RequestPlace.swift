@@ -10,7 +10,7 @@ struct RequestPlace: Sendable {
     /// Its own earliest date, with its tolerance applied, Unix nanoseconds.
     var begin: Int64 { request.begin ?? .min }
 
-    func isMissed(now: Int64) -> Bool { !request.isSimulated && dates.isMissed(now: now) }
+    func isMissed(now: Int64) -> Bool { !request.isManual && dates.isMissed(now: now) }
 }
 
 /// The order of requests that could start.

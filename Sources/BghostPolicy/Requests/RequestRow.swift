@@ -3,7 +3,7 @@
 internal import BghostBase
 internal import BghostFacts
 
-/// The state of one identifier: its pending request and its tickets in the heaps.
+/// The state of one identifier: its pending request and its place in the heaps.
 ///
 /// The daemon may keep a million rows in memory, so a row has only 80 bytes, and rare properties are stored
 /// elsewhere.
@@ -28,10 +28,10 @@ struct RequestRow: Sendable {
     private var submittedAt: Int64 = 0
     private var earliest: Int64 = 0
     private(set) var rank: UInt64 = 0
-    /// The rank of its current ticket in its group's ready heap; `noTicket` if it has none.
+    /// The rank under which it is in its group's ready heap; `notQueued` if it is not.
     ///
-    /// Other tickets of the row in the heap are stale.
-    var ticket = RequestRow.noTicket
+    /// Other elements of the heap for this row are stale.
+    var queuedRank = RequestRow.notQueued
     /// The date of its current alarm; `noAlarm` if it has none.
     ///
     /// Other alarms of the row in the heap are stale.
@@ -48,8 +48,8 @@ struct RequestRow: Sendable {
     /// Whether `Entries` has further requests or a hold for the identifier.
     var hasExtras = false
 
-    /// Values that no ticket and no alarm can have.
-    static let noTicket = UInt64.max
+    /// Values that no rank and no alarm can have.
+    static let notQueued = UInt64.max
     static let noAlarm: UInt64 = 0
 
     init(kind: UInt32) { self.kind = kind }
@@ -141,8 +141,8 @@ struct RequestRow: Sendable {
         case .operator, .manifest: break
         case .run, .plugin: return false
         }
-        return request.latestBegin == nil && request.slot == nil && request.missed == nil
+        return request.latestBegin == nil && request.scheduledTime == nil && request.missed == nil
             && request.counters == AttemptCounters() && Int(priority) == request.priority
-            && !request.isSimulated && request.tolerance == 0
+            && !request.isManual && request.tolerance == 0
     }
 }

@@ -44,7 +44,7 @@ extension RetryPolicy {
         random: (UInt64) -> UInt64
     ) -> AfterRun {
         // The daemon does not retry a manual run; the operator may trigger it again.
-        if request.isSimulated { return .consumed }
+        if request.isManual { return .consumed }
         switch Verdict(end) {
         case .done: return .consumed
         case .interrupted:

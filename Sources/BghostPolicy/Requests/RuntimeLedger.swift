@@ -54,7 +54,7 @@ struct RuntimeLedger: Equatable, Sendable {
     ///
     /// A minute in the future was recorded while the clock was wrong, and is ignored: it would block the
     /// plugin for an unknown time.
-    mutating func takeOver(minute: Int64, nanoseconds: Int64, now: Int64) {
+    mutating func restore(minute: Int64, nanoseconds: Int64, now: Int64) {
         guard minute <= Self.minute(of: now), minute >= 0, nanoseconds > 0,
             Self.end(of: minute) > now
         else { return }

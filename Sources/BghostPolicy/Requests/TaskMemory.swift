@@ -8,10 +8,10 @@ package struct TaskMemory: Equatable, Codable, Sendable {
     /// Its throttle points, which delay its next start.
     package var throttle: ThrottlePoints
     /// The last time of its schedule that was served, Unix nanoseconds.
-    package var lastSlot: Int64?
+    package var lastServedTime: Int64?
     /// The served times of its schedule that could occur again, for example after the clock is set
     /// back.
-    package var served: ServedSlots
+    package var served: ServedTimes
     /// The text of the schedule that is in force, to detect an edit.
     package var schedule: String
     /// The time since which this schedule is in force, Unix nanoseconds.
@@ -21,11 +21,18 @@ package struct TaskMemory: Equatable, Codable, Sendable {
     /// When people used the task's results, if learning is enabled for the task.
     package var uses: UsePattern
 
+    /// The keys in recorded decisions; one has the former name of its property.
+    private enum CodingKeys: String, CodingKey {
+        case identifier, throttle
+        case lastServedTime = "lastSlot"
+        case served, schedule, scheduledSince, parkedSince, uses
+    }
+
     package init(
         identifier: String,
         throttle: ThrottlePoints = ThrottlePoints(),
-        lastSlot: Int64? = nil,
-        served: ServedSlots = ServedSlots(),
+        lastServedTime: Int64? = nil,
+        served: ServedTimes = ServedTimes(),
         schedule: String = "",
         scheduledSince: Int64? = nil,
         parkedSince: Int64? = nil,
@@ -33,7 +40,7 @@ package struct TaskMemory: Equatable, Codable, Sendable {
     ) {
         self.identifier = identifier
         self.throttle = throttle
-        self.lastSlot = lastSlot
+        self.lastServedTime = lastServedTime
         self.served = served
         self.schedule = schedule
         self.scheduledSince = scheduledSince

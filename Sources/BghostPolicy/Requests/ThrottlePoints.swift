@@ -90,7 +90,7 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     }
 
     /// Applies the end of a run to the points.
-    mutating func take(_ event: Event, now: Int64) {
+    mutating func apply(_ event: Event, now: Int64) {
         let before = points(now: now)
         let after: Int
         switch event {

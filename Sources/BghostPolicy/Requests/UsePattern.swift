@@ -119,7 +119,7 @@ extension UsePattern {
         ///   - earliest: the start of the window, Unix nanoseconds.
         ///   - tolerance: the length of the window, nanoseconds.
         /// - Returns: `nil` if no usual use suggests a time within the window.
-        func aim(notBefore earliest: Int64, tolerance: Int64) -> Int64? {
+        func start(notBefore earliest: Int64, tolerance: Int64) -> Int64? {
             guard tolerance > 0, earliest >= 0, !beginnings.isEmpty else { return nil }
             let half = earliest / UsePattern.halfHour
             // Results are already in use, so start at once.

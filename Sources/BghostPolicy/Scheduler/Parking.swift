@@ -28,7 +28,7 @@ struct Parking: Sendable {
     func known(_ identifier: String) -> TaskMemory? { memories[identifier] }
 
     /// Removes and returns the state of a task that is in the manifest again.
-    mutating func take(_ identifier: String) -> TaskMemory? {
+    mutating func remove(_ identifier: String) -> TaskMemory? {
         memories.removeValue(forKey: identifier)
     }
 
@@ -39,7 +39,7 @@ struct Parking: Sendable {
     /// whichever comes first.
     func end(of request: Request) -> Int64 {
         let kept = (since(request.task) ?? .min).addingClamped(Self.keptFor)
-        guard let latest = request.latestBegin, !request.isSimulated else { return kept }
+        guard let latest = request.latestBegin, !request.isManual else { return kept }
         return min(kept, latest.addingClamped(1))
     }
 

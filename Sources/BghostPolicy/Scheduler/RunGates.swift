@@ -9,11 +9,11 @@ struct RunGates: Sendable {
     /// The state of a plugin.
     struct Plugin: Sendable {
         /// Why the operator has disabled it, "" without a reason; `nil` if it is enabled.
-        var switchedOff: String?
+        var disabledReason: String?
         /// Why it cannot be used; `nil` if it can be used.
         var problem: String?
         /// Whether a request waits for it.
-        var hasTurnedAway = false
+        var hasBlockedRequests = false
         /// The history of disabling and enabling it.
         var switches = GateHistory()
         /// The history of its problems.
@@ -41,7 +41,7 @@ struct RunGates: Sendable {
     /// outcome.
     var beingReplaced: Set<RunID> = []
     /// The reasons for disabled plugins that are not in the manifest, in case they come back.
-    var switchedOffElsewhere: [String: String] = [:]
+    var disabledElsewhere: [String: String] = [:]
     /// Plugins with a problem for which a request waits; they are to be inspected again.
     var inspections: [Int] = []
 
@@ -59,23 +59,23 @@ struct RunGates: Sendable {
     ///
     /// A disabled plugin stays disabled when its definition changes, and when it returns after an
     /// absence.
-    mutating func take(_ changed: TaskCatalog, _ change: CatalogChange) {
+    mutating func adopt(_ changed: TaskCatalog, _ change: CatalogChange) {
         catalog = changed
-        budgets.take(changed)
+        budgets.adopt(changed)
         for index in plugins.count..<changed.plugins.count {
             let name = changed.plugins[index].name
             var plugin = Plugin()
             let former = change.retiredPlugins.first { changed.plugins[$0].name == name }
             if let former {
-                plugin.switchedOff = plugins[former].switchedOff
+                plugin.disabledReason = plugins[former].disabledReason
                 plugin.switches = plugins[former].switches
             } else {
-                plugin.switchedOff = switchedOffElsewhere.removeValue(forKey: name)
+                plugin.disabledReason = disabledElsewhere.removeValue(forKey: name)
             }
             plugins.append(plugin)
         }
         for index in change.retiredPlugins where changed.current(plugin: index) == nil {
-            switchedOffElsewhere[changed.plugins[index].name] = plugins[index].switchedOff
+            disabledElsewhere[changed.plugins[index].name] = plugins[index].disabledReason
         }
         for handler in changed.handlers[handlers.count...] {
             let isFunction = changed.plugins[handler.plugin].isFunction
@@ -86,14 +86,14 @@ struct RunGates: Sendable {
     /// Whether a request may start a run now.
     ///
     /// If not, this records which requests to check again after the blocking condition changes.
-    mutating func lets(_ request: Request, task: Int) -> Bool {
+    mutating func mayStart(_ request: Request, task: Int) -> Bool {
         let plugin = catalog.pluginOfTask[task]
-        guard isSwitchedOn(plugin) else {
-            plugins[plugin].hasTurnedAway = true
+        guard isEnabled(plugin) else {
+            plugins[plugin].hasBlockedRequests = true
             return false
         }
         guard isUsable(plugin) else {
-            plugins[plugin].hasTurnedAway = true
+            plugins[plugin].hasBlockedRequests = true
             inspections.append(plugin)
             return false
         }
@@ -101,16 +101,16 @@ struct RunGates: Sendable {
         guard isFree(catalog.handlerOfTask[task]) else { return false }
         // `refillBudgets` and `factsChanged` check the request again.
         guard
-            request.isSimulated
+            request.isManual
                 || restrictions(plugin: plugin, catalog.tasks[task].kind).isEmpty
         else { return false }
         return !isBeingReplaced(request) && !waitsForClock(request, task: task)
-            && (request.isSimulated || unmet(request, task: task).isEmpty)
+            && (request.isManual || unmet(request, task: task).isEmpty)
     }
 
     // MARK: One check each, for decisions and their explanation
 
-    func isSwitchedOn(_ plugin: Int) -> Bool { plugins[plugin].switchedOff == nil }
+    func isEnabled(_ plugin: Int) -> Bool { plugins[plugin].disabledReason == nil }
 
     func isUsable(_ plugin: Int) -> Bool { plugins[plugin].problem == nil }
 
@@ -123,7 +123,7 @@ struct RunGates: Sendable {
     /// The restrictions on runs of a plugin and kind; they also determine the refresh status.
     func restrictions(plugin: Int, _ kind: TaskKind) -> RefreshStatus.Restrictions {
         var restrictions: RefreshStatus.Restrictions = []
-        if budgets.spentUntil(TaskCatalog.quota(plugin: plugin, kind)) != nil {
+        if budgets.spentUntil(TaskCatalog.quotaIndex(plugin: plugin, kind)) != nil {
             restrictions.insert(.budget)
         }
         if !isPowerSufficient(for: kind) { restrictions.insert(.lowBattery) }
@@ -161,8 +161,8 @@ struct RunGates: Sendable {
     }
 
     /// A sentence that a plugin is disabled, and why; `nil` if it is enabled.
-    func switchedOff(_ plugin: Int) -> String? {
-        guard let reason = plugins[plugin].switchedOff else { return nil }
+    func disabledReason(_ plugin: Int) -> String? {
+        guard let reason = plugins[plugin].disabledReason else { return nil }
         let name = catalog.plugins[plugin].name
         return "`\(name)` is switched off" + (reason.isEmpty ? "" : " (\(reason))")
             + "; `bghost enable \(name)` switches it on"

@@ -20,29 +20,29 @@ struct RunningTable: Sendable {
 
     var count: Int { slots.count - free.count }
 
-    mutating func add(_ running: Running) -> RunTicket {
+    mutating func add(_ running: Running) -> RunHandle {
         if let index = free.popLast() {
             slots[index] = running
-            return RunTicket(index: index)
+            return RunHandle(index: index)
         }
         slots.append(running)
-        return RunTicket(index: slots.count - 1)
+        return RunHandle(index: slots.count - 1)
     }
 
     /// A run in progress; `nil` if it has ended.
-    subscript(ticket: RunTicket) -> Running? { slots[ticket.index] }
+    subscript(handle: RunHandle) -> Running? { slots[handle.index] }
 
-    mutating func remove(_ ticket: RunTicket) -> Running? {
-        guard let running = slots[ticket.index] else { return nil }
-        slots[ticket.index] = nil
-        free.append(ticket.index)
+    mutating func remove(_ handle: RunHandle) -> Running? {
+        guard let running = slots[handle.index] else { return nil }
+        slots[handle.index] = nil
+        free.append(handle.index)
         return running
     }
 
     /// All runs in progress.
-    var all: [(ticket: RunTicket, running: Running)] {
+    var all: [(handle: RunHandle, running: Running)] {
         slots.indices.compactMap { index in
-            slots[index].map { (RunTicket(index: index), $0) }
+            slots[index].map { (RunHandle(index: index), $0) }
         }
     }
 }

@@ -14,7 +14,7 @@ struct RuntimeBudgets: Sendable {
         /// Until when the budget is used up, Unix nanoseconds; `nil` if it is not.
         var spentUntil: Int64?
 
-        mutating func look() { spentUntil = ledger.freeAt(limit: limit) }
+        mutating func update() { spentUntil = ledger.freeAt(limit: limit) }
     }
 
     /// The accounts by quota; a quota without a limit has none.
@@ -22,10 +22,10 @@ struct RuntimeBudgets: Sendable {
     /// When the first budget that is used up has room again, Unix nanoseconds.
     private(set) var nextEnd: Int64?
 
-    init(_ catalog: TaskCatalog) { take(catalog) }
+    init(_ catalog: TaskCatalog) { adopt(catalog) }
 
     /// Adopts the limits of a manifest; the time used within the last day is kept.
-    mutating func take(_ catalog: TaskCatalog) {
+    mutating func adopt(_ catalog: TaskCatalog) {
         let before = accounts.values
         accounts = [:]
         for (name, index) in catalog.currentPlugins {
@@ -38,12 +38,12 @@ struct RuntimeBudgets: Sendable {
                 )
                 if let known = before.first(where: { $0.plugin == name && $0.kind == kind }) {
                     account.ledger = known.ledger
-                    account.look()
+                    account.update()
                 }
-                accounts[TaskCatalog.quota(plugin: index, kind)] = account
+                accounts[TaskCatalog.quotaIndex(plugin: index, kind)] = account
             }
         }
-        lookAtEnds()
+        updateNextEnd()
     }
 
     /// Until when a quota is used up, Unix nanoseconds; `nil` if it is not.
@@ -69,9 +69,9 @@ struct RuntimeBudgets: Sendable {
         let wasSpent = account.spentUntil != nil
         let time = Int64(clamping: duration.clampedNanoseconds)
         let (minute, nanoseconds) = account.ledger.add(time, now: now)
-        account.look()
+        account.update()
         accounts[quota] = account
-        lookAtEnds()
+        updateNextEnd()
         let use = RuntimeUse(
             plugin: account.plugin,
             kind: account.kind,
@@ -81,16 +81,16 @@ struct RuntimeBudgets: Sendable {
         return (use, !wasSpent && account.spentUntil != nil)
     }
 
-    mutating func takeOver(_ use: RuntimeUse, now: Int64) {
+    mutating func restore(_ use: RuntimeUse, now: Int64) {
         let account = accounts.first { $0.value.plugin == use.plugin && $0.value.kind == use.kind }
         guard let quota = account?.key else { return }
-        accounts[quota]?.ledger.takeOver(
+        accounts[quota]?.ledger.restore(
             minute: use.minute,
             nanoseconds: use.nanoseconds,
             now: now
         )
-        accounts[quota]?.look()
-        lookAtEnds()
+        accounts[quota]?.update()
+        updateNextEnd()
     }
 
     /// Removes usage that is older than a day.
@@ -98,29 +98,29 @@ struct RuntimeBudgets: Sendable {
     /// - Returns: the quotas that have room again.
     mutating func refill(now: Int64) -> [Int] {
         guard let end = nextEnd, end <= now else { return [] }
-        return look(now: now) { ledger in ledger.forget(now: now) }
+        return updateAll(now: now) { ledger in ledger.forget(now: now) }
     }
 
     mutating func clockWasSet(now: Int64) -> [Int] {
-        look(now: now) { ledger in ledger.clockWasSet(now: now) }
+        updateAll(now: now) { ledger in ledger.clockWasSet(now: now) }
     }
 
-    private mutating func look(now: Int64, _ change: (inout RuntimeLedger) -> Void) -> [Int] {
+    private mutating func updateAll(now: Int64, _ change: (inout RuntimeLedger) -> Void) -> [Int] {
         var free: [Int] = []
         for quota in accounts.keys.sorted() {
             let wasSpent = spentUntil(quota) != nil
             if var account = accounts[quota] {
                 change(&account.ledger)
-                account.look()
+                account.update()
                 accounts[quota] = account
             }
             if wasSpent, spentUntil(quota) == nil { free.append(quota) }
         }
-        lookAtEnds()
+        updateNextEnd()
         return free
     }
 
-    private mutating func lookAtEnds() {
+    private mutating func updateNextEnd() {
         nextEnd = accounts.values.lazy.compactMap(\.spentUntil).min()
     }
 }

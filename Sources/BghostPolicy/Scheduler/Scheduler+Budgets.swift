@@ -8,9 +8,9 @@ internal import BghostModel
 /// Runs in progress are not affected; they have their own limits.
 extension Scheduler {
     /// Restores usage that an earlier scheduler has recorded.
-    package mutating func takeOver(_ use: RuntimeUse, now: Moment) {
-        note(.tookOverUse(use), at: now)
-        gates.budgets.takeOver(use, now: now.unix)
+    package mutating func restore(_ use: RuntimeUse, now: Moment) {
+        recordInput(.restoredRuntimeUse(use), at: now)
+        gates.budgets.restore(use, now: now.unix)
     }
 
     /// Adds the duration of an ended run to the budget of its plugin and kind.
@@ -25,12 +25,12 @@ extension Scheduler {
         guard let plugin = catalog.current(plugin: catalog.pluginOfTask[run.task]) else {
             return nil
         }
-        let quota = TaskCatalog.quota(plugin: plugin, catalog.tasks[run.task].kind)
-        guard let duration, !run.request.isSimulated,
+        let quota = TaskCatalog.quotaIndex(plugin: plugin, catalog.tasks[run.task].kind)
+        guard let duration, !run.request.isManual,
             let (use, isSpentNow) = gates.budgets.add(duration, quota: quota, now: now.unix)
         else { return nil }
         if isSpentNow, let end = gates.budgets.spentUntil(quota) {
-            effects.append(.note(.budgetSpent(task: run.request.task, use, until: end)))
+            effects.append(.log(.budgetSpent(task: run.request.task, use, until: end)))
         }
         return use
     }
@@ -38,14 +38,14 @@ extension Scheduler {
     /// Checks requests again that wait for budgets which have room again.
     mutating func refillBudgets(_ quotas: [Int], now: Moment) {
         guard !quotas.isEmpty else { return }
-        retryRequests(now: now) { [catalog] in quotas.contains(catalog.quota(of: $0)) }
+        recheckRequests(now: now) { [catalog] in quotas.contains(catalog.quotaIndex(of: $0)) }
     }
 
     /// Whether background work of a plugin may start, as reported to its handlers.
     package func backgroundRefreshStatus(ofPlugin known: Int) -> RefreshStatus {
         let plugin = catalog.current(plugin: known) ?? known
         return RefreshStatus(
-            isDenied: !gates.isSwitchedOn(plugin),
+            isDenied: !gates.isEnabled(plugin),
             gates.restrictions(plugin: plugin, .refresh).union(isDraining ? .drain : [])
         )
     }

@@ -9,12 +9,12 @@ extension Scheduler {
     /// Handles a check of the clock, at the start or while it is in doubt.
     ///
     /// - Parameter doubt: why it may be wrong; `nil` if it is trusted.
-    package mutating func clockLooked(
+    package mutating func clockChecked(
         _ doubt: ClockDoubt?,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.clockLooked(doubt), at: now)
+        recordInput(.clockChecked(doubt), at: now)
         let hasMoved = followClock(now: now, &effects)
         guard let doubted = gates.clock else {
             gates.clock = doubt.map {
@@ -27,14 +27,14 @@ extension Scheduler {
         }
         if let doubt, now.monotonic < doubted.until {
             gates.clock?.doubt = doubt
-            if hasMoved { lookAtDates(now: now, &effects) }
+            if hasMoved { recheckAllDates(now: now, &effects) }
             return
         }
         gates.clock = nil
         forgetWrongStarts(now: now, &effects)
-        lookAtDates(now: now, &effects)
-        retryRequests(now: now) { [catalog] in catalog.tasks[$0].schedule?.isCalendar == true }
-        beginWhatCan(now: now, &effects)
+        recheckAllDates(now: now, &effects)
+        recheckRequests(now: now) { [catalog] in catalog.tasks[$0].schedule?.isCalendar == true }
+        startReadyRequests(now: now, &effects)
     }
 
     /// Why the wall clock is not trusted; `nil` if it is.
@@ -57,7 +57,7 @@ extension Scheduler {
             else { continue }
             memory.schedule = ""
             remember(memory, entry: entry, now: now)
-            take(up: schedule, entry: entry, now: now, &effects)
+            adoptSchedule(schedule, entry: entry, now: now, &effects)
         }
     }
 }
@@ -72,7 +72,7 @@ extension RunGates {
 
     /// Whether a request serves a calendar time while the clock is not trusted.
     func waitsForClock(_ request: Request, task: Int) -> Bool {
-        clock != nil && request.slot != nil && !request.isSimulated
+        clock != nil && request.scheduledTime != nil && !request.isManual
             && catalog.tasks[task].schedule?.isCalendar == true
     }
 }

@@ -17,7 +17,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(
+        recordInput(
             .factsChanged(probes: facts.probes, facts: facts.all, changed: changed),
             at: now
         )
@@ -29,20 +29,20 @@ extension Scheduler {
             let isConcerned = entry.requests.contains {
                 !gates.watched(for: $0, task: entry.definition).isDisjoint(with: changed)
             }
-            if isConcerned { pendingIndex.retry(entry: index, now: now.unix) }
+            if isConcerned { pendingIndex.recheck(entry: index, now: now.unix) }
         }
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     private func stopRunsThatLost(_ facts: FactSheet, _ effects: inout [SchedulerEffect]) {
-        for (ticket, run) in running.all where !run.request.isSimulated {
+        for (handle, run) in running.all where !run.request.isManual {
             let lost = catalog.tasks[run.task].loss.stopping(
                 gates.required(by: run.request, task: run.task),
                 given: facts
             )
             guard !lost.isEmpty else { continue }
             let names = lost.each.map { $0.name(probes: facts.probes) }.joined(separator: ", ")
-            effects.append(.stop(ticket, .condition, why: "it lost what it requires: \(names)"))
+            effects.append(.stop(handle, .condition, why: "it lost what it requires: \(names)"))
         }
     }
 }

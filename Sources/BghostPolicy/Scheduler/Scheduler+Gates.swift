@@ -23,8 +23,8 @@ extension Scheduler {
             let place = pendingIndex.entries[index].place(of: request.id)
         else { return [] }
         var gates = pluginGates(task)
-        gates.append(permittedGate(request))
-        if !request.isSimulated {
+        gates.append(permitGate(request))
+        if !request.isManual {
             gates += dateGates(place, now: now)
             if let clock = clockGate(request, task: task, now: now) { gates.append(clock) }
             gates.append(throttleGate(request, index, now: now))
@@ -41,7 +41,7 @@ extension Scheduler {
                     ? pendingIndex.requestsAhead(of: request, now: now.unix) : nil
             )
         )
-        return gates + passingGates(request)
+        return gates + temporaryGates(request)
     }
 
     // MARK: The manifest
@@ -62,7 +62,7 @@ extension Scheduler {
         )
     }
 
-    private func permittedGate(_ request: Request) -> Gate {
+    private func permitGate(_ request: Request) -> Gate {
         Gate(
             .manifestRemoved,
             isOpen: true,
@@ -78,13 +78,13 @@ extension Scheduler {
         let index = catalog.pluginOfTask[task]
         let name = catalog.plugins[index].name
         let plugin = gates.plugins[index]
-        let isOn = gates.isSwitchedOn(index)
+        let isOn = gates.isEnabled(index)
         let isUsable = gates.isUsable(index)
         return [
             Gate(
                 .pluginDisabled,
                 isOpen: isOn,
-                now: gates.switchedOff(index) ?? "`\(name)` is switched on",
+                now: gates.disabledReason(index) ?? "`\(name)` is switched on",
                 wanted: "`\(name)` switched on",
                 since: plugin.switches.since,
                 remedy: isOn ? "" : "`bghost enable \(name)`",
@@ -126,7 +126,7 @@ extension Scheduler {
         ]
         if request.tolerance > 0 {
             gates.append(
-                request.aim != nil && !request.isRetry
+                request.chosenStart != nil && !request.isRetry
                     ? usualUseGate(place, now: now) : coalescingGate(place, now: now)
             )
         }
@@ -149,11 +149,13 @@ extension Scheduler {
     ///
     /// - Returns: "" if there are no such times.
     private func servedBefore(_ request: Request, now: Moment) -> String {
-        guard let slot = request.slot, let entry = pendingIndex.entry(of: request.task),
+        guard let time = request.scheduledTime, let entry = pendingIndex.entry(of: request.task),
             let schedule = schedules[entry], schedule.isCalendar,
             let served = memories[entry]?.served, !served.ranges.isEmpty,
-            let next = schedule.recurrence.next(after: schedule.rules.offset.slotTime(now.unix)),
-            next < slot, let end = served.end(ofRangeWith: next)
+            let next = schedule.recurrence.next(
+                after: schedule.rules.offset.scheduledTime(now.unix)
+            ),
+            next < time, let end = served.end(ofRangeWith: next)
         else { return "" }
         return
             "; its times until \(Timestamp.text(unixNanoseconds: end)) were served already, while"
@@ -212,17 +214,18 @@ extension Scheduler {
     }
 
     private func throttleGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
-        let hold = pendingIndex.entries[entry].hold
+        let delayedUntil = pendingIndex.entries[entry].delayedUntil
         let throttle = memories[entry]?.throttle ?? ThrottlePoints()
-        let isOpen = hold ?? .min <= now.unix
+        let isOpen = delayedUntil ?? .min <= now.unix
         return Gate(
             .throttle,
             isOpen: isOpen,
             now: throttleReading(throttle, entry, now: now),
             wanted: isOpen
-                ? "no delay" : hold.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "",
+                ? "no delay"
+                : delayedUntil.map { "\(Timestamp.text(unixNanoseconds: $0)) or later" } ?? "",
             since: isOpen ? nil : throttle.changedAt,
-            until: isOpen ? nil : hold,
+            until: isOpen ? nil : delayedUntil,
             remedy: isOpen ? "" : "`bghost throttle clear \(request.task)`",
             condition: "its throttling were cleared",
             ids: isOpen ? [] : throttle.runs.map(\.run)
@@ -230,7 +233,7 @@ extension Scheduler {
     }
 
     private func budgetGate(_ task: Int, now: Moment) -> Gate? {
-        let quota = quota(of: task)
+        let quota = quotaIndex(of: task)
         guard let (used, limit) = gates.budgets.use(quota) else { return nil }
         // A budget whose end has passed is refilled at the next check.
         let until = gates.budgets.spentUntil(quota).flatMap { $0 > now.unix ? $0 : nil }

@@ -14,14 +14,14 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
-        note(.withdraw(identifier), at: now)
+        recordInput(.withdraw(identifier), at: now)
         guard let entry = pendingIndex.entry(of: identifier),
             let request = pendingIndex.withdraw(entry: entry)
         else { return false }
         end(request, entry: entry, .cancelled, now: now, &effects)
         // It may have preceded a retry of its task, which can start now.
-        pendingIndex.retry(entry: entry, now: now.unix)
-        beginWhatCan(now: now, &effects)
+        pendingIndex.recheck(entry: entry, now: now.unix)
+        startReadyRequests(now: now, &effects)
         return true
     }
 
@@ -36,14 +36,14 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> (requests: [Request], changes: [StoreChange]) {
-        note(.withdrawAll(identifiers), at: now)
+        recordInput(.withdrawAll(identifiers), at: now)
         var withdrawn: [(request: Request, entry: Int)] = []
         var changes: [StoreChange] = []
         for entry in identifiers.flatMap({ entries(of: $0) }) {
             for request in pendingIndex.withdrawAll(entry: entry) {
                 withdrawn.append((request, entry))
                 changes.append(.closed(request.id, .cancelled))
-                changes += leave(request, entry: entry, now: now)
+                changes += recordServedTime(request, entry: entry, now: now)
             }
         }
         let wanted = Set(identifiers)
@@ -51,13 +51,13 @@ extension Scheduler {
         changes += unparked.map { .closed($0.id, .cancelled) }
         changes += memories.map { .remembered($0) }
         for (request, entry) in withdrawn {
-            effects.append(.note(.ended(request, .cancelled)))
-            effects.append(.ended(request.id))
-            goOn(after: request, entry: entry, now: now, &effects)
+            effects.append(.log(.closed(request, .cancelled)))
+            effects.append(.requestClosed(request.id))
+            submitNextScheduled(after: request, entry: entry, now: now, &effects)
         }
         for request in unparked {
-            effects.append(.note(.ended(request, .cancelled)))
-            effects.append(.ended(request.id))
+            effects.append(.log(.closed(request, .cancelled)))
+            effects.append(.requestClosed(request.id))
         }
         return (withdrawn.map(\.request) + unparked, changes)
     }
@@ -78,7 +78,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.redriven(requests), at: now)
+        recordInput(.redriven(requests), at: now)
         for request in requests {
             guard let task = catalog.task(for: request.task) else {
                 // Its task was removed while the change was being stored.
@@ -87,9 +87,9 @@ extension Scheduler {
             }
             let entry = entry(for: request.task, task: task)
             _ = pendingIndex.accept(request, entry: entry, now: now.unix)
-            effects.append(.note(.redriven(request)))
+            effects.append(.log(.redriven(request)))
         }
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     // MARK: Switches
@@ -99,25 +99,25 @@ extension Scheduler {
     /// Its runs in progress continue.
     package mutating func set(
         plugin: Int,
-        switchedOff reason: String?,
+        disabledReason reason: String?,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.switched(plugin: plugin, off: reason), at: now)
-        gates.plugins[plugin].switchedOff = reason
-        gates.plugins[plugin].switches.take(
+        recordInput(.switched(plugin: plugin, off: reason), at: now)
+        gates.plugins[plugin].disabledReason = reason
+        gates.plugins[plugin].switches.record(
             isOpen: reason == nil,
             reading: reason.map { $0.isEmpty ? "off" : "off (\($0))" } ?? "on",
             at: now.unix
         )
         guard reason == nil else { return }
-        retryRequests(ofPlugin: plugin, now: now)
-        beginWhatCan(now: now, &effects)
+        recheckRequests(ofPlugin: plugin, now: now)
+        startReadyRequests(now: now, &effects)
     }
 
     /// Why a plugin is disabled, "" without a reason; `nil` if it is enabled.
-    package func switchedOff(plugin: Int) -> String? { gates.plugins[plugin].switchedOff }
+    package func disabledReason(plugin: Int) -> String? { gates.plugins[plugin].disabledReason }
 
     /// A sentence that the plugin is disabled, with the command that enables it.
-    package func switchedOffSentence(plugin: Int) -> String? { gates.switchedOff(plugin) }
+    package func disabledSentence(plugin: Int) -> String? { gates.disabledReason(plugin) }
 }

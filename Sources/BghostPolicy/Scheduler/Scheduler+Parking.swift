@@ -17,17 +17,17 @@ extension Scheduler {
     /// Parks requests and reports them.
     mutating func park(_ requests: [Request], now: Moment, _ effects: inout [SchedulerEffect]) {
         for request in requests { park(request, now: now, &effects) }
-        sayParked(requests, &effects)
+        logParked(requests, &effects)
     }
 
     /// Reports parked requests in one line: a family may have a million of them.
-    func sayParked(_ requests: [Request], _ effects: inout [SchedulerEffect]) {
+    func logParked(_ requests: [Request], _ effects: inout [SchedulerEffect]) {
         guard let end = requests.map(parking.end).min() else { return }
         var tasks: Set<String> = []
         for request in requests { tasks.insert(request.task) }
         let first = Array(tasks.sorted().prefix(SchedulerNote.parkedTasksMax))
         effects.append(
-            .note(.parked(requests.count, tasks: first, of: tasks.count, until: end))
+            .log(.parked(requests.count, tasks: first, of: tasks.count, until: end))
         )
     }
 
@@ -38,16 +38,16 @@ extension Scheduler {
         var changes: [StoreChange] = []
         for request in requests {
             let isMissed = request.latestBegin.map { $0 < now.unix } ?? false
-            let end: RequestEnd = isMissed && !request.isSimulated ? .missed : .notPermitted
+            let end: RequestEnd = isMissed && !request.isManual ? .missed : .notPermitted
             changes.append(.closed(request.id, end))
-            effects.append(.note(.ended(request, end)))
-            effects.append(.ended(request.id))
+            effects.append(.log(.closed(request, end)))
+            effects.append(.requestClosed(request.id))
         }
         effects.append(.commit(changes + memories.map { .remembered($0) }))
     }
 
     /// Updates the state of tasks that are in the manifest again, and of removed tasks.
-    mutating func settleParking(now: Moment, _ effects: inout [SchedulerEffect]) {
+    mutating func updateParkedState(now: Moment, _ effects: inout [SchedulerEffect]) {
         var changes: [StoreChange] = []
         for entry in memories.keys.sorted() {
             var memory = memory(of: entry)
@@ -65,6 +65,6 @@ extension Scheduler {
             changes.append(.remembered(memory))
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
-        sayParked(parking.requests, &effects)
+        logParked(parking.requests, &effects)
     }
 }

@@ -7,7 +7,7 @@ package import BghostModel
 /// Queries about waiting requests.
 extension Scheduler {
     /// The number of times that a request was considered for a start: the work of dispatching.
-    var looks: Int { pendingIndex.looks }
+    var entriesVisited: Int { pendingIndex.entriesVisited }
 
     /// The slots in use, including runs whose end is not stored yet.
     package var slotsInUse: Int { running.count }
@@ -61,12 +61,12 @@ extension Scheduler {
         let wanted = identifier.map { pendingIndex.entry(of: $0) }
         var index = from
         if let wanted {
-            if let wanted { take(entries[wanted], into: &page, keeping: limit) }
+            if let wanted { add(entries[wanted], into: &page, keeping: limit) }
             index = entries.count
         }
         let end = min(entries.count, index.addingClamped(Self.pageEntriesMax))
         while index < end, page.requests.count < Self.pageMax {
-            take(entries[index], into: &page, keeping: limit)
+            add(entries[index], into: &page, keeping: limit)
             index += 1
         }
         if index < entries.count {
@@ -77,7 +77,7 @@ extension Scheduler {
         return page
     }
 
-    private func take(
+    private func add(
         _ entry: PendingRequestIndex.Entry,
         into page: inout WaitingPage,
         keeping limit: Int
@@ -102,7 +102,7 @@ extension Scheduler {
     }
 
     /// The missed starts that a run in progress makes up for.
-    package func missed(by ticket: RunTicket) -> MissedSlots? { running[ticket]?.request.missed }
+    package func missed(by handle: RunHandle) -> MissedStarts? { running[handle]?.request.missed }
 
     /// The pending requests of a plugin's tasks.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
@@ -238,10 +238,10 @@ extension Scheduler {
             return ScheduleOutlook(text: text, next: nil)
         }
         let plan = active.plan(memory(of: entry), now: now)
-        let slot = plan.slots.first ?? plan.next
+        let time = plan.times.first ?? plan.next
         return ScheduleOutlook(
             text: text,
-            next: slot.map { active.rules.offset.start(of: $0) ?? $0 }
+            next: time.map { active.rules.offset.start(of: $0) ?? $0 }
         )
     }
 }

@@ -7,16 +7,16 @@ package import BghostModel
 extension Scheduler {
     /// - Parameter incarnation: increases with each scheduler on a store; it is the upper half of
     ///   each epoch.
-    package mutating func begin(incarnation: UInt32, now: Moment) {
-        note(.begin(incarnation: incarnation), at: now)
+    package mutating func setIncarnation(_ incarnation: UInt32, now: Moment) {
+        recordInput(.begin(incarnation: incarnation), at: now)
         epoch = UInt64(incarnation) << 32
     }
 
     /// Reserves memory for a number of requests.
     package mutating func expect(requests: Int) { pendingIndex.reserve(requests) }
 
-    package mutating func takeOver(_ memory: TaskMemory, now: Moment) {
-        note(.tookOverMemory(memory), at: now)
+    package mutating func restore(_ memory: TaskMemory, now: Moment) {
+        recordInput(.restoredTask(memory), at: now)
         guard let task = catalog.task(for: memory.identifier) else {
             return parking.remember(memory)
         }
@@ -24,30 +24,30 @@ extension Scheduler {
     }
 
     /// Restores a request without a run.
-    package mutating func takeOver(
+    package mutating func restore(
         _ request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.tookOverRequest(request), at: now)
-        wait(request, now: now, &effects)
+        recordInput(.restoredRequest(request), at: now)
+        enqueueRestored(request, now: now, &effects)
     }
 
     /// Restores a request if its task is in the manifest.
     ///
     /// - Returns: whether its task is in the manifest; if not, nothing was done.
-    package mutating func takeOver(
+    package mutating func restore(
         ifPermitted request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
         guard let task = catalog.task(for: request.task) else { return false }
-        note(.tookOverRequest(request), at: now)
-        wait(request, task: task, now: now, &effects)
+        recordInput(.restoredRequest(request), at: now)
+        enqueueRestored(request, task: task, now: now, &effects)
         return true
     }
 
-    private mutating func wait(
+    private mutating func enqueueRestored(
         _ request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
@@ -56,10 +56,10 @@ extension Scheduler {
             // `start` reports how many there are.
             return park(request, now: now, &effects)
         }
-        wait(request, task: task, now: now, &effects)
+        enqueueRestored(request, task: task, now: now, &effects)
     }
 
-    private mutating func wait(
+    private mutating func enqueueRestored(
         _ request: Request,
         task: Int,
         now: Moment,
@@ -72,13 +72,13 @@ extension Scheduler {
     }
 
     /// Ends a run that was in progress when its daemon ended.
-    package mutating func takeOver(
+    package mutating func restore(
         interrupted run: RunRecord,
         of request: Request,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.tookOverRun(run, of: request), at: now)
+        recordInput(.restoredRun(run, of: request), at: now)
         var record = run
         record.state = .ended
         record.outcome = .lost
@@ -92,19 +92,19 @@ extension Scheduler {
             after: RetryPolicy.End(outcome: .lost, wasInDaemon: wasInDaemon),
             now: now
         )
-        effects.append(.commitEnd([.ended(record, then: next)], record))
-        if case .again(let request) = next { wait(request, now: now, &effects) }
+        effects.append(.commitEnd([.runEnded(record, then: next)], record))
+        if case .again(let request) = next { enqueueRestored(request, now: now, &effects) }
     }
 
     /// Restores a disabled plugin.
     ///
     /// If the plugin is not in the manifest, it stays disabled in case it comes back.
-    package mutating func takeOver(switchedOff name: String, reason: String, now: Moment) {
-        note(.tookOverSwitch(name: name, reason: reason), at: now)
+    package mutating func restore(disabledPlugin name: String, reason: String, now: Moment) {
+        recordInput(.restoredDisabledPlugin(name: name, reason: reason), at: now)
         if let plugin = catalog.currentPlugins[name] {
-            gates.plugins[plugin].switchedOff = reason
+            gates.plugins[plugin].disabledReason = reason
         } else {
-            gates.switchedOffElsewhere[name] = reason
+            gates.disabledElsewhere[name] = reason
         }
     }
 }

@@ -33,12 +33,12 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> ReloadOutcome {
-        note(
+        recordInput(
             .reloaded(manifest: manifest.fingerprint, slots: slots, replacing: replaced),
             at: now
         )
         let probes = settings.manifest.host.facts.probes.map(\.name)
-        let change = catalog.take(
+        let change = catalog.adopt(
             manifest,
             replacing: Set(replaced),
             probes: probes.renumbered(as: manifest.host.facts.probes.map(\.name))
@@ -47,24 +47,24 @@ extension Scheduler {
         settings.manifest = manifest
         settings.slots = slots
         pendingIndex.slots = slots
-        gates.take(catalog, change)
+        gates.adopt(catalog, change)
         var outcome = ReloadOutcome(change: change)
-        let (others, gone) = entriesOfOthers(change)
-        pendingIndex.redefine(others.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
-        for (entry, _) in others {
+        let (changed, removed) = changedEntries(change)
+        pendingIndex.redefine(changed.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
+        for (entry, _) in changed {
             guard let memory = memories[entry] else { continue }
-            holdThrottled(entry, memory, now: now)
+            delayThrottled(entry, memory, now: now)
         }
-        outcome.parked = park(gone, now: now, &effects)
+        outcome.parked = park(removed, now: now, &effects)
         outcome.unparked = unpark(now: now, &effects)
-        for (entry, task) in others
+        for (entry, task) in changed
         where schedules[entry] != nil && catalog.tasks[task].identifier.isFamily {
             dropSchedule(of: entry, now: now, &effects)
         }
         if hasOtherPower {
-            retryRequests(now: now) { [catalog] in catalog.tasks[$0].kind == .refresh }
+            recheckRequests(now: now) { [catalog] in catalog.tasks[$0].kind == .refresh }
         }
-        for task in change.newTasks { takeUp(task, change, now: now, &effects) }
+        for task in change.newTasks { applyTaskChange(task, change, now: now, &effects) }
         return outcome
     }
 
@@ -72,48 +72,48 @@ extension Scheduler {
         PendingRequestIndex.Kind(
             definition: task,
             group: catalog.pluginOfTask[task],
-            lane: catalog.handlerOfTask[task],
-            quota: quota(of: task),
+            handlerQueue: catalog.handlerOfTask[task],
+            quota: quotaIndex(of: task),
             overlap: catalog.tasks[task].overlap
         )
     }
 
     /// The entries whose task has changed, and those whose task was removed.
-    private func entriesOfOthers(
+    private func changedEntries(
         _ change: CatalogChange
-    ) -> (others: [(entry: Int, task: Int)], gone: [Int]) {
-        var others: [(entry: Int, task: Int)] = []
-        var gone: [Int] = []
+    ) -> (changed: [(entry: Int, task: Int)], removed: [Int]) {
+        var changed: [(entry: Int, task: Int)] = []
+        var removed: [Int] = []
         var successors: [Int: Int] = [:]
         for (task, former) in change.formerTasks { successors[former] = task }
         for entry in pendingIndex.entries.indices {
             let task = pendingIndex.entries.kind(entry).definition
             // Skip the lookup if the same identifiers are permitted: there may be a million entries.
-            guard change.permitsOthers else {
-                if let successor = successors[task] { others.append((entry, successor)) }
+            guard change.changesIdentifiers else {
+                if let successor = successors[task] { changed.append((entry, successor)) }
                 continue
             }
             let current = catalog.task(for: pendingIndex.entries[entry].identifier)
-            if let current, current != task { others.append((entry, current)) }
-            if current == nil { gone.append(entry) }
+            if let current, current != task { changed.append((entry, current)) }
+            if current == nil { removed.append(entry) }
         }
-        return (others, gone)
+        return (changed, removed)
     }
 
     /// Parks the waiting requests of removed tasks.
     ///
     /// - Returns: the number of requests.
     private mutating func park(
-        _ gone: [Int],
+        _ removed: [Int],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> Int {
         var parked: [Request] = []
         var changes: [StoreChange] = []
-        for entry in gone {
+        for entry in removed {
             schedules[entry] = nil
             let requests = pendingIndex.withdrawAll(entry: entry)
-            pendingIndex.hold(entry: entry, until: nil, now: now.unix)
+            pendingIndex.delay(entry: entry, until: nil, now: now.unix)
             if var memory = memories.removeValue(forKey: entry) {
                 if !memory.schedule.isEmpty {
                     memory.schedule = ""
@@ -130,7 +130,7 @@ extension Scheduler {
             parked += requests
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
-        sayParked(parked, &effects)
+        logParked(parked, &effects)
         return parked.count
     }
 
@@ -145,21 +145,21 @@ extension Scheduler {
         // Restore the state first: its throttle points delay the requests that follow.
         for memory in parking.remembered {
             guard let task = catalog.task(for: memory.identifier),
-                let memory = parking.take(memory.identifier)
+                let memory = parking.remove(memory.identifier)
             else { continue }
             remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
         }
         for request in requests {
             guard let task = catalog.task(for: request.task) else { continue }
             let entry = entry(for: request.task, task: task)
-            takeIn(request, entry: entry, now: now, &effects)
+            enqueue(request, entry: entry, now: now, &effects)
         }
-        if !requests.isEmpty { effects.append(.note(.unparked(requests.count))) }
+        if !requests.isEmpty { effects.append(.log(.unparked(requests.count))) }
         return requests.count
     }
 
     /// Adopts the schedule and `submitAtStart` of a new or changed task.
-    private mutating func takeUp(
+    private mutating func applyTaskChange(
         _ index: Int,
         _ change: CatalogChange,
         now: Moment,
@@ -169,7 +169,7 @@ extension Scheduler {
         guard !task.identifier.isFamily else { return }
         let entry = entry(for: task.identifier.description, task: index)
         if let schedule = task.schedule {
-            retake(schedule, entry: entry, now: now, &effects)
+            replaceSchedule(schedule, entry: entry, now: now, &effects)
         } else {
             dropSchedule(of: entry, now: now, &effects)
         }

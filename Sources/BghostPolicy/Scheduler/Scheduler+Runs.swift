@@ -6,7 +6,7 @@ internal import BghostModel
 /// Runs, from the request to the consequences of its end.
 extension Scheduler {
     /// Starts the run of a request that the index has selected.
-    mutating func begin(
+    mutating func startRun(
         _ request: Request,
         entry: Int,
         now: Moment,
@@ -26,7 +26,7 @@ extension Scheduler {
             submittedAt: request.submittedAt,
             kind: task.kind
         )
-        let ticket = running.add(
+        let handle = running.add(
             RunningTable.Running(
                 run: record.id,
                 request: request,
@@ -38,15 +38,15 @@ extension Scheduler {
         let handler = catalog.handlerOfTask[index]
         gates.handlers[handler].running += 1
         followHandler(handler)
-        let changes = leave(request, entry: entry, now: now)
+        let changes = recordServedTime(request, entry: entry, now: now)
         do {
             effects.append(
-                .begin(
+                .startRun(
                     RunStart(
-                        ticket: ticket,
+                        handle: handle,
                         task: index,
                         parameters: try Self.merged(task.parameters, request.parameters),
-                        isSimulated: request.isSimulated,
+                        isManual: request.isManual,
                         record: record,
                         changes: changes
                     )
@@ -55,9 +55,9 @@ extension Scheduler {
         } catch {
             var record = record
             record.message = "its parameters cannot be laid over the task's: \(error)"
-            failedToBegin(ticket, record, .failed, changes, now: now, &effects)
+            finishUnstarted(handle, record, .failed, changes, now: now, &effects)
         }
-        goOn(after: request, entry: entry, now: now, &effects)
+        submitNextScheduled(after: request, entry: entry, now: now, &effects)
     }
 
     private static func merged(_ base: String, _ over: String) throws(JSONError) -> String {
@@ -70,35 +70,35 @@ extension Scheduler {
     ///
     /// - Parameter isShortage: whether the machine lacked a resource that may be available again.
     ///   That is not a failure of the task, so its request waits without using up a retry.
-    package mutating func couldNotBegin(
+    package mutating func startFailed(
         _ start: RunStart,
         _ message: String,
         isShortage: Bool = false,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(
+        recordInput(
             isShortage
-                ? .shortage(start.ticket, message: message)
-                : .couldNotBegin(start.ticket, message: message),
+                ? .shortage(start.handle, message: message)
+                : .startFailed(start.handle, message: message),
             at: now
         )
         var record = start.record
         record.message = message
         let outcome = isShortage ? Outcome.lost : .failed
-        failedToBegin(start.ticket, record, outcome, start.changes, now: now, &effects)
-        beginWhatCan(now: now, &effects)
+        finishUnstarted(start.handle, record, outcome, start.changes, now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
-    private mutating func failedToBegin(
-        _ ticket: RunTicket,
+    private mutating func finishUnstarted(
+        _ handle: RunHandle,
         _ begun: RunRecord,
         _ outcome: Outcome,
         _ changes: [StoreChange],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        guard let run = running.remove(ticket) else { return }
+        guard let run = running.remove(handle) else { return }
         var record = begun
         record.state = .ended
         record.outcome = outcome
@@ -110,20 +110,20 @@ extension Scheduler {
             now: now
         )
         effects.append(
-            .commitEnd([.began(begun), .ended(record, then: next)] + changes, record)
+            .commitEnd([.runStarted(begun), .runEnded(record, then: next)] + changes, record)
         )
-        left(run, next, now: now, &effects)
+        releaseSlot(run, next, now: now, &effects)
     }
 
     /// Handles the end of a run.
-    package mutating func ended(
-        _ ticket: RunTicket,
+    package mutating func runEnded(
+        _ handle: RunHandle,
         _ finish: RunFinish,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.ended(ticket, finish), at: now)
-        guard let run = running.remove(ticket) else { return }
+        recordInput(.runEnded(handle, finish), at: now)
+        guard let run = running.remove(handle) else { return }
         let next = next(
             run.request,
             under: run.task,
@@ -136,21 +136,21 @@ extension Scheduler {
             ),
             now: now
         )
-        var changes: [StoreChange] = [.ended(finish.record, then: next)]
-        let counts = !run.request.isSimulated && !finish.isExpirySimulated
-        if counts, let memory = settleThrottle(run, finish, now: now, &effects) {
+        var changes: [StoreChange] = [.runEnded(finish.record, then: next)]
+        let counts = !run.request.isManual && !finish.isExpirySimulated
+        if counts, let memory = updateThrottle(run, finish, now: now, &effects) {
             changes.append(.remembered(memory))
         }
         if let use = charge(run, finish.record.duration, now: now, &effects) {
-            changes.append(.used(use))
+            changes.append(.runtimeConsumed(use))
         }
         effects.append(.commitEnd(changes, finish.record))
-        left(run, next, now: now, &effects)
-        beginWhatCan(now: now, &effects)
+        releaseSlot(run, next, now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     /// Releases the slot of a run.
-    private mutating func left(
+    private mutating func releaseSlot(
         _ run: RunningTable.Running,
         _ next: AfterRun,
         now: Moment,
@@ -168,9 +168,9 @@ extension Scheduler {
         case .again(let request):
             _ = pendingIndex.accept(request, entry: run.entry, now: now.unix)
             let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
-            effects.append(.note(.again(request, wait: wait)))
+            effects.append(.log(.again(request, wait: wait)))
         case .dead(let request, let reason):
-            effects.append(.note(.dead(request, reason: reason)))
+            effects.append(.log(.dead(request, reason: reason)))
         }
     }
 

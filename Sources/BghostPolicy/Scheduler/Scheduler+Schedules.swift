@@ -16,7 +16,7 @@ struct ActiveSchedule: Sendable {
         MisfirePlan(
             recurrence,
             history: MisfirePlan.History(
-                lastSlot: memory.lastSlot,
+                lastServedTime: memory.lastServedTime,
                 editedAt: memory.scheduledSince
             ),
             now: now.unix,
@@ -37,8 +37,9 @@ extension Scheduler {
             let task = catalog.tasks[index]
             let entry = entry(for: task.identifier.description, task: index)
             if let schedule = task.schedule {
-                take(up: schedule, entry: entry, now: now, &effects)
-                let isOwn = pendingIndex.entries[entry].pending.map { $0.slot != nil } ?? true
+                adoptSchedule(schedule, entry: entry, now: now, &effects)
+                let isOwn =
+                    pendingIndex.entries[entry].pending.map { $0.scheduledTime != nil } ?? true
                 if isOwn { submitNext(entry: entry, now: now, &effects) }
             } else {
                 dropSchedule(of: entry, now: now, &effects)
@@ -50,26 +51,26 @@ extension Scheduler {
     /// Submits a request of a task, unless one is pending.
     mutating func submitAtStart(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         guard pendingIndex.entries[entry].pending == nil else { return }
-        submitOwn(entry: entry, slot: nil, missed: nil, now: now, &effects)
+        submitOwn(entry: entry, scheduledTime: nil, missed: nil, now: now, &effects)
     }
 
     /// Adopts the schedule of a task that a new manifest has changed.
     ///
     /// A pending request that is due keeps its run under the old schedule. A pending request with a date in
     /// the future is replaced by one for the next time of the new schedule.
-    mutating func retake(
+    mutating func replaceSchedule(
         _ schedule: TaskSchedule,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
         let before = memory(of: entry).schedule
-        take(up: schedule, entry: entry, now: now, &effects)
+        adoptSchedule(schedule, entry: entry, now: now, &effects)
         if let pending = pendingIndex.entries[entry].pending {
             let isDue = pending.earliestBegin ?? .min <= now.unix
             // A task that was parked meanwhile had no schedule for that time.
             let isKept = isDue && !before.isEmpty || before == schedule.text
-            guard pending.slot != nil, !isKept else { return }
+            guard pending.scheduledTime != nil, !isKept else { return }
         }
         submitNext(entry: entry, now: now, &effects)
     }
@@ -85,21 +86,21 @@ extension Scheduler {
             remember(memory, entry: entry, now: now)
             changes.append(.remembered(memory))
         }
-        if let pending = pendingIndex.entries[entry].pending, pending.slot != nil,
+        if let pending = pendingIndex.entries[entry].pending, pending.scheduledTime != nil,
             pending.earliestBegin ?? .min > now.unix
         {
             _ = pendingIndex.withdraw(entry: entry)
             // This does not serve the time: the schedule may come back before it.
             changes.append(.closed(pending.id, .cancelled))
-            effects.append(.note(.ended(pending, .cancelled)))
-            effects.append(.ended(pending.id))
-            pendingIndex.retry(entry: entry, now: now.unix)
+            effects.append(.log(.closed(pending, .cancelled)))
+            effects.append(.requestClosed(pending.id))
+            pendingIndex.recheck(entry: entry, now: now.unix)
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
     }
 
-    mutating func take(
-        up schedule: TaskSchedule,
+    mutating func adoptSchedule(
+        _ schedule: TaskSchedule,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
@@ -112,7 +113,7 @@ extension Scheduler {
             memory.scheduledSince = now.unix
         }
         var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
-        memory.clampToClock(rules.offset.slotTime(now.unix), now, schedule)
+        memory.clampToClock(rules.offset.scheduledTime(now.unix), now, schedule)
         if memory != before {
             remember(memory, entry: entry, now: now)
             effects.append(.commit([.remembered(memory)]))
@@ -129,7 +130,7 @@ extension Scheduler {
         } catch {
             schedules[entry] = nil
             let why = error.description
-            effects.append(.note(.unscheduled(task: memory.identifier, why: why)))
+            effects.append(.log(.unscheduled(task: memory.identifier, why: why)))
         }
     }
 
@@ -140,42 +141,43 @@ extension Scheduler {
         let memory = memory(of: entry)
         let plan = schedule.plan(memory, now: now)
         let identifier = memory.identifier
-        if plan.slots.isEmpty, plan.missedCount > 0 {
-            let missed = MissedSlots(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
-            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: false)))
+        if plan.times.isEmpty, plan.missedCount > 0 {
+            let missed = MissedStarts(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
+            effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: false)))
         }
-        guard let slot = plan.slots.first ?? plan.next else {
+        guard let scheduledTime = plan.times.first ?? plan.next else {
             let why = "it never comes again"
-            effects.append(.note(.unscheduled(task: identifier, why: why)))
+            effects.append(.log(.unscheduled(task: identifier, why: why)))
             return
         }
-        var missed: MissedSlots?
-        if let first = plan.slots.first {
+        var missed: MissedStarts?
+        if let first = plan.times.first {
             // A late start also counts as missed.
             let start = schedule.rules.offset.start(of: first) ?? first
             let isLate = now.unix.subtractingClamped(start) > schedule.rules.onTime
             let count = plan.missedCount + (isLate ? 1 : 0)
-            if count > 0 { missed = MissedSlots(count: count, from: plan.missedFrom ?? first) }
+            if count > 0 { missed = MissedStarts(count: count, from: plan.missedFrom ?? first) }
         }
         // A request that waits since before a restart continues to wait.
-        guard missed != nil || pendingIndex.entries[entry].pending?.slot != slot else { return }
+        guard missed != nil || pendingIndex.entries[entry].pending?.scheduledTime != scheduledTime
+        else { return }
         if let missed {
-            effects.append(.note(.missed(task: identifier, missed, isMadeUpFor: true)))
+            effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: true)))
         }
-        submitOwn(entry: entry, slot: slot, missed: missed, now: now, &effects)
+        submitOwn(entry: entry, scheduledTime: scheduledTime, missed: missed, now: now, &effects)
     }
 
     private mutating func submitOwn(
         entry: Int,
-        slot: Int64?,
-        missed: MissedSlots?,
+        scheduledTime: Int64?,
+        missed: MissedStarts?,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
         let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
         let rules = schedules[entry]?.rules
-        let start = slot.map { rules?.offset.start(of: $0) ?? $0 }
+        let start = scheduledTime.map { rules?.offset.start(of: $0) ?? $0 }
         var latest: Int64?
         if let start, let deadline = rules?.startDeadline {
             let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
@@ -190,44 +192,48 @@ extension Scheduler {
             latestBegin: latest,
             tolerance: task.toleranceNanoseconds,
             priority: task.priority,
-            slot: slot,
+            scheduledTime: scheduledTime,
             missed: missed,
             submitter: .manifest
         )
-        aim(&request, task: index, entry: entry, now: now)
+        chooseStart(&request, task: index, entry: entry, now: now)
         let replaced = pendingIndex.entries[entry].pending?.id
         effects.append(.commit([.accepted(request, replacing: replaced)]))
-        takeIn(request, entry: entry, now: now, &effects)
+        enqueue(request, entry: entry, now: now, &effects)
     }
 
     /// Records that a request has left the queue, because it started or ended without a run.
     ///
     /// - Returns: the changes to store in the same transaction, so that its time is not served
     ///   twice.
-    mutating func leave(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
-        guard let slot = request.slot, !request.isRetry else { return [] }
+    mutating func recordServedTime(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
+        guard let scheduledTime = request.scheduledTime, !request.isRetry else { return [] }
         var memory = memory(of: entry)
         // After a clock step, the times of an interval are never the same as before, so only
         // calendar times are recorded.
         if schedules[entry]?.isCalendar ?? true {
-            memory.served.insert(slot, before: schedules[entry]?.recurrence.last(before: slot))
+            memory.served.insert(
+                scheduledTime,
+                before: schedules[entry]?.recurrence.last(before: scheduledTime)
+            )
         }
         // A last time in the future comes from a clock that was wrong.
-        if slot > memory.lastSlot ?? .min || memory.lastSlot ?? .min > now.unix {
-            memory.lastSlot = slot
+        if scheduledTime > memory.lastServedTime ?? .min || memory.lastServedTime ?? .min > now.unix
+        {
+            memory.lastServedTime = scheduledTime
         }
         remember(memory, entry: entry, now: now)
         return [.remembered(memory)]
     }
 
     /// Submits a schedule's next request after the previous one has left the queue.
-    mutating func goOn(
+    mutating func submitNextScheduled(
         after request: Request,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        guard !request.isSimulated, !request.isRetry, schedules[entry] != nil,
+        guard !request.isManual, !request.isRetry, schedules[entry] != nil,
             pendingIndex.entries[entry].pending == nil
         else { return }
         submitNext(entry: entry, now: now, &effects)

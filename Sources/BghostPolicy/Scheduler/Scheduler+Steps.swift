@@ -12,7 +12,7 @@ extension Scheduler {
     /// A smaller step than this, nanoseconds, is ignored as slewing of the clock.
     ///
     /// Several of them add up. An interval or a retry may come late by as much.
-    static let leastStep: Int64 = 1_000_000_000
+    static let clockStepMin: Int64 = 1_000_000_000
 
     /// Moves the times of all intervals, retries and wakes if the wall clock was set.
     ///
@@ -26,14 +26,14 @@ extension Scheduler {
             return false
         }
         let step = offset.subtractingClamped(before)
-        guard step.magnitude >= Self.leastStep.magnitude else { return false }
+        guard step.magnitude >= Self.clockStepMin.magnitude else { return false }
         wallOffset = offset
-        movePauses(by: step, now: now, &effects)
+        shiftRelativeDates(by: step, now: now, &effects)
         for entry in schedules.keys.sorted() {
             let task = catalog.tasks[pendingIndex.entries[entry].definition]
             guard let schedule = task.schedule, !schedule.isCalendar else { continue }
             move(entry, by: step, now: now, &effects)
-            take(up: schedule, entry: entry, now: now, &effects)
+            adoptSchedule(schedule, entry: entry, now: now, &effects)
         }
         return true
     }
@@ -41,7 +41,7 @@ extension Scheduler {
     /// Moves the dates of requests that count from an event and not from the calendar.
     ///
     /// A retry counts from the end of a run, a session's wake from the last wake.
-    private mutating func movePauses(
+    private mutating func shiftRelativeDates(
         by step: Int64,
         now: Moment,
         _ effects: inout [SchedulerEffect]
@@ -49,7 +49,7 @@ extension Scheduler {
         var moved = parking.moveRetries(by: step)
         for entry in pendingIndex.entries.indices {
             let definition = pendingIndex.entries.kind(entry).definition
-            moved += pendingIndex.movePauses(
+            moved += pendingIndex.shiftRelativeDates(
                 entry: entry,
                 by: step,
                 ofPending: catalog.tasks[definition].kind == .urlSession,
@@ -70,7 +70,7 @@ extension Scheduler {
         // Add one nanosecond, so that after a step by a multiple of the interval no time equals one
         // that was already served.
         memory.scheduledSince = memory.scheduledSince?.addingClamped(step).addingClamped(1)
-        memory.lastSlot = memory.lastSlot?.addingClamped(step).addingClamped(1)
+        memory.lastServedTime = memory.lastServedTime?.addingClamped(step).addingClamped(1)
         remember(memory, entry: entry, now: now)
         effects.append(.commit([.remembered(memory)]))
     }
@@ -80,16 +80,16 @@ extension TaskMemory {
     /// Removes state that a clock which was ahead has left: otherwise a request would wait until the same
     /// time comes again.
     ///
-    /// - Parameter slotTime: the latest time that its starts may have reached.
-    mutating func clampToClock(_ slotTime: Int64, _ now: Moment, _ schedule: TaskSchedule) {
+    /// - Parameter scheduledTime: the latest time that its starts may have reached.
+    mutating func clampToClock(_ scheduledTime: Int64, _ now: Moment, _ schedule: TaskSchedule) {
         // The times of a calendar may be right and the clock wrong: `MisfirePlan` skips them.
         guard !schedule.isCalendar else { return }
-        served = ServedSlots()
+        served = ServedTimes()
         // Move the anchor too, so that the next time is one interval after the last.
-        if let last = lastSlot, last > slotTime {
-            scheduledSince = scheduledSince?.addingClamped(slotTime.subtractingClamped(last))
+        if let last = lastServedTime, last > scheduledTime {
+            scheduledSince = scheduledSince?.addingClamped(scheduledTime.subtractingClamped(last))
         }
-        lastSlot = lastSlot.map { min($0, slotTime) }
+        lastServedTime = lastServedTime.map { min($0, scheduledTime) }
         scheduledSince = scheduledSince.map { min($0, now.unix) }
     }
 }

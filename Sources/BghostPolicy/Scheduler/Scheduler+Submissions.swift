@@ -5,7 +5,7 @@ package import BghostFacts
 internal import BghostModel
 
 /// An accepted submission that is being stored.
-package struct Arrival: Sendable {
+package struct AcceptedSubmission: Sendable {
     package let request: Request
     /// The change to store.
     package let change: StoreChange
@@ -22,24 +22,24 @@ extension Scheduler {
     /// before that call.
     ///
     /// - Parameters:
-    ///   - isSimulated: whether this is a manual run (`bghost trigger`), which ignores its dates and does not
+    ///   - isManual: whether this is a manual run (`bghost trigger`), which ignores its dates and does not
     ///     change its task's state.
     ///   - submitter: the origin of the submission.
     /// - Returns: `nil` if an existing request of its task takes precedence.
     package mutating func accept(
         _ submission: Submission,
-        isSimulated: Bool = false,
+        isManual: Bool = false,
         by submitter: Submitter = .operator,
         now: Moment
-    ) throws(SubmitError) -> Arrival? {
-        note(.accept(submission, isSimulated: isSimulated, by: submitter), at: now)
+    ) throws(SubmitError) -> AcceptedSubmission? {
+        recordInput(.accept(submission, isManual: isManual, by: submitter), at: now)
         guard !isDraining else {
             throw SubmitError(.unavailable, "bghost is stopping and takes no more requests")
         }
         guard let task = catalog.task(for: submission.task) else {
             throw SubmitError(.notPermitted, notPermitted(submission.task))
         }
-        guard isSimulated || catalog.tasks[task].kind != .urlSession else {
+        guard isManual || catalog.tasks[task].kind != .urlSession else {
             throw SubmitError(
                 .notPermitted,
                 "\(submission.task) handles ended transfers, so only bghost submits it;"
@@ -48,8 +48,8 @@ extension Scheduler {
         }
         try checkKind(submission, task: task)
         try checkParameters(submission)
-        try admit(submission, task: task, isSimulated: isSimulated, by: submitter, now: now)
-        guard isSimulated || !givesWay(submission) else { return nil }
+        try admit(submission, task: task, isManual: isManual, by: submitter, now: now)
+        guard isManual || !yieldsToPending(submission) else { return nil }
         var request = Request(
             id: nextID(now),
             task: submission.task,
@@ -60,27 +60,27 @@ extension Scheduler {
             tolerance: tolerance(of: submission, task: task),
             priority: min(1000, max(0, submission.priority ?? catalog.tasks[task].priority)),
             requirements: submission.requirements,
-            isSimulated: isSimulated,
+            isManual: isManual,
             submitter: submitter
         )
         let isKnown = pendingIndex.entry(of: request.task) != nil
         let entry = entry(for: request.task, task: task)
         if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
         var replaced: RunID?
-        if !isSimulated {
+        if !isManual {
             if submission.onConflict == .update, let pending = pendingIndex.entries[entry].pending {
                 request.keepDates(of: pending)
             } else {
-                aim(&request, task: task, entry: entry, now: now)
+                chooseStart(&request, task: task, entry: entry, now: now)
             }
             // A request that is being stored is replaced too: the store keeps the order of commits.
-            replaced = arriving[entry] ?? pendingIndex.entries[entry].pending?.id
-            arriving[entry] = request.id
-            arrivingFromPlugins.remove(entry)
-            if submitter.isPlugin { arrivingFromPlugins.insert(entry) }
+            replaced = storing[entry] ?? pendingIndex.entries[entry].pending?.id
+            storing[entry] = request.id
+            storingFromPlugins.remove(entry)
+            if submitter.isPlugin { storingFromPlugins.insert(entry) }
         }
         if let replaced { gates.beingReplaced.insert(replaced) }
-        return Arrival(
+        return AcceptedSubmission(
             request: request,
             change: .accepted(request, replacing: replaced),
             entry: entry,
@@ -89,42 +89,42 @@ extension Scheduler {
     }
 
     /// Records whether an accepted submission was stored.
-    package mutating func arrived(
-        _ arrival: Arrival,
+    package mutating func finishSubmission(
+        _ accepted: AcceptedSubmission,
         isStored: Bool,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        note(.arrived(arrival.request.id, isStored: isStored), at: now)
-        if let replaced = arrival.replaced { gates.beingReplaced.remove(replaced) }
-        if arriving[arrival.entry] == arrival.request.id {
-            arriving[arrival.entry] = nil
-            arrivingFromPlugins.remove(arrival.entry)
+        recordInput(.submissionFinished(accepted.request.id, isStored: isStored), at: now)
+        if let replaced = accepted.replaced { gates.beingReplaced.remove(replaced) }
+        if storing[accepted.entry] == accepted.request.id {
+            storing[accepted.entry] = nil
+            storingFromPlugins.remove(accepted.entry)
         }
-        if isStored, !isPermitted(arrival.entry) {
+        if isStored, !isPermitted(accepted.entry) {
             // Its task was removed meanwhile, and the request that it replaces was parked with it.
-            for replaced in parking.remove(where: { $0.id == arrival.replaced }).requests {
-                effects.append(.note(.replaced(replaced, by: arrival.request.id)))
-                effects.append(.ended(replaced.id))
+            for replaced in parking.remove(where: { $0.id == accepted.replaced }).requests {
+                effects.append(.log(.replaced(replaced, by: accepted.request.id)))
+                effects.append(.requestClosed(replaced.id))
             }
-            park([arrival.request], now: now, &effects)
+            park([accepted.request], now: now, &effects)
         } else if isStored {
-            let replaced = takeIn(arrival.request, entry: arrival.entry, now: now, &effects)
-            if let replaced, replaced.id != arrival.replaced {
+            let replaced = enqueue(accepted.request, entry: accepted.entry, now: now, &effects)
+            if let replaced, replaced.id != accepted.replaced {
                 // The manifest has submitted that request while this one was being stored.
                 effects.append(.commit([.closed(replaced.id, .replaced)]))
             }
         } else {
-            pendingIndex.retry(entry: arrival.entry, now: now.unix)
+            pendingIndex.recheck(entry: accepted.entry, now: now.unix)
         }
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     /// Adds a stored request to the index.
     ///
     /// - Returns: the request that it replaces.
     @discardableResult
-    mutating func takeIn(
+    mutating func enqueue(
         _ request: Request,
         entry: Int,
         now: Moment,
@@ -133,19 +133,19 @@ extension Scheduler {
         guard let replaced = pendingIndex.accept(request, entry: entry, now: now.unix) else {
             return nil
         }
-        effects.append(.note(.replaced(replaced, by: request.id)))
-        effects.append(.ended(replaced.id))
+        effects.append(.log(.replaced(replaced, by: request.id)))
+        effects.append(.requestClosed(replaced.id))
         return replaced
     }
 
     /// Whether a submission is dropped because its task has a request that is pending or being
     /// stored.
-    private func givesWay(_ submission: Submission) -> Bool {
+    private func yieldsToPending(_ submission: Submission) -> Bool {
         guard submission.onConflict == .keep, let entry = pendingIndex.entry(of: submission.task)
         else {
             return false
         }
-        return pendingIndex.entries[entry].pending != nil || arriving[entry] != nil
+        return pendingIndex.entries[entry].pending != nil || storing[entry] != nil
     }
 
     private func tolerance(of submission: Submission, task: Int) -> Int64 {
@@ -195,11 +195,11 @@ extension Scheduler {
     private func admit(
         _ submission: Submission,
         task: Int,
-        isSimulated: Bool,
+        isManual: Bool,
         by submitter: Submitter,
         now: Moment
     ) throws(SubmitError) {
-        if let off = gates.switchedOff(catalog.pluginOfTask[task]) {
+        if let off = gates.disabledReason(catalog.pluginOfTask[task]) {
             throw SubmitError(.unavailable, off)
         }
         if let latest = submission.latestBegin {
@@ -217,7 +217,7 @@ extension Scheduler {
                 )
             }
         }
-        if isSimulated {
+        if isManual {
             try checkRequirements(submission, task: task)
         } else if submitter.isPlugin {
             try checkCeiling(submission.task, task: task)
@@ -243,7 +243,7 @@ extension Scheduler {
     package func heldBytes(plugin: Int) -> Int { pendingIndex.heldBytes(ofGroup: plugin) }
 
     /// The quota in which a task's pending requests are counted: one per plugin and kind.
-    func quota(of task: Int) -> Int { catalog.quota(of: task) }
+    func quotaIndex(of task: Int) -> Int { catalog.quotaIndex(of: task) }
 
     /// Limits the requests that plugins submit; operators and the manifest have no limit.
     ///
@@ -254,13 +254,13 @@ extension Scheduler {
         guard let limits = plugin.maxPending else { return }
         let kind = catalog.tasks[task].kind
         let most = limits[kind]
-        let quota = quota(of: task)
+        let quota = quotaIndex(of: task)
         let own = pendingIndex.entry(of: identifier)
         var others = pendingIndex.submittedRequests(ofQuota: quota)
         if let own, pendingIndex.entries[own].countsInQuota { others -= 1 }
         // Count requests that are being stored only where they may matter.
-        if others < most, others + arrivingFromPlugins.count >= most {
-            others += arrivingFromPlugins.count { entry in
+        if others < most, others + storingFromPlugins.count >= most {
+            others += storingFromPlugins.count { entry in
                 entry != own && pendingIndex.entries[entry].quota == quota
                     && !pendingIndex.entries[entry].countsInQuota
             }
@@ -282,8 +282,8 @@ extension Request {
         earliestBegin = other.earliestBegin
         latestBegin = other.latestBegin
         tolerance = other.tolerance
-        aim = other.aim
-        slot = other.slot
+        chosenStart = other.chosenStart
+        scheduledTime = other.scheduledTime
         missed = other.missed
     }
 }

@@ -9,7 +9,7 @@ extension Scheduler {
     /// accordingly.
     ///
     /// - Returns: the state to store, if it changed.
-    mutating func settleThrottle(
+    mutating func updateThrottle(
         _ run: RunningTable.Running,
         _ finish: RunFinish,
         now: Moment,
@@ -20,11 +20,11 @@ extension Scheduler {
         let points = (memories[run.entry] ?? parkedMemory(of: run.entry))?.throttle.points ?? 0
         if event == .succeeded, points == 0 { return nil }
         var memory = memory(of: run.entry)
-        memory.throttle.take(event, now: now.unix)
+        memory.throttle.apply(event, now: now.unix)
         remember(memory, entry: run.entry, now: now)
         if case .late(let late) = event {
             effects.append(
-                .note(
+                .log(
                     .throttled(
                         task: memory.identifier,
                         late,
@@ -59,15 +59,15 @@ extension Scheduler {
     mutating func remember(_ memory: TaskMemory, entry: Int, now: Moment) {
         guard isPermitted(entry) else { return parking.remember(memory) }
         memories[entry] = memory
-        holdThrottled(entry, memory, now: now)
+        delayThrottled(entry, memory, now: now)
     }
 
     /// Holds an entry as long as it is throttled.
-    mutating func holdThrottled(_ entry: Int, _ memory: TaskMemory, now: Moment) {
+    mutating func delayThrottled(_ entry: Int, _ memory: TaskMemory, now: Moment) {
         let policy = catalog.tasks[pendingIndex.entries.kind(entry).definition].throttle
         let until =
             policy.mode == .on ? policy.nextStart(memory.throttle, now: now.unix) : nil
-        pendingIndex.hold(entry: entry, until: until, now: now.unix)
+        pendingIndex.delay(entry: entry, until: until, now: now.unix)
     }
 
     /// The states of all tasks, or of one.
@@ -89,7 +89,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> StoreChange? {
-        note(.clearThrottle(identifier), at: now)
+        recordInput(.clearThrottle(identifier), at: now)
         guard let entry = pendingIndex.entry(of: identifier), var memory = memories[entry] else {
             return nil
         }
@@ -97,8 +97,8 @@ extension Scheduler {
         guard points > 0 else { return nil }
         memory.throttle.clear(now: now.unix)
         remember(memory, entry: entry, now: now)
-        effects.append(.note(.throttleCleared(task: identifier, points: points)))
-        beginWhatCan(now: now, &effects)
+        effects.append(.log(.throttleCleared(task: identifier, points: points)))
+        startReadyRequests(now: now, &effects)
         return .remembered(memory)
     }
 }

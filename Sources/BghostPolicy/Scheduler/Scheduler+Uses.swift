@@ -33,8 +33,8 @@ extension Scheduler {
     /// A waiting request keeps the time that was chosen when it was accepted.
     ///
     /// - Returns: the change to store; `nil` if nothing changed, or if the task does not learn.
-    package mutating func used(_ identifier: String, now: Moment) -> StoreChange? {
-        note(.used(identifier), at: now)
+    package mutating func resultUsed(_ identifier: String, now: Moment) -> StoreChange? {
+        recordInput(.resultUsed(identifier), at: now)
         guard let task = catalog.task(for: identifier), catalog.tasks[task].learnsUse else {
             return nil
         }
@@ -50,7 +50,7 @@ extension Scheduler {
     ///
     /// - Returns: the change to store; `nil` if there were none.
     package mutating func forgetUses(of identifier: String, now: Moment) -> StoreChange? {
-        note(.forgetUses(of: identifier), at: now)
+        recordInput(.forgetUses(of: identifier), at: now)
         guard let entry = pendingIndex.entry(of: identifier), var memory = memories[entry],
             !memory.uses.isEmpty
         else { return nil }
@@ -60,11 +60,11 @@ extension Scheduler {
     }
 
     /// Chooses the start of a new request of a learning task.
-    func aim(_ request: inout Request, task: Int, entry: Int, now: Moment) {
-        guard request.tolerance > 0, !request.isSimulated, catalog.tasks[task].learnsUse,
+    func chooseStart(_ request: inout Request, task: Int, entry: Int, now: Moment) {
+        guard request.tolerance > 0, !request.isManual, catalog.tasks[task].learnsUse,
             let memory = memories[entry]
         else { return }
-        request.aim(at: memory.uses.habit(now: now.unix))
+        request.chooseStart(by: memory.uses.habit(now: now.unix))
     }
 
     /// The learned uses of a task, as text.

@@ -18,13 +18,13 @@ extension Scheduler {
         id: RunID,
         earliest: Int64?,
         now: Moment
-    ) -> Arrival? {
-        note(.wake(identifier, id: id, earliest: earliest), at: now)
+    ) -> AcceptedSubmission? {
+        recordInput(.wake(identifier, id: id, earliest: earliest), at: now)
         guard !isDraining, let task = catalog.task(for: identifier),
             catalog.tasks[task].kind == .urlSession
         else { return nil }
         let entry = entry(for: identifier, task: task)
-        guard pendingIndex.entries[entry].pending == nil, arriving[entry] == nil,
+        guard pendingIndex.entries[entry].pending == nil, storing[entry] == nil,
             !pendingIndex.entries[entry].hasRetries, pendingIndex.entries[entry].running == 0
         else { return nil }
         let request = Request(
@@ -36,8 +36,8 @@ extension Scheduler {
             priority: catalog.tasks[task].priority,
             submitter: .manifest
         )
-        arriving[entry] = id
-        return Arrival(
+        storing[entry] = id
+        return AcceptedSubmission(
             request: request,
             change: .accepted(request, replacing: nil),
             entry: entry,

@@ -43,7 +43,7 @@ package struct Scheduler: Sendable {
     static let parametersBytesMax = 64 << 10
 
     /// Why nothing starts until the store has written its queue.
-    struct StoreHold: Sendable {
+    struct StoreBlock: Sendable {
         let reason: String
         /// Unix nanoseconds.
         let since: Int64
@@ -55,9 +55,9 @@ package struct Scheduler: Sendable {
     var gates: RunGates
     var running = RunningTable()
     /// The request of each entry that is being stored.
-    var arriving: [Int: RunID] = [:]
+    var storing: [Int: RunID] = [:]
     /// The entries whose request that is being stored was submitted by a plugin.
-    var arrivingFromPlugins: Set<Int> = []
+    var storingFromPlugins: Set<Int> = []
     /// The schedules by entry.
     var schedules: [Int: ActiveSchedule] = [:]
     /// The states of tasks by entry, where there is one.
@@ -75,7 +75,7 @@ package struct Scheduler: Sendable {
     /// adapted to it.
     var wallOffset: Int64?
     /// `nil` if runs may start.
-    var storeHold: StoreHold?
+    var storeBlock: StoreBlock?
     /// The recorded events, if recording is enabled.
     var inputs: [SchedulerInput.Entry]?
 
@@ -91,23 +91,23 @@ package struct Scheduler: Sendable {
     ///
     /// Call it once, after the state of an earlier scheduler was restored.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
-        note(.start, at: now)
+        recordInput(.start, at: now)
         // No interval is active yet, so this call only records the offset from which later steps are
         // computed.
         _ = followClock(now: now, &effects)
-        settleParking(now: now, &effects)
+        updateParkedState(now: now, &effects)
         startSchedules(now: now, &effects)
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     /// Accepts no more submissions and starts no more runs.
     package mutating func drain(now: Moment) {
-        note(.drain, at: now)
+        recordInput(.drain, at: now)
         isDraining = true
         drainingSince = now.unix
     }
 
-    /// When to call `datesCame` next, Unix nanoseconds; `nil` if nothing waits for a date.
+    /// When to call `timerFired` next, Unix nanoseconds; `nil` if nothing waits for a date.
     package var nextDate: Int64? {
         var next = pendingIndex.nextDue
         if let end = parking.nextEnd { next = min(next ?? .max, end) }
@@ -127,14 +127,14 @@ package struct Scheduler: Sendable {
 
     mutating func entry(for identifier: String, task: Int) -> Int {
         if let known = pendingIndex.entry(of: identifier) { return known }
-        let quota = quota(of: task)
+        let quota = quotaIndex(of: task)
         let plugin = catalog.pluginOfTask[task]
         let overlap = catalog.tasks[task].overlap
         return pendingIndex.entry(
             for: identifier,
             definition: task,
             group: plugin,
-            lane: catalog.handlerOfTask[task],
+            handlerQueue: catalog.handlerOfTask[task],
             quota: quota,
             overlap: overlap
         )
@@ -143,39 +143,39 @@ package struct Scheduler: Sendable {
     // MARK: Events of time
 
     /// Handles dates that may have come.
-    package mutating func datesCame(now: Moment, _ effects: inout [SchedulerEffect]) {
-        note(.datesCame, at: now)
+    package mutating func timerFired(now: Moment, _ effects: inout [SchedulerEffect]) {
+        recordInput(.timerFired, at: now)
         // The clock was set without an event for it.
-        if followClock(now: now, &effects) { return lookAtDates(now: now, &effects) }
+        if followClock(now: now, &effects) { return recheckAllDates(now: now, &effects) }
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
         refillBudgets(gates.budgets.refill(now: now.unix), now: now)
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 
     /// Handles a clock that was set: checks every date again.
     package mutating func clockWasSet(now: Moment, _ effects: inout [SchedulerEffect]) {
-        note(.clockWasSet, at: now)
-        lookAtDates(now: now, &effects)
+        recordInput(.clockWasSet, at: now)
+        recheckAllDates(now: now, &effects)
     }
 
-    mutating func lookAtDates(now: Moment, _ effects: inout [SchedulerEffect]) {
+    mutating func recheckAllDates(now: Moment, _ effects: inout [SchedulerEffect]) {
         _ = followClock(now: now, &effects)
         parking.clockWasSet(now: now.unix)
         refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
         for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
-            holdThrottled(entry, memory, now: now)
+            delayThrottled(entry, memory, now: now)
         }
-        for entry in schedules.keys.sorted() where pendingIndex.entries[entry].pending?.slot != nil
-        {
+        for entry in schedules.keys.sorted()
+        where pendingIndex.entries[entry].pending?.scheduledTime != nil {
             submitNext(entry: entry, now: now, &effects)
         }
         // Among several requests of a task, another one may be the first now.
         for entry in pendingIndex.entries.indices where pendingIndex.entries[entry].hasRetries {
-            pendingIndex.retry(entry: entry, now: now.unix)
+            pendingIndex.recheck(entry: entry, now: now.unix)
         }
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
-        beginWhatCan(now: now, &effects)
+        startReadyRequests(now: now, &effects)
     }
 }

@@ -15,32 +15,32 @@ package indirect enum SchedulerEffect: Sendable {
     /// Store the changes as one transaction, and then notify the callers that wait for this run.
     case commitEnd([StoreChange], RunRecord)
     /// Start a run.
-    case begin(RunStart)
+    case startRun(RunStart)
     /// Cancel a run.
-    case stop(RunTicket, StopReason, why: String)
+    case stop(RunHandle, StopReason, why: String)
     /// A request waits for a plugin with a problem: check whether it is fixed.
     case inspect(plugin: Int)
     /// A request has ended without a run, so callers need not wait for it.
-    case ended(RunID)
+    case requestClosed(RunID)
     /// A note for the log.
-    case note(SchedulerNote)
+    case log(SchedulerNote)
 }
 
 /// Identifies a run to the scheduler while it is in progress.
 ///
 /// It is reused after the run has ended.
-package struct RunTicket: Hashable, Codable, Sendable {
+package struct RunHandle: Hashable, Codable, Sendable {
     package let index: Int
 }
 
 /// A run to start.
 package struct RunStart: Sendable {
-    package let ticket: RunTicket
+    package let handle: RunHandle
     /// The index of its task in the catalog.
     package let task: Int
     /// The task's parameters, overridden by those of the request.
     package let parameters: String
-    package let isSimulated: Bool
+    package let isManual: Bool
     package var record: RunRecord
     /// Changes to store together with the start.
     package let changes: [StoreChange]

@@ -9,24 +9,24 @@ package import BghostModel
 /// All its decisions depend only on a journal of these events with their times.
 package enum SchedulerInput: Codable, Sendable {
     case begin(incarnation: UInt32)
-    case tookOverSwitch(name: String, reason: String)
-    case tookOverMemory(TaskMemory)
-    case tookOverRequest(Request)
-    case tookOverRun(RunRecord, of: Request)
-    case tookOverUse(RuntimeUse)
+    case restoredDisabledPlugin(name: String, reason: String)
+    case restoredTask(TaskMemory)
+    case restoredRequest(Request)
+    case restoredRun(RunRecord, of: Request)
+    case restoredRuntimeUse(RuntimeUse)
     case start
     case drain
     case dispatch
-    case datesCame
+    case timerFired
     case clockWasSet
-    case clockLooked(ClockDoubt?)
-    case storeHolds(String?)
-    case accept(Submission, isSimulated: Bool, by: Submitter)
+    case clockChecked(ClockDoubt?)
+    case storeBlocked(String?)
+    case accept(Submission, isManual: Bool, by: Submitter)
     case wake(String, id: RunID, earliest: Int64?)
-    case arrived(RunID, isStored: Bool)
-    case ended(RunTicket, RunFinish)
-    case couldNotBegin(RunTicket, message: String)
-    case shortage(RunTicket, message: String)
+    case submissionFinished(RunID, isStored: Bool)
+    case runEnded(RunHandle, RunFinish)
+    case startFailed(RunHandle, message: String)
+    case shortage(RunHandle, message: String)
     case factsChanged(probes: [String], facts: [Fact], changed: RequirementSet)
     case problem(plugin: Int, text: String?)
     case loaded(plugin: Int, serial: [String])
@@ -35,10 +35,40 @@ package enum SchedulerInput: Codable, Sendable {
     case redriven([Request])
     case switched(plugin: Int, off: String?)
     case clearThrottle(String)
-    case used(String)
+    case resultUsed(String)
     case forgetUses(of: String)
     /// The manifest is identified by its fingerprint, since it may contain secrets.
     case reloaded(manifest: String, slots: Int, replacing: [String])
+
+    /// The keys in recordings: some are the former names of their cases, so that older recordings stay
+    /// readable.
+    private enum CodingKeys: String, CodingKey {
+        case begin
+        case restoredDisabledPlugin = "tookOverSwitch"
+        case restoredTask = "tookOverMemory"
+        case restoredRequest = "tookOverRequest"
+        case restoredRun = "tookOverRun"
+        case restoredRuntimeUse = "tookOverUse"
+        case start, drain, dispatch
+        case timerFired = "datesCame"
+        case clockWasSet
+        case clockChecked = "clockLooked"
+        case storeBlocked = "storeHolds"
+        case accept, wake
+        case submissionFinished = "arrived"
+        case runEnded = "ended"
+        case startFailed = "couldNotBegin"
+        case shortage, factsChanged, problem, loaded, withdraw, withdrawAll, redriven, switched
+        case clearThrottle
+        case resultUsed = "used"
+        case forgetUses, reloaded
+    }
+
+    private enum AcceptCodingKeys: String, CodingKey {
+        case _0
+        case isManual = "isSimulated"
+        case by
+    }
 
     /// An event with its time.
     package struct Entry: Codable, Sendable {
@@ -59,7 +89,7 @@ extension Scheduler {
     }
 
     /// Records an event, if recording is enabled.
-    mutating func note(_ input: @autoclosure () -> SchedulerInput, at now: Moment) {
+    mutating func recordInput(_ input: @autoclosure () -> SchedulerInput, at now: Moment) {
         guard inputs != nil else { return }
         inputs?.append(SchedulerInput.Entry(at: now, input: input()))
     }

@@ -10,7 +10,7 @@ package import BghostModel
 package enum SchedulerNote: Sendable {
     case replaced(Request, by: RunID)
     /// The request ended without a run, or without a further one.
-    case ended(Request, RequestEnd)
+    case closed(Request, RequestEnd)
     /// The request gets another run, after this many nanoseconds.
     case again(Request, wait: Int64)
     case dead(Request, reason: String)
@@ -37,7 +37,7 @@ package enum SchedulerNote: Sendable {
     /// With this run, a plugin has used up its runtime budget until a time, Unix nanoseconds.
     case budgetSpent(task: String, RuntimeUse, until: Int64)
     /// Starts of a schedule were missed: one run makes up for all of them, or the schedule skips them.
-    case missed(task: String, MissedSlots, isMadeUpFor: Bool)
+    case missed(task: String, MissedStarts, isMadeUpFor: Bool)
 }
 
 extension SchedulerNote {
@@ -47,7 +47,7 @@ extension SchedulerNote {
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .ended, .again, .redriven, .throttleCleared, .unparked: .info
+        case .closed, .again, .redriven, .throttleCleared, .unparked: .info
         case .parked, .throttled, .missed, .budgetSpent: .warning
         case .dead, .unscheduled: .error
         }
@@ -57,7 +57,7 @@ extension SchedulerNote {
     package var code: String {
         switch self {
         case .replaced: "request.replaced"
-        case .ended(_, let end): "request.\(end.text)"
+        case .closed(_, let end): "request.\(end.text)"
         case .again: "request.again"
         case .dead: "request.dead"
         case .redriven: "request.redriven"
@@ -74,7 +74,7 @@ extension SchedulerNote {
     /// The task that the note concerns; "" if there are several.
     package var task: String {
         switch self {
-        case .replaced(let request, _), .ended(let request, _), .again(let request, _),
+        case .replaced(let request, _), .closed(let request, _), .again(let request, _),
             .dead(let request, _), .redriven(let request):
             request.task
         case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
@@ -90,7 +90,7 @@ extension SchedulerNote {
     package var message: String {
         switch self {
         case .replaced(let request, let successor): "\(request.id) by \(successor)"
-        case .ended(_, let end): end.sentence
+        case .closed(_, let end): end.sentence
         case .again(let request, let wait):
             "attempt \(request.attempt) in \(DurationText.of(nanoseconds: UInt64(max(0, wait))))"
         case .dead(let request, let reason):

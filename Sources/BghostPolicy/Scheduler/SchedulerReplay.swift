@@ -9,8 +9,8 @@ package import BghostModel
 package struct SchedulerReplay: Sendable {
     private var scheduler: Scheduler
     /// Accepted requests that are not stored yet.
-    private var arrivals: [RunID: Arrival] = [:]
-    private var starts: [RunTicket: RunStart] = [:]
+    private var unstored: [RunID: AcceptedSubmission] = [:]
+    private var starts: [RunHandle: RunStart] = [:]
     /// Manifests of later reloads, by fingerprint.
     private var manifests: [String: Manifest] = [:]
 
@@ -34,21 +34,21 @@ package struct SchedulerReplay: Sendable {
         let now = entry.at
         var effects: [SchedulerEffect] = []
         switch entry.input {
-        case .begin(let incarnation): scheduler.begin(incarnation: incarnation, now: now)
-        case .tookOverSwitch(let name, let reason):
-            scheduler.takeOver(switchedOff: name, reason: reason, now: now)
-        case .tookOverMemory(let memory): scheduler.takeOver(memory, now: now)
-        case .tookOverRequest(let request): scheduler.takeOver(request, now: now, &effects)
-        case .tookOverRun(let run, let request):
-            scheduler.takeOver(interrupted: run, of: request, now: now, &effects)
-        case .tookOverUse(let use): scheduler.takeOver(use, now: now)
+        case .begin(let incarnation): scheduler.setIncarnation(incarnation, now: now)
+        case .restoredDisabledPlugin(let name, let reason):
+            scheduler.restore(disabledPlugin: name, reason: reason, now: now)
+        case .restoredTask(let memory): scheduler.restore(memory, now: now)
+        case .restoredRequest(let request): scheduler.restore(request, now: now, &effects)
+        case .restoredRun(let run, let request):
+            scheduler.restore(interrupted: run, of: request, now: now, &effects)
+        case .restoredRuntimeUse(let use): scheduler.restore(use, now: now)
         case .start: scheduler.start(now: now, &effects)
         case .drain: scheduler.drain(now: now)
         case .dispatch: scheduler.dispatch(now: now, &effects)
-        case .datesCame: scheduler.datesCame(now: now, &effects)
+        case .timerFired: scheduler.timerFired(now: now, &effects)
         case .clockWasSet: scheduler.clockWasSet(now: now, &effects)
-        case .storeHolds(let reason): scheduler.storeHolds(reason, now: now, &effects)
-        case .clockLooked(let doubt): scheduler.clockLooked(doubt, now: now, &effects)
+        case .storeBlocked(let reason): scheduler.storeBlocked(reason, now: now, &effects)
+        case .clockChecked(let doubt): scheduler.clockChecked(doubt, now: now, &effects)
         case .factsChanged(let probes, let facts, let changed):
             scheduler.factsChanged(
                 FactSheet(probes: probes, facts: facts),
@@ -61,10 +61,10 @@ package struct SchedulerReplay: Sendable {
         case .loaded(let plugin, let serial):
             scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
         case .switched(let plugin, let off):
-            scheduler.set(plugin: plugin, switchedOff: off, now: now, &effects)
+            scheduler.set(plugin: plugin, disabledReason: off, now: now, &effects)
         default: guard applyToRequests(entry, &effects) else { return nil }
         }
-        for case .begin(let start) in effects { starts[start.ticket] = start }
+        for case .startRun(let start) in effects { starts[start.handle] = start }
         return effects
     }
 
@@ -74,29 +74,29 @@ package struct SchedulerReplay: Sendable {
     ) -> Bool {
         let now = entry.at
         switch entry.input {
-        case .accept(let submission, let isSimulated, let submitter):
-            let arrival = try? scheduler.accept(
+        case .accept(let submission, let isManual, let submitter):
+            let accepted = try? scheduler.accept(
                 submission,
-                isSimulated: isSimulated,
+                isManual: isManual,
                 by: submitter,
                 now: now
             )
-            if let arrival { arrivals[arrival.request.id] = arrival }
+            if let accepted { unstored[accepted.request.id] = accepted }
         case .wake(let identifier, let id, let earliest):
-            let arrival = scheduler.wake(identifier, id: id, earliest: earliest, now: now)
-            if let arrival { arrivals[arrival.request.id] = arrival }
-        case .arrived(let id, let isStored):
-            guard let arrival = arrivals.removeValue(forKey: id) else { return false }
-            scheduler.arrived(arrival, isStored: isStored, now: now, &effects)
-        case .ended(let ticket, let finish):
-            guard starts[ticket]?.record.id == finish.record.id else { return false }
-            scheduler.ended(ticket, finish, now: now, &effects)
-        case .couldNotBegin(let ticket, let message):
-            guard let start = starts[ticket] else { return false }
-            scheduler.couldNotBegin(start, message, now: now, &effects)
-        case .shortage(let ticket, let message):
-            guard let start = starts[ticket] else { return false }
-            scheduler.couldNotBegin(start, message, isShortage: true, now: now, &effects)
+            let accepted = scheduler.wake(identifier, id: id, earliest: earliest, now: now)
+            if let accepted { unstored[accepted.request.id] = accepted }
+        case .submissionFinished(let id, let isStored):
+            guard let accepted = unstored.removeValue(forKey: id) else { return false }
+            scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)
+        case .runEnded(let handle, let finish):
+            guard starts[handle]?.record.id == finish.record.id else { return false }
+            scheduler.runEnded(handle, finish, now: now, &effects)
+        case .startFailed(let handle, let message):
+            guard let start = starts[handle] else { return false }
+            scheduler.startFailed(start, message, now: now, &effects)
+        case .shortage(let handle, let message):
+            guard let start = starts[handle] else { return false }
+            scheduler.startFailed(start, message, isShortage: true, now: now, &effects)
         case .withdraw(let identifier):
             _ = scheduler.withdraw(identifier, now: now, &effects)
         case .withdrawAll(let identifiers):
@@ -107,7 +107,7 @@ package struct SchedulerReplay: Sendable {
             scheduler.reload(manifest, slots: slots, replacing: replaced, now: now, &effects)
         case .clearThrottle(let identifier):
             _ = scheduler.clearThrottle(identifier, now: now, &effects)
-        case .used(let identifier): _ = scheduler.used(identifier, now: now)
+        case .resultUsed(let identifier): _ = scheduler.resultUsed(identifier, now: now)
         case .forgetUses(let identifier): _ = scheduler.forgetUses(of: identifier, now: now)
         default: return false
         }

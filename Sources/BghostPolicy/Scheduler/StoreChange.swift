@@ -7,8 +7,8 @@ package import BghostNotify
 /// One change of the daemon's stored state.
 ///
 /// A transaction is a list of changes that is stored as a whole or not at all. A request is *pending* after
-/// `accepted` and *leased* to one run after `began`. After `ended` of that run it is pending again, dead, or
-/// deleted.
+/// `accepted` and *leased* to one run after `runStarted`. After `runEnded` of that run it is pending again,
+/// dead, or deleted.
 ///
 /// Indirect, since changes are passed through many functions: a record has a dozen strings, and
 /// each direct copy would retain them all.
@@ -20,12 +20,12 @@ package indirect enum StoreChange: Sendable {
     /// A pending request ended without a run.
     case closed(RunID, RequestEnd)
     /// A pending request was leased to a run, under the record's epoch.
-    case began(RunRecord)
+    case runStarted(RunRecord)
     /// A run ended; the record is final.
     ///
     /// It has no effect unless the request is leased to this run under this epoch: so each lease
     /// has at most one accepted completion.
-    case ended(RunRecord, then: AfterRun)
+    case runEnded(RunRecord, then: AfterRun)
     /// A dead request becomes pending again, in this form.
     case redriven(Request)
     /// A dead request was deleted.
@@ -35,7 +35,7 @@ package indirect enum StoreChange: Sendable {
     /// The new state of an identifier.
     case remembered(TaskMemory)
     /// The new usage of a plugin's budget in one minute; usage older than a day is deleted.
-    case used(RuntimeUse)
+    case runtimeConsumed(RuntimeUse)
     /// The new state of a notification.
     case notification(NotificationChange)
     /// Whether the operator has disabled a plugin, and why.

@@ -67,7 +67,7 @@ package struct CatalogChange: Equatable, Sendable {
     /// The names of removed plugins.
     package internal(set) var removedPlugins: [String] = []
     /// Whether the set of permitted identifiers has changed.
-    var permitsOthers = false
+    var changesIdentifiers = false
 
     init() {}
 }
@@ -80,21 +80,21 @@ extension TaskCatalog {
     ///     file has changed.
     ///   - probes: the new requirement of each probe, by its old bit; `nil` if nothing has changed.
     @discardableResult
-    mutating func take(
+    mutating func adopt(
         _ manifest: Manifest,
         replacing replaced: Set<String> = [],
         probes: [RequirementSet]? = nil
     ) -> CatalogChange {
         var change = CatalogChange()
         if let probes { renumber(probes) }
-        takePlugins(manifest, replaced, &change)
-        takeTasks(manifest, &change)
+        adoptPlugins(manifest, replaced, &change)
+        adoptTasks(manifest, &change)
         hasSessions = !manifest.sessions.isEmpty
         powerPolicy = manifest.host.powerPolicy
         return change
     }
 
-    private mutating func takePlugins(
+    private mutating func adoptPlugins(
         _ manifest: Manifest,
         _ replaced: Set<String>,
         _ change: inout CatalogChange
@@ -124,7 +124,7 @@ extension TaskCatalog {
         }
     }
 
-    private mutating func takeTasks(_ manifest: Manifest, _ change: inout CatalogChange) {
+    private mutating func adoptTasks(_ manifest: Manifest, _ change: inout CatalogChange) {
         var before: [IdentifierPattern: Int] = [:]
         for index in currentTasks { before[tasks[index].identifier] = index }
         var permitted: [Int] = []
@@ -132,7 +132,9 @@ extension TaskCatalog {
             // The manifest reader has rejected a task without its plugin.
             guard let plugin = currentPlugins[definition.handler.plugin] else { continue }
             let former = before.removeValue(forKey: definition.identifier)
-            if let former, pluginOfTask[former] == plugin, definition.says(tasks[former]) {
+            if let former, pluginOfTask[former] == plugin,
+                definition.equalsIgnoringOrigin(tasks[former])
+            {
                 permitted.append(former)
                 continue
             }
@@ -142,11 +144,11 @@ extension TaskCatalog {
             if let former {
                 change.formerTasks[index] = former
             } else {
-                change.permitsOthers = true
+                change.changesIdentifiers = true
             }
         }
         change.removedTasks = before.sorted { $0.value < $1.value }.map(\.key.description)
-        if !before.isEmpty { change.permitsOthers = true }
+        if !before.isEmpty { change.changesIdentifiers = true }
         permit(permitted)
     }
 
@@ -175,7 +177,7 @@ extension TaskCatalog {
 
 extension TaskDefinition {
     /// Whether both definitions are equal, apart from their position in the file.
-    fileprivate func says(_ other: TaskDefinition) -> Bool {
+    fileprivate func equalsIgnoringOrigin(_ other: TaskDefinition) -> Bool {
         var own = self
         own.origin = other.origin
         return own == other

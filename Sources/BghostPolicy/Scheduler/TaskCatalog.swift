@@ -60,7 +60,7 @@ package struct TaskCatalog: Sendable {
     /// The longest pattern first.
     private var families: [Int] = []
 
-    init(_ manifest: Manifest) { take(manifest) }
+    init(_ manifest: Manifest) { adopt(manifest) }
 
     // MARK: Changes by other manifests
 
@@ -124,9 +124,11 @@ package struct TaskCatalog: Sendable {
     package func plugin(ofTask task: Int) -> Plugin { plugins[pluginOfTask[task]] }
 
     /// The quota in which a task's requests are counted: one per plugin and kind.
-    func quota(of task: Int) -> Int { Self.quota(plugin: pluginOfTask[task], tasks[task].kind) }
+    func quotaIndex(of task: Int) -> Int {
+        Self.quotaIndex(plugin: pluginOfTask[task], tasks[task].kind)
+    }
 
-    static func quota(plugin: Int, _ kind: TaskKind) -> Int {
+    static func quotaIndex(plugin: Int, _ kind: TaskKind) -> Int {
         let place =
             switch kind {
             case .refresh: 0

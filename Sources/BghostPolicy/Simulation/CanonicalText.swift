@@ -4,6 +4,29 @@
 ///
 /// The order of a set or a dictionary differs between processes, so elements are sorted by their texts.
 struct CanonicalText {
+    /// The names that recordings have for types, properties and cases that were renamed since.
+    ///
+    /// Fingerprints of decisions depend on names, so that without this table `bghost replay` would find
+    /// differences in every recording of an older version.
+    private static let recordedNames = [
+        "MissedStarts": "MissedSlots",
+        "Request.chosenStart": "aim",
+        "Request.isManual": "isSimulated",
+        "Request.scheduledTime": "slot",
+        "RunHandle": "RunTicket",
+        "RunStart.handle": "ticket",
+        "RunStart.isManual": "isSimulated",
+        "SchedulerEffect.log": "note",
+        "SchedulerEffect.requestClosed": "ended",
+        "SchedulerEffect.startRun": "begin",
+        "SchedulerNote.closed": "ended",
+        "ServedTimes": "ServedSlots",
+        "StoreChange.runEnded": "ended",
+        "StoreChange.runStarted": "began",
+        "StoreChange.runtimeConsumed": "used",
+        "TaskMemory.lastServedTime": "lastSlot",
+    ]
+
     private(set) var text = ""
 
     init(_ value: Any) { write(value) }
@@ -27,8 +50,9 @@ struct CanonicalText {
             if let described = value as? any CustomStringConvertible {
                 text += described.description
             } else {
-                text += "\(type(of: value))"
-                write(mirror.children, between: "(", ")")
+                let type = "\(type(of: value))"
+                text += Self.recordedNames[type] ?? type
+                write(mirror.children, of: type, between: "(", ")")
             }
         }
     }
@@ -39,19 +63,26 @@ struct CanonicalText {
             text += "\(value)"
             return
         }
-        text += name + "("
+        text += (Self.recordedNames["\(type(of: value)).\(name)"] ?? name) + "("
         write(child.value)
         text += ")"
     }
 
-    private mutating func write(_ children: Mirror.Children, between open: String, _ close: String)
-    {
+    /// - Parameter type: the type whose properties these are; "" for others.
+    private mutating func write(
+        _ children: Mirror.Children,
+        of type: String = "",
+        between open: String,
+        _ close: String
+    ) {
         text += open
         var isFirst = true
         for child in children {
             if !isFirst { text += ", " }
             isFirst = false
-            if let label = child.label { text += label + ": " }
+            if let label = child.label {
+                text += (Self.recordedNames["\(type).\(label)"] ?? label) + ": "
+            }
             write(child.value)
         }
         text += close

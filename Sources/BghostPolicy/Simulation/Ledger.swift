@@ -29,7 +29,7 @@ package struct Ledger: Sendable {
         /// A run started after its request's latest date.
         case afterItsDate(RunID)
         /// A time of a schedule was served twice.
-        case servedTwice(task: String, slot: Int64)
+        case servedTwice(task: String, scheduledTime: Int64)
         /// The epoch of a run is not greater than all earlier ones.
         case oldEpoch(UInt64)
         case notDead(RunID)
@@ -40,7 +40,7 @@ package struct Ledger: Sendable {
     private(set) var leases: [RunID: Lease] = [:]
     private(set) var dead: [RunID: Request] = [:]
     private(set) var memories: [String: TaskMemory] = [:]
-    private(set) var switchedOff: [String: String] = [:]
+    private(set) var disabledPlugins: [String: String] = [:]
     /// The recent usage of plugins with a budget.
     private(set) var uses: [RuntimeUse] = []
     /// The number of schedulers that have opened it: the upper half of each epoch.
@@ -61,7 +61,7 @@ package struct Ledger: Sendable {
     /// Applies one transition.
     ///
     /// - Parameter now: Unix nanoseconds.
-    mutating func take(_ change: StoreChange, now: Int64) throws(Fault) {
+    mutating func apply(_ change: StoreChange, now: Int64) throws(Fault) {
         switch change {
         case .accepted(let request, let replaced):
             if let replaced { try close(replaced) }
@@ -71,8 +71,8 @@ package struct Ledger: Sendable {
             accepted += 1
             try wait(request)
         case .closed(let id, _): try close(id)
-        case .began(let record): try begin(record, now: now)
-        case .ended(let record, let next): try end(record, next)
+        case .runStarted(let record): try begin(record, now: now)
+        case .runEnded(let record, let next): try end(record, next)
         case .redriven(let request):
             guard dead.removeValue(forKey: request.id) != nil else { throw .notDead(request.id) }
             try wait(request)
@@ -82,7 +82,7 @@ package struct Ledger: Sendable {
         case .discarded(let id):
             guard dead.removeValue(forKey: id) != nil else { throw .notDead(id) }
             finished += 1
-        case .used(let use):
+        case .runtimeConsumed(let use):
             uses.removeAll { $0.minute < use.minute.subtractingClamped(RuntimeUse.minutesKept) }
             uses.removeAll {
                 $0.plugin == use.plugin && $0.kind == use.kind && $0.minute == use.minute
@@ -91,12 +91,12 @@ package struct Ledger: Sendable {
         case .remembered(let memory): memories[memory.identifier] = memory
         // The scheduler does not decide these changes.
         case .notification, .quarantined: break
-        case .switched(let plugin, let off): switchedOff[plugin] = off
+        case .switched(let plugin, let off): disabledPlugins[plugin] = off
         }
     }
 
     private mutating func wait(_ request: Request) throws(Fault) {
-        if !request.isSimulated, !request.isRetry {
+        if !request.isManual, !request.isRetry {
             guard first[request.task] == nil else { throw .secondPending(request.task) }
             first[request.task] = request.id
         }
@@ -118,13 +118,13 @@ package struct Ledger: Sendable {
         let request = try leave(record.request)
         guard record.epoch > newestEpoch else { throw .oldEpoch(record.epoch) }
         newestEpoch = record.epoch
-        if !request.isSimulated {
+        if !request.isManual {
             guard request.earliestBegin ?? .min <= now else { throw .beforeItsDate(request.id) }
             guard request.latestBegin ?? .max >= now else { throw .afterItsDate(request.id) }
         }
-        if let slot = request.slot, !request.isRetry, !request.isSimulated {
-            guard served[request.task, default: []].insert(slot).inserted else {
-                throw .servedTwice(task: request.task, slot: slot)
+        if let scheduledTime = request.scheduledTime, !request.isRetry, !request.isManual {
+            guard served[request.task, default: []].insert(scheduledTime).inserted else {
+                throw .servedTwice(task: request.task, scheduledTime: scheduledTime)
             }
         }
         leases[request.id] = Lease(request: request, run: record)

@@ -77,7 +77,7 @@ package struct SchedulePlan: Equatable, Sendable {
         else { return nil }
         let offset = schedule.rules(identifier: task.identifier.description, machine: machine)
             .offset
-        let before = offset.slotTime(from).subtractingReportingOverflow(1)
+        let before = offset.scheduledTime(from).subtractingReportingOverflow(1)
         guard !before.overflow, let slot = recurrence.next(after: before.partialValue),
             let start = offset.start(of: slot)
         else { return nil }

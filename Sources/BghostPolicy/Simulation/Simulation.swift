@@ -20,7 +20,7 @@ package struct Simulation: Sendable {
     }
 
     private struct VirtualRun: Sendable {
-        let ticket: RunTicket
+        let handle: RunHandle
         var record: RunRecord
         var machine: RunMachine
         let script: RunScript
@@ -95,9 +95,9 @@ package struct Simulation: Sendable {
         now = Moment(monotonic: 0, unix: start)
         scheduler = Scheduler(settings)
         ledger.open()
-        scheduler.begin(incarnation: ledger.incarnation, now: now)
+        scheduler.setIncarnation(ledger.incarnation, now: now)
         scheduler.start(now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     // MARK: Time
@@ -131,8 +131,8 @@ package struct Simulation: Sendable {
         advance(to: unix)
         while let token = popDue() { fire(token) }
         guard let date = scheduler.nextDate, date <= now.unix else { return }
-        scheduler.datesCame(now: now, &decisions)
-        carryOut()
+        scheduler.timerFired(now: now, &decisions)
+        execute()
     }
 
     private mutating func popDue() -> UInt64? {
@@ -152,14 +152,14 @@ package struct Simulation: Sendable {
             runs[index]?.completion = .max
             handle(run.completes, of: index)
         }
-        carryOut()
+        execute()
     }
 
     /// Sets the wall clock, forward or back; the monotonic clock is unchanged.
     mutating func setClock(to unix: Int64) {
         now.unix = unix
         scheduler.clockWasSet(now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     // MARK: Actions of others
@@ -170,27 +170,27 @@ package struct Simulation: Sendable {
     @discardableResult
     mutating func submit(
         _ submission: Submission,
-        isSimulated: Bool = false,
+        isManual: Bool = false,
         by submitter: Submitter = .operator
     ) throws(SubmitError) -> RunID? {
-        let arrival = try scheduler.accept(
+        let accepted = try scheduler.accept(
             submission,
-            isSimulated: isSimulated,
+            isManual: isManual,
             by: submitter,
             now: now
         )
-        guard let arrival else { return nil }
-        commit([arrival.change])
-        scheduler.arrived(arrival, isStored: true, now: now, &decisions)
-        carryOut()
-        return arrival.request.id
+        guard let accepted else { return nil }
+        commit([accepted.change])
+        scheduler.finishSubmission(accepted, isStored: true, now: now, &decisions)
+        execute()
+        return accepted.request.id
     }
 
     /// Sets the value of requirements.
     package mutating func set(_ requirements: RequirementSet, _ value: FactValue) {
         let changed = facts.simulate(requirements, as: value, now: now)
         scheduler.factsChanged(facts, changed, now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     /// Calls a method of the scheduler and carries out its effects.
@@ -198,7 +198,7 @@ package struct Simulation: Sendable {
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
         event(&scheduler, now, &decisions)
-        carryOut()
+        execute()
     }
 
     /// Replaces the manifest while runs are in progress.
@@ -212,9 +212,9 @@ package struct Simulation: Sendable {
             now: now,
             &decisions
         )
-        carryOut()
+        execute()
         scheduler.dispatch(now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     /// Ends the daemon with all its workers, and starts a new one on the same store after a downtime.
@@ -236,34 +236,34 @@ package struct Simulation: Sendable {
         var settings = settings
         settings.seed = random.next()
         scheduler = Scheduler(settings)
-        scheduler.begin(incarnation: self.ledger.incarnation, now: now)
-        for (name, reason) in ledger.switchedOff.sorted(by: { $0.key < $1.key }) {
-            scheduler.takeOver(switchedOff: name, reason: reason, now: now)
+        scheduler.setIncarnation(self.ledger.incarnation, now: now)
+        for (name, reason) in ledger.disabledPlugins.sorted(by: { $0.key < $1.key }) {
+            scheduler.restore(disabledPlugin: name, reason: reason, now: now)
         }
         for memory in ledger.memories.values.sorted(by: { $0.identifier < $1.identifier }) {
-            scheduler.takeOver(memory, now: now)
+            scheduler.restore(memory, now: now)
         }
-        for use in ledger.uses { scheduler.takeOver(use, now: now) }
+        for use in ledger.uses { scheduler.restore(use, now: now) }
         for request in ledger.pending.values.sorted(by: { $0.id < $1.id }) {
-            scheduler.takeOver(request, now: now, &decisions)
+            scheduler.restore(request, now: now, &decisions)
         }
         for lease in ledger.leases.values.sorted(by: { $0.run.id < $1.run.id }) {
-            scheduler.takeOver(interrupted: lease.run, of: lease.request, now: now, &decisions)
+            scheduler.restore(interrupted: lease.run, of: lease.request, now: now, &decisions)
         }
-        carryOut()
+        execute()
         scheduler.factsChanged(facts, [], now: now, &decisions)
         scheduler.start(now: now, &decisions)
-        carryOut()
+        execute()
     }
 
     // MARK: Effects
 
-    private mutating func carryOut() {
+    private mutating func execute() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
         var index = 0
         while index < decisions.count {
-            carryOut(decisions[index])
+            execute(decisions[index])
             index += 1
         }
         decisions.removeAll(keepingCapacity: true)
@@ -271,10 +271,10 @@ package struct Simulation: Sendable {
         guard let (submission, run) = submissions.popLast() else { return }
         // The handler must deal with a refused submission.
         _ = try? submit(submission, by: .run(run))
-        carryOut()
+        execute()
     }
 
-    private mutating func carryOut(_ effect: SchedulerEffect) {
+    private mutating func execute(_ effect: SchedulerEffect) {
         switch effect {
         case .commit(let changes): commit(changes)
         case .commitEnd(let changes, let record):
@@ -283,17 +283,17 @@ package struct Simulation: Sendable {
                 tallies[record.task, default: Tally()].outcomes[outcome, default: 0] += 1
             }
             observe?(now, .ended(record))
-        case .begin(let start): begin(start)
-        case .stop(let ticket, let reason, _): handle(.stop(reason), of: ticket.index)
-        case .note(let note):
+        case .startRun(let start): begin(start)
+        case .stop(let run, let reason, _): handle(.stop(reason), of: run.index)
+        case .log(let note):
             switch note {
-            case .ended(let request, .missed), .ended(let request, .skipped):
+            case .closed(let request, .missed), .closed(let request, .skipped):
                 tallies[request.task, default: Tally()].missed += 1
             case .dead(let request, _): tallies[request.task, default: Tally()].dead += 1
             default: break
             }
             observe?(now, .note(note))
-        case .inspect, .ended: break
+        case .inspect, .requestClosed: break
         }
     }
 
@@ -301,7 +301,7 @@ package struct Simulation: Sendable {
         if keepsTransactions { transactions.append((now.unix, changes)) }
         for change in changes {
             do throws(Ledger.Fault) {
-                try ledger.take(change, now: now.unix)
+                try ledger.apply(change, now: now.unix)
             } catch {
                 faults.append(error)
                 observe?(now, .fault(error))
@@ -312,7 +312,7 @@ package struct Simulation: Sendable {
     // MARK: Runs
 
     private mutating func begin(_ start: RunStart) {
-        commit([.began(start.record)] + start.changes)
+        commit([.runStarted(start.record)] + start.changes)
         var record = start.record
         record.state = .running
         record.startedAt = now.unix
@@ -322,7 +322,7 @@ package struct Simulation: Sendable {
         if tallies[record.task]?.latest ?? 0 < lateness { tallies[record.task]?.latest = lateness }
         let script = author(start, now, &random)
         var run = VirtualRun(
-            ticket: start.ticket,
+            handle: start.handle,
             record: record,
             machine: RunMachine(limits: record.limits, isKillable: true),
             script: script
@@ -336,11 +336,11 @@ package struct Simulation: Sendable {
             }
         if script.ending != .never {
             run.completion = now.monotonic.addingClamped(script.length)
-            timers.insert(deadline: run.completion, token: UInt64(start.ticket.index) << 1 | 1)
+            timers.insert(deadline: run.completion, token: UInt64(start.handle.index) << 1 | 1)
         }
-        runs[start.ticket.index] = run
+        runs[start.handle.index] = run
         observe?(now, .began(record))
-        handle(.began, of: start.ticket.index)
+        handle(.began, of: start.handle.index)
         if let submission = script.submission { submissions.append((submission, record.id)) }
     }
 
@@ -382,8 +382,8 @@ package struct Simulation: Sendable {
         record.duration = Duration(nanoseconds: lasted)
         let allowed = run.machine.runtime + run.machine.grace
         if lasted > allowed { longestOverrun = max(longestOverrun, lasted - allowed) }
-        scheduler.ended(
-            run.ticket,
+        scheduler.runEnded(
+            run.handle,
             RunFinish(
                 record: record,
                 outcome: outcome,
@@ -393,6 +393,6 @@ package struct Simulation: Sendable {
             now: now,
             &decisions
         )
-        carryOut()
+        execute()
     }
 }

@@ -22,13 +22,13 @@ package enum DescriptorLimit {
     ///
     /// A daemon that is started in the same way has the same limit.
     ///
-    /// - Parameter lanes: how many concurrent runs a worker has.
-    package static func warning(_ limits: WorkerLimits, lanes: Int) -> String? {
+    /// - Parameter slotCount: how many concurrent runs a worker has.
+    package static func warning(_ limits: WorkerLimits, slotCount: Int) -> String? {
         var system = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &system) == 0 else {
             return nil
         }
-        let wanted = WorkerRlimits(limits, lanes: lanes).descriptors
+        let wanted = WorkerRlimits(limits, slotCount: slotCount).descriptors
         guard UInt64(wanted) > UInt64(system.rlim_max) else { return nil }
         return "its workers get \(system.rlim_max) descriptors instead of the \(wanted) that"
             + " `limits.descriptors` and `runsPerWorker` ask for: runs may have no `cancel_fd`; raise"
@@ -39,15 +39,15 @@ package enum DescriptorLimit {
 extension WorkerRlimits {
     /// Backstops, well above the limits that the daemon itself enforces.
     ///
-    /// - Parameter lanes: concurrent runs. Each needs a descriptor for its cancellation, which is
+    /// - Parameter slotCount: concurrent runs. Each needs a descriptor for its cancellation, which is
     ///   not counted against the plugin's limit.
-    package init(_ limits: WorkerLimits, lanes: Int) {
+    package init(_ limits: WorkerLimits, slotCount: Int) {
         self.init(
             addressSpaceBytes: limits.memoryBytes.map {
                 $0.multipliedReportingOverflow(by: 4).partialValue &+ (2 << 30)
             } ?? 0,
             cpuSeconds: 0,
-            descriptors: UInt32(clamping: limits.descriptors + max(0, lanes - 1)),
+            descriptors: UInt32(clamping: limits.descriptors + max(0, slotCount - 1)),
             processes: UInt32(clamping: limits.processes)
         )
     }

@@ -36,7 +36,7 @@ enum Recovery {
         let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()
-            state.switchedOff[plugin] = row.text()
+            state.disabledPlugins[plugin] = row.text()
             try row.checkSum("the plugins")
             return true
         }

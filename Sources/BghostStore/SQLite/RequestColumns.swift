@@ -30,8 +30,8 @@ enum RequestColumns {
         row.add(request.latestBegin)
         row.add(request.priority)
         row.add(Int64(request.requirements.rawValue))
-        row.add(request.isSimulated ? 1 : 0)
-        row.add(request.slot)
+        row.add(request.isManual ? 1 : 0)
+        row.add(request.scheduledTime)
         row.add(request.missed.map { Int64($0.count) })
         row.add(request.missed?.from)
         switch request.submitter {
@@ -44,7 +44,7 @@ enum RequestColumns {
         row.add(request.counters.losses)
         row.add(request.counters.interruptions)
         row.addLater(request.tolerance == 0 ? nil : request.tolerance)
-        row.addLater(request.aim)
+        row.addLater(request.chosenStart)
         if case .plugin(let name) = request.submitter {
             row.addLater(name)
         } else {
@@ -83,8 +83,8 @@ enum RequestColumns {
         let latestBegin = row.optionalInt()
         let priority = Int(row.int())
         let requirements = RequirementSet(rawValue: UInt16(truncatingIfNeeded: row.int()))
-        let isSimulated = row.int() != 0
-        let slot = row.optionalInt()
+        let isManual = row.int() != 0
+        let scheduledTime = row.optionalInt()
         let missedCount = row.optionalInt()
         let missedFrom = row.optionalInt()
         let submitter = (code: row.int(), run: try row.optionalID())
@@ -94,15 +94,15 @@ enum RequestColumns {
             interruptions: Int(row.int())
         )
         let tolerance = row.laterInt() ?? 0
-        let aim = row.laterInt()
+        let chosenStart = row.laterInt()
         let plugin = row.laterText()
         let diedAt = row.optionalInt()
         let run = try row.optionalID()
         let reason = row.optionalText()
         try row.checkSum("the requests")
-        var missed: MissedSlots?
+        var missed: MissedStarts?
         if let missedCount, let missedFrom {
-            missed = MissedSlots(count: Int(missedCount), from: missedFrom)
+            missed = MissedStarts(count: Int(missedCount), from: missedFrom)
         }
         let request = Request(
             id: id,
@@ -112,11 +112,11 @@ enum RequestColumns {
             earliestBegin: earliestBegin,
             latestBegin: latestBegin,
             tolerance: tolerance,
-            aim: aim,
+            chosenStart: chosenStart,
             priority: priority,
             requirements: requirements,
-            isSimulated: isSimulated,
-            slot: slot,
+            isManual: isManual,
+            scheduledTime: scheduledTime,
             missed: missed,
             submitter: try self.submitter(submitter.code, submitter.run, plugin),
             counters: counters

@@ -22,7 +22,7 @@ enum TaskColumns {
         row.add(memory.throttle.points)
         row.add(memory.throttle.changedAt)
         row.add(memory.throttle.lastEnd)
-        row.add(memory.lastSlot)
+        row.add(memory.lastServedTime)
         row.add(memory.schedule)
         row.add(memory.scheduledSince)
         row.addLater(memory.parkedSince)
@@ -40,16 +40,16 @@ enum TaskColumns {
                 changedAt: row.int(),
                 lastEnd: row.int()
             ),
-            lastSlot: row.optionalInt(),
+            lastServedTime: row.optionalInt(),
             schedule: row.text(),
             scheduledSince: row.optionalInt(),
             parkedSince: row.laterInt()
         )
         if let served = row.laterText() {
-            guard let slots = ServedSlots(text: served) else {
+            guard let times = ServedTimes(text: served) else {
                 throw .damaged("the times that a schedule has served make no sense")
             }
-            memory.served = slots
+            memory.served = times
         }
         if let text = row.laterText() {
             guard let uses = UsePattern(text: text) else {

@@ -32,7 +32,9 @@ struct Uncommitted {
     /// The wanted runs whose ends are among the changes, whether or not they have an effect.
     func ends(where isWanted: (RunRecord) -> Bool) -> [RunRecord] {
         var records: [RunRecord] = []
-        for case .ended(let record, _) in changes where isWanted(record) { records.append(record) }
+        for case .runEnded(let record, _) in changes where isWanted(record) {
+            records.append(record)
+        }
         return records
     }
 
@@ -52,12 +54,13 @@ struct Uncommitted {
         var requests: Set<RunID> = []
         for change in changes {
             switch change {
-            case .ended(let record, .dead(let request, _)):
+            case .runEnded(let record, .dead(let request, _)):
                 requests.insert(record.request)
                 requests.insert(request.id)
             case .redriven(let request): requests.insert(request.id)
             case .discarded(let id): requests.insert(id)
-            case .accepted, .closed, .began, .ended, .moved, .remembered, .used, .switched,
+            case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
+                .switched,
                 .quarantined, .notification:
                 break
             }
@@ -84,10 +87,10 @@ struct Uncommitted {
             if result.places[request.id] == .absent { move(request.id, .pending, &result) }
         case .closed(let id, _):
             if result.places[id] == .pending { move(id, .absent, &result) }
-        case .began(let record):
+        case .runStarted(let record):
             guard result.places[record.request] == .pending else { return }
             move(record.request, .leased(record.id, epoch: record.epoch), &result)
-        case .ended(let record, let next):
+        case .runEnded(let record, let next):
             let lease = StoredPlace.leased(record.id, epoch: record.epoch)
             guard result.places[record.request] == lease else { return }
             move(record.request, .absent, &result)
@@ -108,7 +111,7 @@ struct Uncommitted {
             if result.places[request.id] == .dead { move(request.id, .pending, &result) }
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
-        case .moved, .remembered, .used, .switched, .quarantined, .notification: break
+        case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .notification: break
         }
     }
 

@@ -18,12 +18,12 @@ extension TransferEngine {
         )
         entry.record.status = entry.machine.status
         live[id] = entry
-        for effect in effects { carryOut(effect, id) }
+        for effect in effects { execute(effect, id) }
         if entry.machine.status != before { observer?.transferChanged(entry.record) }
         grantSlots()
     }
 
-    private func carryOut(_ effect: TransferMachine.Effect, _ id: RunID) {
+    private func execute(_ effect: TransferMachine.Effect, _ id: RunID) {
         guard let entry = live[id] else { return }
         switch effect {
         case .arm(let moment): arm(id, moment)

@@ -13,7 +13,7 @@ package struct Completed: Equatable, Sendable {
     package var message: String
     /// JSON or "".
     package var payload: String
-    /// Whether the handler has also released the run, so that its lane is free.
+    /// Whether the handler has also released the run, so that its slot is free.
     package var isReleased: Bool
     /// Whether the worker asks to be replaced once it is idle.
     package var isWorn: Bool

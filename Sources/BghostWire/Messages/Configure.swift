@@ -21,7 +21,7 @@ package struct Configure: Equatable, Sendable {
     package var dataDirectory: String
     /// A JSON object.
     package var config: String
-    package var lanes: UInt16
+    package var slotCount: UInt16
     package var limits: WorkerRlimits
     package var confinement: Confinement
     /// Load the plugin as usual, but only to report its description.
@@ -33,7 +33,7 @@ package struct Configure: Equatable, Sendable {
         code: Code,
         dataDirectory: String,
         config: String,
-        lanes: UInt16,
+        slotCount: UInt16,
         limits: WorkerRlimits,
         confinement: Confinement,
         isProbe: Bool,
@@ -43,7 +43,7 @@ package struct Configure: Equatable, Sendable {
         self.code = code
         self.dataDirectory = dataDirectory
         self.config = config
-        self.lanes = lanes
+        self.slotCount = slotCount
         self.limits = limits
         self.confinement = confinement
         self.isProbe = isProbe
@@ -67,7 +67,7 @@ package struct Configure: Equatable, Sendable {
             }
             fields.text(dataDirectory)
             fields.text(config)
-            fields.integer(lanes)
+            fields.integer(slotCount)
             fields.integer(limits.addressSpaceBytes)
             fields.integer(limits.cpuSeconds)
             fields.integer(limits.descriptors)
@@ -100,7 +100,7 @@ package struct Configure: Equatable, Sendable {
         }
         dataDirectory = try fields.text(bytesMax: 4096)
         config = try fields.text(bytesMax: FrameLayout.packetBytesMax)
-        lanes = try fields.integer()
+        slotCount = try fields.integer()
         limits = WorkerRlimits(
             addressSpaceBytes: try fields.integer(),
             cpuSeconds: try fields.integer(),
@@ -111,7 +111,7 @@ package struct Configure: Equatable, Sendable {
         hostVersion = try fields.text(bytesMax: 64)
         isProbe = frame.flags & 1 != 0
         try fields.end()
-        guard lanes > 0, lanes <= Lane.max else { throw .valueOutOfRange }
+        guard slotCount > 0, slotCount <= WorkerSlot.max else { throw .valueOutOfRange }
         if case .plugin(_, _, let needs) = code, needs > UInt8(WorkerDescriptors.needsMax) {
             throw .valueOutOfRange
         }
@@ -159,9 +159,9 @@ package enum WorkerDescriptors {
 
 /// The position of a run in a worker.
 ///
-/// A worker has as many lanes as concurrent runs, and the lowest 10 bits of a run's number are its
-/// lane.
-package enum Lane {
+/// A worker has as many slots as concurrent runs, and the lowest 10 bits of a run's number are its
+/// slot.
+package enum WorkerSlot {
     static let bits: UInt64 = 10
     package static let max: UInt16 = 1 << 10
 

@@ -77,7 +77,7 @@ enum APISamples {
             tolerance: 1_500_000_000,
             priority: 7,
             parameters: #"{"b":1,"a":[{}]}"#,
-            isSimulated: true,
+            isManual: true,
             submitter: .run(id(9)),
             counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3),
             waitingFor: ["waiting for a slot (3 of 3 in use)"],

@@ -46,7 +46,7 @@ private struct GateFate {
     private var scheduler: Scheduler
     private var now = Moment(monotonic: 1, unix: World.start)
     private var facts = FactSheet()
-    private var arrivals: [Arrival] = []
+    private var unstored: [AcceptedSubmission] = []
     private var running: [RunStart] = []
     private(set) var begun = 0
     private(set) var steps = 0
@@ -83,14 +83,14 @@ private struct GateFate {
                     memory.uses.add(now: World.start + day * World.day + hour * World.hour)
                 }
             }
-            scheduler.takeOver(memory, now: now)
+            scheduler.restore(memory, now: now)
         }
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
         // One waits for the usual use at two o'clock, one for others: by chance few do.
         for task in ["queued", "skipping"] {
             let submission = Submission(task: task, tolerance: 4 * World.hour)
-            guard let arrival = try? scheduler.accept(submission, now: now) else { continue }
-            happen(opening: []) { $0.arrived(arrival, isStored: true, now: $1, &$2) }
+            guard let accepted = try? scheduler.accept(submission, now: now) else { continue }
+            happen(opening: []) { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
         }
     }
 
@@ -108,8 +108,8 @@ private struct GateFate {
     mutating func next() throws {
         steps += 1
         switch below(19) {
-        case 0..<4: submit(isSimulated: false)
-        case 4: submit(isSimulated: true)
+        case 0..<4: submit(isManual: false)
+        case 4: submit(isManual: true)
         case 5, 6: arrive()
         case 7, 8: end()
         case 9: changeFact()
@@ -174,7 +174,7 @@ private struct GateFate {
         var effects: [SchedulerEffect] = []
         event(&scheduler, now, &effects)
         var first: RunID?
-        for case .begin(let start) in effects {
+        for case .startRun(let start) in effects {
             running.append(start)
             begun += 1
             let id = start.record.request
@@ -212,7 +212,7 @@ private struct GateFate {
         let length = someTime()
         now.monotonic += UInt64(length)
         now.unix += length
-        happen(opening: [], isOnlyTime: true) { $0.datesCame(now: $1, &$2) }
+        happen(opening: [], isOnlyTime: true) { $0.timerFired(now: $1, &$2) }
     }
 
     private mutating func setClock() {
@@ -225,10 +225,10 @@ private struct GateFate {
 
     private mutating func use() {
         let task = someTask()
-        happen(opening: []) { scheduler, now, _ in _ = scheduler.used(task, now: now) }
+        happen(opening: []) { scheduler, now, _ in _ = scheduler.resultUsed(task, now: now) }
     }
 
-    private mutating func submit(isSimulated: Bool) {
+    private mutating func submit(isManual: Bool) {
         var submission = Submission(task: someTask())
         if below(3) == 0 { submission.earliestBegin = now.unix + someTime() - World.second }
         if below(6) == 0 {
@@ -239,21 +239,21 @@ private struct GateFate {
         submission.priority = [100, 500, 900][below(3)]
         submission.onConflict = Submission.Conflict.allCases[below(3)]
         if below(5) == 0 { submission.requirements = [.idle] }
-        submission.ignoresRequirements = isSimulated
+        submission.ignoresRequirements = isManual
         guard
-            let arrival = try? scheduler.accept(submission, isSimulated: isSimulated, now: now)
+            let accepted = try? scheduler.accept(submission, isManual: isManual, now: now)
         else { return look() }
-        arrivals.append(arrival)
+        unstored.append(accepted)
         look()
     }
 
     /// The store answers in the order of its transactions.
     private mutating func arrive() {
-        guard !arrivals.isEmpty else { return }
-        let arrival = arrivals.removeFirst()
+        guard !unstored.isEmpty else { return }
+        let accepted = unstored.removeFirst()
         let isStored = below(5) > 0
         happen(opening: [.replacement]) {
-            $0.arrived(arrival, isStored: isStored, now: $1, &$2)
+            $0.finishSubmission(accepted, isStored: isStored, now: $1, &$2)
         }
     }
 
@@ -273,7 +273,7 @@ private struct GateFate {
             stoppedAfter: record.stopReason == nil ? nil : 5_000_000_000
         )
         happen(opening: [.overlap, .handler, .slot, .throttle]) {
-            $0.ended(start.ticket, finish, now: $1, &$2)
+            $0.runEnded(start.handle, finish, now: $1, &$2)
         }
     }
 
@@ -289,7 +289,7 @@ private struct GateFate {
         let plugin = below(scheduler.catalog.plugins.count)
         let reason = below(3) == 0 ? "a test" : nil
         happen(opening: [.pluginDisabled]) {
-            $0.set(plugin: plugin, switchedOff: reason, now: $1, &$2)
+            $0.set(plugin: plugin, disabledReason: reason, now: $1, &$2)
         }
     }
 
@@ -320,14 +320,14 @@ private struct GateFate {
         happen(
             opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .usualUse, .budget]
         ) {
-            $0.clockLooked(doubt, now: $1, &$2)
+            $0.clockChecked(doubt, now: $1, &$2)
         }
     }
 
     /// The store fills up, and is kept up with again; most of the time it is.
     private mutating func holdForStore() {
         let reason: String? = below(3) == 0 ? "the store has been failing" : nil
-        happen(opening: [.store]) { $0.storeHolds(reason, now: $1, &$2) }
+        happen(opening: [.store]) { $0.storeBlocked(reason, now: $1, &$2) }
     }
 
     private mutating func clearThrottle() {

@@ -22,7 +22,7 @@ import Testing
         var index = DeadLetterIndex(limit: 2)
         _ = index.add(id(1), plugin: "p", task: "t")
         _ = index.add(id(2), plugin: "p", task: "t")
-        _ = index.take(.discarded(id(1)))
+        _ = index.apply(.discarded(id(1)))
         #expect(index.count(of: "p") == 1)
         #expect(index.add(id(1), plugin: "p", task: "t") == nil)
         #expect(index.add(id(3), plugin: "p", task: "t") == id(2))
@@ -33,7 +33,7 @@ import Testing
         var index = DeadLetterIndex(limit: 3)
         for number in 0..<100_000 as Range<UInt64> {
             #expect(index.add(id(number), plugin: "p", task: "t") == nil)
-            _ = index.take(.discarded(id(number)))
+            _ = index.apply(.discarded(id(number)))
         }
         #expect(index.count(of: "p") == 0 && index.dropped.isEmpty)
         #expect(index.count == 0 && index.tasks.isEmpty)
@@ -50,7 +50,7 @@ import Testing
         #expect(index.tasks == ["a": 1, "b": 2] && index.count == 3)
         #expect(index.add(id(4), plugin: "p", task: "a") == id(2))
         #expect(index.tasks == ["a": 2, "b": 1])
-        _ = index.take(.discarded(id(3)))
+        _ = index.apply(.discarded(id(3)))
         #expect(index.tasks == ["a": 2])
         #expect(index.contains(id(1)) && !index.contains(id(3)) && !index.contains(id(2)))
     }

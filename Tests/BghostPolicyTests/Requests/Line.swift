@@ -40,7 +40,7 @@ struct Line {
         priority: Int = 500,
         earliest: Int64? = nil,
         latest: Int64? = nil,
-        isSimulated: Bool = false
+        isManual: Bool = false
     ) -> Request? {
         let request = Request(
             id: Self.id(number),
@@ -50,7 +50,7 @@ struct Line {
             earliestBegin: earliest,
             latestBegin: latest,
             priority: priority,
-            isSimulated: isSimulated
+            isManual: isManual
         )
         return pendingIndex.accept(request, entry: entry, now: now)
     }

@@ -13,8 +13,8 @@ import Testing
         var order = 0
 
         mutating func accept(_ request: Request, _ entry: Int) {
-            if !request.isSimulated {
-                waiting.removeAll { $0.entry == entry && !$0.request.isSimulated }
+            if !request.isManual {
+                waiting.removeAll { $0.entry == entry && !$0.request.isManual }
             }
             order += 1
             waiting.append((request, entry, order))
@@ -23,7 +23,7 @@ import Testing
         /// The request of an entry that would run first: simulated ones before its own.
         func first(of entry: Int, now: Int64) -> (request: Request, entry: Int, order: Int)? {
             let all = waiting.filter { $0.entry == entry }
-            return all.first { $0.request.isSimulated }
+            return all.first { $0.request.isManual }
                 ?? all.first { $0.request.earliestBegin ?? 0 <= now }
         }
 
@@ -59,7 +59,7 @@ import Testing
             case 3:
                 let gone = line.pendingIndex.withdraw(entry: entry)
                 let index = model.waiting.firstIndex {
-                    $0.entry == entry && !$0.request.isSimulated
+                    $0.entry == entry && !$0.request.isManual
                 }
                 #expect(gone == index.map { model.waiting.remove(at: $0).request })
             case 4:
@@ -114,7 +114,7 @@ import Testing
             earliestBegin: Bool.random(using: &random)
                 ? nil : now + Int64.random(in: -20..<80, using: &random),
             priority: Int.random(in: 0...3, using: &random) * 300,
-            isSimulated: Int.random(in: 0..<4, using: &random) == 0
+            isManual: Int.random(in: 0..<4, using: &random) == 0
         )
     }
 }

@@ -143,7 +143,7 @@ import Testing
         #expect(line.pendingIndex.next(now: 0) { _, _ in false } == nil)
         #expect(line.drain().isEmpty)
         line.submit(2, line.entry("b"))
-        line.pendingIndex.retry(entry: first, now: 0)
+        line.pendingIndex.recheck(entry: first, now: 0)
         #expect(line.drain() == ["start 1", "start 2"])
     }
 
@@ -162,7 +162,7 @@ import Testing
 
     @Test func tryingAgainWithoutARequestDoesNothing() {
         var line = Line()
-        line.pendingIndex.retry(entry: line.entry("a"), now: 0)
+        line.pendingIndex.recheck(entry: line.entry("a"), now: 0)
         #expect(line.drain().isEmpty)
     }
 
@@ -218,8 +218,8 @@ import Testing
         var line = Line()
         let entry = line.entry("a")
         #expect(line.submit(1, entry) == nil)
-        #expect(line.submit(2, entry, isSimulated: true) == nil)
-        #expect(line.submit(3, entry, isSimulated: true) == nil)
+        #expect(line.submit(2, entry, isManual: true) == nil)
+        #expect(line.submit(3, entry, isManual: true) == nil)
         #expect([1, 2, 3].allSatisfy { line.pendingIndex.contains(Line.id($0)) })
         #expect(line.drain() == ["start 2"])
         line.pendingIndex.finished(entry: entry, now: 0)
@@ -230,23 +230,23 @@ import Testing
 
     @Test func aSimulatedRequestDoesNotWaitForADate() {
         var line = Line()
-        line.submit(1, line.entry("a"), earliest: 1_000, isSimulated: true)
+        line.submit(1, line.entry("a"), earliest: 1_000, isManual: true)
         #expect(line.drain() == ["start 1"])
     }
 
     @Test func allThatMayOverlapComesBackWhenItsWayIsFree() {
         var line = Line()
         let entry = line.entry("a", .allow)
-        for number in 1...3 { line.submit(number, entry, isSimulated: true) }
+        for number in 1...3 { line.submit(number, entry, isManual: true) }
         #expect(line.pendingIndex.next(now: 0) { _, _ in false } == nil)
-        line.pendingIndex.retry(entry: entry, now: 0)
+        line.pendingIndex.recheck(entry: entry, now: 0)
         #expect(line.drain() == ["start 1", "start 2", "start 3"])
     }
 
     @Test func manySimulatedRequestsKeepTheirOrder() {
         var line = Line()
         let entry = line.entry("a", .allow)
-        for number in 1...5_000 { line.submit(number, entry, isSimulated: true) }
+        for number in 1...5_000 { line.submit(number, entry, isManual: true) }
         #expect(line.drain() == (1...5_000).map { "start \($0)" })
     }
 }

@@ -47,10 +47,10 @@ import Testing
     @Test func aHoldDelaysAllButWhatIsSimulated() {
         var line = Line()
         let entry = line.entry("a")
-        line.pendingIndex.hold(entry: entry, until: 100, now: 0)
+        line.pendingIndex.delay(entry: entry, until: 100, now: 0)
         line.submit(1, entry)
         #expect(line.drain().isEmpty)
-        line.submit(2, entry, isSimulated: true)
+        line.submit(2, entry, isManual: true)
         #expect(line.drain() == ["start 2"])
         line.pendingIndex.finished(entry: entry, now: 0)
         #expect(line.drain().isEmpty)
@@ -63,10 +63,10 @@ import Testing
     @Test func aHoldThatIsLiftedLetsGoAtOnce() {
         var line = Line()
         let entry = line.entry("a")
-        line.pendingIndex.hold(entry: entry, until: .max, now: 0)
+        line.pendingIndex.delay(entry: entry, until: .max, now: 0)
         line.submit(1, entry)
         #expect(line.drain().isEmpty)
-        line.pendingIndex.hold(entry: entry, until: nil, now: 0)
+        line.pendingIndex.delay(entry: entry, until: nil, now: 0)
         #expect(line.drain() == ["start 1"])
     }
 

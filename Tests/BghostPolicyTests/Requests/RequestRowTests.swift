@@ -36,8 +36,8 @@ import Testing
         changed { $0.priority = .min },
         changed { $0.priority = Int(Int16.max) + 1 },
         changed { $0.requirements = RequirementSet(rawValue: .max) },
-        changed { $0.slot = -1 },
-        changed { $0.missed = MissedSlots(count: 3, from: .min) },
+        changed { $0.scheduledTime = -1 },
+        changed { $0.missed = MissedStarts(count: 3, from: .min) },
         changed { $0.submitter = .manifest }, changed { $0.submitter = .plugin("weather") },
         changed { $0.submitter = .run(RunID(high: .max, low: 0)) },
         changed { $0.task = "another" },
@@ -52,8 +52,11 @@ import Testing
     @Test(arguments: requests) func aPendingRequestIsKeptWhole(request: Request) {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
-        #expect(pendingIndex.accept(Self.changed { $0.slot = 9 }, entry: entry, now: 0)?.id == nil)
-        #expect(pendingIndex.accept(request, entry: entry, now: 0)?.slot == 9)
+        #expect(
+            pendingIndex.accept(Self.changed { $0.scheduledTime = 9 }, entry: entry, now: 0)?.id
+                == nil
+        )
+        #expect(pendingIndex.accept(request, entry: entry, now: 0)?.scheduledTime == 9)
         #expect(pendingIndex.entries[entry].pending == request)
         #expect(pendingIndex.entries[entry].requests == [request])
         #expect(pendingIndex.entries[entry].countsInQuota == request.submitter.isPlugin)
@@ -110,11 +113,11 @@ import Testing
     @Test func aHoldStaysWhenAllIsWithdrawn() {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
-        pendingIndex.hold(entry: entry, until: 50, now: 0)
+        pendingIndex.delay(entry: entry, until: 50, now: 0)
         _ = pendingIndex.accept(Self.plain, entry: entry, now: 0)
         #expect(pendingIndex.withdrawAll(entry: entry) == [Self.plain])
-        #expect(pendingIndex.entries[entry].hold == 50)
-        pendingIndex.hold(entry: entry, until: nil, now: 0)
-        #expect(pendingIndex.entries[entry].hold == nil)
+        #expect(pendingIndex.entries[entry].delayedUntil == 50)
+        pendingIndex.delay(entry: entry, until: nil, now: 0)
+        #expect(pendingIndex.entries[entry].delayedUntil == nil)
     }
 }

@@ -16,7 +16,7 @@ import Testing
     private static func request(
         _ counters: AttemptCounters = AttemptCounters(),
         latest: Int64? = nil,
-        isSimulated: Bool = false
+        isManual: Bool = false
     ) -> Request {
         Request(
             id: RunID(high: 0, low: 1),
@@ -25,8 +25,8 @@ import Testing
             submittedAt: 5,
             latestBegin: latest,
             priority: 7,
-            isSimulated: isSimulated,
-            slot: 4,
+            isManual: isManual,
+            scheduledTime: 4,
             counters: counters
         )
     }
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: unsuccessful + [(.lost, nil), (.cancelledClean, .drain)])
     func whatIsSimulatedIsNotRepeated(outcome: Outcome, reason: StopReason?) {
-        let request = Self.request(isSimulated: true)
+        let request = Self.request(isManual: true)
         #expect(Self.next(Self.exponential, request, outcome, reason) == .consumed)
     }
 

@@ -26,14 +26,14 @@ import Testing
     @Test func growsWithEachLateRunAndShrinksWithSuccess() {
         var throttle = ThrottlePoints()
         #expect(throttle.nextStart(now: 0) == nil)
-        throttle.take(Self.late(killed: false), now: 10)
+        throttle.apply(Self.late(killed: false), now: 10)
         #expect(throttle.points == 1)
         #expect(throttle.nextStart(now: 10) == Self.minute + 10)
-        throttle.take(Self.late(killed: true, number: 2), now: 20)
+        throttle.apply(Self.late(killed: true, number: 2), now: 20)
         #expect(throttle.points == 3)
         #expect(throttle.nextStart(now: 20) == 15 * Self.minute + 20)
         #expect(throttle.runs.map(\.run.low) == [2, 1])
-        throttle.take(.succeeded, now: 30)
+        throttle.apply(.succeeded, now: 30)
         #expect(throttle.points == 2)
         #expect(throttle.nextStart(now: 30) == 5 * Self.minute + 30)
         #expect(throttle.nextStart(now: 5 * Self.minute + 30) == nil)
@@ -41,13 +41,13 @@ import Testing
 
     @Test func isNeverNegative() {
         var throttle = ThrottlePoints()
-        throttle.take(.succeeded, now: 1)
+        throttle.apply(.succeeded, now: 1)
         #expect(throttle.points == 0)
     }
 
     @Test func isClearedByTimeAndByTheOperator() {
         var throttle = ThrottlePoints()
-        for _ in 0..<3 { throttle.take(Self.late(killed: true), now: 0) }
+        for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.points(now: 0) == 6)
         #expect(throttle.points(now: 6 * Self.hour - 1) == 6)
         #expect(throttle.points(now: 6 * Self.hour) == 5)
@@ -60,7 +60,7 @@ import Testing
 
     @Test func neverDelaysBeyondADay() {
         var throttle = ThrottlePoints()
-        for _ in 0..<1_000 { throttle.take(Self.late(killed: true), now: 0) }
+        for _ in 0..<1_000 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.level(now: 0) == 6)
         #expect(throttle.nextStart(now: 0) == 24 * Self.hour)
         #expect(throttle.nextStart(now: 24 * Self.hour) == nil)
@@ -72,7 +72,7 @@ import Testing
     /// Six points are a day's delay, but six hours later they are five, which are four hours.
     @Test func pointsThatTimeTakesAwayShortenTheDelay() {
         var throttle = ThrottlePoints()
-        for _ in 0..<3 { throttle.take(Self.late(killed: true), now: 0) }
+        for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.nextStart(now: 0) == 6 * Self.hour)
         #expect(throttle.nextStart(now: 6 * Self.hour - 1) == 6 * Self.hour)
         #expect(throttle.nextStart(now: 6 * Self.hour) == nil)
@@ -80,7 +80,7 @@ import Testing
 
     @Test func noDelayIsLongerThanTheManifestSays() {
         var throttle = ThrottlePoints()
-        for _ in 0..<3 { throttle.take(Self.late(killed: true), now: 0) }
+        for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.nextStart(now: 0, delayMax: 120) == 2 * Self.minute)
         let policy = ThrottlePolicy(delayMax: .seconds(120))
         #expect(policy.nextStart(throttle, now: 0) == 2 * Self.minute)
@@ -90,15 +90,15 @@ import Testing
     /// systemd waited years for a date that a clock in the future had written.
     @Test func aClockThatWasAheadDelaysNothing() throws {
         var throttle = ThrottlePoints()
-        throttle.take(Self.late(killed: false), now: 1_000 * Self.hour)
+        throttle.apply(Self.late(killed: false), now: 1_000 * Self.hour)
         let start = try #require(throttle.nextStart(now: 5))
         #expect(start == 5 + 60_000_000_000)
     }
 
     @Test func theStoredRunsAreReadAgain() {
         var throttle = ThrottlePoints()
-        throttle.take(Self.late(killed: false, number: .max), now: 10)
-        throttle.take(Self.late(killed: true, number: 7), now: 20)
+        throttle.apply(Self.late(killed: false, number: .max), now: 10)
+        throttle.apply(Self.late(killed: true, number: 7), now: 20)
         #expect([LateRun](text: throttle.runs.text) == throttle.runs)
         #expect([LateRun](text: "x 1 2 3") == nil)
         #expect([LateRun](text: throttle.runs.text + " 1") == nil)

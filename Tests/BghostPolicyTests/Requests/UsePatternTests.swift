@@ -57,7 +57,7 @@ struct UsePatternTests {
             }
         }
         #expect(times(pattern) == [])
-        #expect(pattern.habit(now: Self.midnight).aim(notBefore: 1, tolerance: .max) == nil)
+        #expect(pattern.habit(now: Self.midnight).start(notBefore: 1, tolerance: .max) == nil)
     }
 
     @Test func `What is older than two weeks is forgotten`() {
@@ -82,7 +82,7 @@ struct UsePatternTests {
         var pattern = UsePattern()
         pattern.add(now: time)
         #expect(UsePattern(text: pattern.text) == pattern)
-        #expect(pattern.habit(now: time).aim(notBefore: time, tolerance: .max) == nil)
+        #expect(pattern.habit(now: time).start(notBefore: time, tolerance: .max) == nil)
     }
 
     @Test(
@@ -99,7 +99,7 @@ struct UsePatternTests {
     ) throws {
         func hours(_ count: Double) -> Int64 { Int64((count * 3600).rounded()) * Hand.second }
         let habit = pattern(days: 5, hours: 8, 17.5).habit(now: Self.midnight)
-        let moment = habit.aim(
+        let moment = habit.start(
             notBefore: Self.midnight + hours(earliest),
             tolerance: hours(tolerance)
         )
@@ -121,7 +121,7 @@ struct UsePatternTests {
             let earliest = Self.midnight + Int64.random(in: 0...3 * Hand.day, using: &chance)
             let tolerance = Int64(1) << Int64.random(in: 0...51, using: &chance)
             let habit = pattern.habit(now: Self.midnight)
-            guard let aim = habit.aim(notBefore: earliest, tolerance: tolerance) else { continue }
+            guard let aim = habit.start(notBefore: earliest, tolerance: tolerance) else { continue }
             #expect(aim >= earliest && aim - earliest <= tolerance)
         }
     }

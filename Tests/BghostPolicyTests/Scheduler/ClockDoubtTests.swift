@@ -49,7 +49,7 @@ import Testing
         try hand.trigger("calendar")
         #expect(hand.running.sorted() == ["calendar", "every", "plain"])
         try hand.end(after: 0)
-        hand.perform { $0.clockLooked(nil, now: $1, &$2) }
+        hand.perform { $0.clockChecked(nil, now: $1, &$2) }
         #expect(hand.scheduler.clockDoubt == nil)
         try hand.end(after: 0)
         try hand.end(after: 0)
@@ -59,10 +59,10 @@ import Testing
     @Test func `They wait for ten minutes at the most`() {
         var hand = Hand(manifest, doubting: .unsynchronised)
         hand.pass(599 * Hand.second)
-        hand.perform { $0.clockLooked(.unsynchronised, now: $1, &$2) }
+        hand.perform { $0.clockChecked(.unsynchronised, now: $1, &$2) }
         #expect(hand.closed("calendar") == [.clockUnsynced])
         hand.pass(Hand.second)
-        hand.perform { $0.clockLooked(.unsynchronised, now: $1, &$2) }
+        hand.perform { $0.clockChecked(.unsynchronised, now: $1, &$2) }
         #expect(hand.scheduler.clockDoubt == nil)
         #expect(hand.running.contains("calendar"))
     }
@@ -73,7 +73,7 @@ import Testing
         #expect(hand.running == ["every"])
         // The daemon looks first, and then says that the clock was set.
         hand.jump(to: Hand.noon)
-        hand.perform { $0.clockLooked(nil, now: $1, &$2) }
+        hand.perform { $0.clockChecked(nil, now: $1, &$2) }
         hand.perform { $0.clockWasSet(now: $1, &$2) }
         #expect(hand.running == ["every"])
         #expect(hand.notes.allSatisfy { $0.code != "task.missed" })
@@ -93,7 +93,7 @@ import Testing
         hand.pass(70 * Hand.second)
         #expect(!hand.running.contains("calendar"))
         hand.jump(to: right)
-        hand.perform { $0.clockLooked(nil, now: $1, &$2) }
+        hand.perform { $0.clockChecked(nil, now: $1, &$2) }
         #expect(hand.running.contains("calendar"))
         #expect(hand.notes.contains { $0.code == "task.missed" && $0.task == "calendar" })
     }

@@ -61,7 +61,7 @@ import Testing
         hand.pass(11 * Hand.second)
         try hand.end(after: 0)
         hand.jump(to: hand.now.unix - Hand.hour)
-        hand.perform { $0.datesCame(now: $1, &$2) }
+        hand.perform { $0.timerFired(now: $1, &$2) }
         #expect(try #require(Self.wait(hand)) <= 10 * Hand.second)
     }
 
@@ -105,7 +105,7 @@ import Testing
         var hand = Hand(manifest)
         // The first one also waits for the offset of this machine.
         var last = hand.now.monotonic
-        var bound = UInt64(2 * interval * Hand.second + Scheduler.leastStep)
+        var bound = UInt64(2 * interval * Hand.second + Scheduler.clockStepMin)
         for _ in 0..<300 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
@@ -123,7 +123,7 @@ import Testing
                 hand.jump(
                     to: hand.now.unix + Int64.random(in: -Hand.day...Hand.day, using: &random)
                 )
-                hand.perform { $0.datesCame(now: $1, &$2) }
+                hand.perform { $0.timerFired(now: $1, &$2) }
             case 4:
                 hand.jump(to: hand.now.unix + Int64.random(in: -Hand.day...0, using: &random))
                 hand.restart(manifest)
@@ -134,13 +134,13 @@ import Testing
             if !hand.begun.isEmpty {
                 try hand.end(after: 0)
                 last = hand.now.monotonic
-                bound = UInt64(interval * Hand.second + Scheduler.leastStep)
+                bound = UInt64(interval * Hand.second + Scheduler.clockStepMin)
                 // Looked at twice in an interval, a start is seen that much later.
                 bound += UInt64(interval * Hand.second / 2)
             }
             #expect(hand.now.monotonic - last <= bound)
             let wait = try #require(Self.wait(hand))
-            #expect(wait <= interval * Hand.second + Scheduler.leastStep)
+            #expect(wait <= interval * Hand.second + Scheduler.clockStepMin)
         }
     }
 
@@ -167,13 +167,15 @@ import Testing
             try hand.end(after: 0)
         }
         hand.setClock(Hand.noon + Hand.second)
-        #expect(hand.scheduler.pending("tick")?.slot == Hand.noon + minute)
+        #expect(hand.scheduler.pending("tick")?.scheduledTime == Hand.noon + minute)
         hand.pass(minute)
         #expect(hand.running == ["tick"])
         // Those that ran then do not run again, and it is said why.
         try hand.end(after: 10 * Hand.hour - 2 * minute)
         while !hand.begun.isEmpty { try hand.end(after: 0) }
-        #expect(hand.scheduler.pending("tick")?.slot == Hand.noon + 10 * Hand.hour + 3 * minute)
+        #expect(
+            hand.scheduler.pending("tick")?.scheduledTime == Hand.noon + 10 * Hand.hour + 3 * minute
+        )
         let gate = try #require(hand.gate(.notBefore, of: "tick"))
         #expect(gate.now.contains("were served already, while the clock was ahead"), "\(gate.now)")
     }

@@ -20,9 +20,9 @@ import Testing
         let now = Moment(monotonic: 1, unix: SchedulerHand.noon)
         for name in ["report.own"] + (0..<count).map({ "report.\($0)" }) + ["backup"] {
             let submission = Submission(task: name, earliestBegin: now.unix + 1_000_000_000)
-            let arrival = try #require(try scheduler.accept(submission, now: now))
+            let accepted = try #require(try scheduler.accept(submission, now: now))
             var effects: [SchedulerEffect] = []
-            scheduler.arrived(arrival, isStored: true, now: now, &effects)
+            scheduler.finishSubmission(accepted, isStored: true, now: now, &effects)
         }
         return scheduler
     }

@@ -106,18 +106,18 @@ import Testing
         var hand = Hand(try Hand.manifest("a", "b"))
         let later = Hand.noon + Hand.hour
         let first = try hand.submit(Submission(task: "b", earliestBegin: later))
-        let arrival = try #require(
+        let accepted = try #require(
             try hand.perform { scheduler, now, _ in
                 try scheduler.accept(Submission(task: "b", earliestBegin: later), now: now)
             }
         )
         hand.reload(try Hand.manifest("a"))
-        hand.perform { _, _, effects in effects.append(.commit([arrival.change])) }
-        hand.perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
-        #expect(hand.scheduler.requests(of: "b").map(\.id) == [arrival.request.id])
+        hand.perform { _, _, effects in effects.append(.commit([accepted.change])) }
+        hand.perform { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
+        #expect(hand.scheduler.requests(of: "b").map(\.id) == [accepted.request.id])
         #expect(hand.pending[first.id] == nil)
         hand.reload(try Hand.manifest("a", "b"))
-        #expect(hand.scheduler.requests(of: "b").map(\.id) == [arrival.request.id])
+        #expect(hand.scheduler.requests(of: "b").map(\.id) == [accepted.request.id])
         hand.pass(Hand.hour)
         #expect(hand.running == ["b"])
     }
@@ -137,8 +137,8 @@ import Testing
             try hand.end(after: 0, .killed(.graceExceeded))
         }
         hand.reload(both)
-        #expect(hand.memories["b"]?.lastSlot == Hand.noon + Hand.day)
-        #expect(hand.scheduler.memories(of: "b").first?.lastSlot == Hand.noon + Hand.day)
+        #expect(hand.memories["b"]?.lastServedTime == Hand.noon + Hand.day)
+        #expect(hand.scheduler.memories(of: "b").first?.lastServedTime == Hand.noon + Hand.day)
     }
 
     @Test func `An added task begins its schedule and what it submits at the start`() throws {
@@ -241,10 +241,10 @@ import Testing
         )
         #expect(hand.running == ["a"])
 
-        hand.perform { $0.set(plugin: 2, switchedOff: "why", now: $1, &$2) }
+        hand.perform { $0.set(plugin: 2, disabledReason: "why", now: $1, &$2) }
         hand.reload(Manifest())
         hand.reload(try Self.manifest())
-        #expect(hand.scheduler.switchedOff(plugin: 3) == "why")
+        #expect(hand.scheduler.disabledReason(plugin: 3) == "why")
     }
 
     @Test func `A plugin whose file is another one is a new one`() throws {

@@ -129,7 +129,7 @@ import Testing
         let manifest = try Self.manifest(["fail"])
         var (hand, wait) = try Self.failed(manifest)
         var due = Int64(hand.now.monotonic) + wait
-        let slack = Scheduler.leastStep + Hand.second
+        let slack = Scheduler.clockStepMin + Hand.second
         var retries = 0
         for _ in 0..<600 {
             let unix = hand.now.unix
@@ -143,7 +143,7 @@ import Testing
                 hand.setClock(unix + halves * Hand.second / 2)
             case 3:
                 hand.jump(to: unix + Int64.random(in: -Hand.day...Hand.day, using: &random))
-                hand.perform { $0.datesCame(now: $1, &$2) }
+                hand.perform { $0.timerFired(now: $1, &$2) }
             default: hand.pass(Int64.random(in: 0...Hand.second, using: &random))
             }
             let now = Int64(hand.now.monotonic)

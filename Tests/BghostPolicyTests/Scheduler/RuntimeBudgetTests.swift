@@ -138,12 +138,12 @@ import Testing
         var ledger = RuntimeLedger()
         let minute = RuntimeLedger.minute(of: Hand.noon)
         for number in [minute + 1, .max, -1, .min, minute - RuntimeUse.minutesKept] {
-            ledger.takeOver(minute: number, nanoseconds: 1 << 40, now: Hand.noon)
+            ledger.restore(minute: number, nanoseconds: 1 << 40, now: Hand.noon)
         }
-        ledger.takeOver(minute: minute, nanoseconds: -5, now: Hand.noon)
+        ledger.restore(minute: minute, nanoseconds: -5, now: Hand.noon)
         #expect(ledger == RuntimeLedger())
-        ledger.takeOver(minute: minute, nanoseconds: .max, now: Hand.noon)
-        ledger.takeOver(minute: minute - 1, nanoseconds: .max, now: Hand.noon)
+        ledger.restore(minute: minute, nanoseconds: .max, now: Hand.noon)
+        ledger.restore(minute: minute - 1, nanoseconds: .max, now: Hand.noon)
         #expect(ledger.used == .max)
         _ = ledger.add(.max, now: Hand.noon)
         #expect(ledger.freeAt(limit: 1) != nil)

@@ -42,12 +42,12 @@ import Testing
         var hand = Hand(try Self.manifest(online))
         hand.pass(Hand.hour)
         let due = try #require(hand.scheduler.requests(of: "a").first)
-        #expect(hand.running.isEmpty && due.slot == Hand.noon + Hand.hour)
+        #expect(hand.running.isEmpty && due.scheduledTime == Hand.noon + Hand.hour)
         hand.reload(try Self.manifest { $0.schedule = Self.every(600) })
         // Its new terms require nothing.
         #expect(hand.begun.map(\.record.request) == [due.id])
         let next = try #require(hand.scheduler.requests(of: "a").first)
-        #expect(next.slot == Hand.noon + Hand.hour + 600 * Hand.second)
+        #expect(next.scheduledTime == Hand.noon + Hand.hour + 600 * Hand.second)
         #expect(hand.ends.isEmpty)
     }
 
@@ -103,10 +103,11 @@ import Testing
         }
         let (utc, east) = (try noon(0), try noon(3600))
         var hand = Hand(try Self.manifest { $0.schedule = utc }, at: Hand.noon + Hand.hour)
-        #expect(hand.scheduler.requests(of: "a").first?.slot == Hand.noon + Hand.day)
+        #expect(hand.scheduler.requests(of: "a").first?.scheduledTime == Hand.noon + Hand.day)
         hand.reload(try Self.manifest { $0.schedule = east })
         #expect(
-            hand.scheduler.requests(of: "a").first?.slot == Hand.noon + Hand.day - Hand.hour
+            hand.scheduler.requests(of: "a").first?.scheduledTime == Hand.noon + Hand.day
+                - Hand.hour
         )
     }
 }

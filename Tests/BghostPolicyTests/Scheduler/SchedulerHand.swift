@@ -25,7 +25,7 @@ struct SchedulerHand {
     private(set) var begun: [RunStart] = []
     private(set) var notes: [SchedulerNote] = []
     /// Runs that were asked to stop.
-    private(set) var stopped: [RunTicket] = []
+    private(set) var stopped: [RunHandle] = []
     /// What happened, with the fingerprints of what was decided.
     private(set) var journal: [(inputs: [SchedulerInput.Entry], effects: [String])] = []
 
@@ -39,7 +39,7 @@ struct SchedulerHand {
         scheduler = Self.scheduler(manifest, slots: slots)
         scheduler.keepInputs()
         perform { scheduler, now, effects in
-            scheduler.clockLooked(doubt, now: now, &effects)
+            scheduler.clockChecked(doubt, now: now, &effects)
             scheduler.start(now: now, &effects)
         }
     }
@@ -91,7 +91,7 @@ struct SchedulerHand {
         var effects: [SchedulerEffect] = []
         let answer = try event(&scheduler, now, &effects)
         journal.append((scheduler.takeInputs(), effects.map(\.fingerprint)))
-        for effect in effects { carryOut(effect) }
+        for effect in effects { execute(effect) }
         return answer
     }
 
@@ -126,10 +126,10 @@ struct SchedulerHand {
         notes = []
         let (memories, pending) = (memories.values, pending.values.sorted { $0.id < $1.id })
         perform { [runtime] scheduler, now, effects in
-            for use in runtime { scheduler.takeOver(use, now: now) }
-            for memory in memories { scheduler.takeOver(memory, now: now) }
-            for request in pending { scheduler.takeOver(request, now: now, &effects) }
-            scheduler.clockLooked(doubt, now: now, &effects)
+            for use in runtime { scheduler.restore(use, now: now) }
+            for memory in memories { scheduler.restore(memory, now: now) }
+            for request in pending { scheduler.restore(request, now: now, &effects) }
+            scheduler.clockChecked(doubt, now: now, &effects)
             scheduler.start(now: now, &effects)
         }
     }
@@ -139,7 +139,7 @@ struct SchedulerHand {
         let end = now.unix + nanoseconds
         while let date = scheduler.nextDate, date <= end {
             advance(to: max(date, now.unix))
-            perform { $0.datesCame(now: $1, &$2) }
+            perform { $0.timerFired(now: $1, &$2) }
             // A date that does not go away is a busy loop of the daemon.
             guard scheduler.nextDate != date else {
                 Issue.record("the date \(date) stays")
@@ -177,27 +177,27 @@ struct SchedulerHand {
         _ submission: Submission,
         by submitter: Submitter = .operator
     ) throws -> Request {
-        let arrival = try #require(
+        let accepted = try #require(
             try perform { scheduler, now, _ in
                 try scheduler.accept(submission, by: submitter, now: now)
             }
         )
-        carryOut(.commit([arrival.change]))
-        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
-        return arrival.request
+        execute(.commit([accepted.change]))
+        perform { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
+        return accepted.request
     }
 
     @discardableResult
     mutating func trigger(_ task: String) throws -> Request {
         let submission = Submission(task: task)
-        let arrival = try #require(
+        let accepted = try #require(
             try perform { scheduler, now, _ in
-                try scheduler.accept(submission, isSimulated: true, now: now)
+                try scheduler.accept(submission, isManual: true, now: now)
             }
         )
-        carryOut(.commit([arrival.change]))
-        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
-        return arrival.request
+        execute(.commit([accepted.change]))
+        perform { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
+        return accepted.request
     }
 
     /// All transfers of a session have ended; its handler is told after so long.
@@ -210,15 +210,15 @@ struct SchedulerHand {
                 now: now
             )
         }
-        let arrival = try #require(made)
-        carryOut(.commit([arrival.change]))
-        perform { $0.arrived(arrival, isStored: true, now: $1, &$2) }
+        let accepted = try #require(made)
+        execute(.commit([accepted.change]))
+        perform { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
     }
 
     /// - Returns: whether that was news.
     @discardableResult
     mutating func use(_ task: String) -> Bool {
-        keep(perform { scheduler, now, _ in scheduler.used(task, now: now) })
+        keep(perform { scheduler, now, _ in scheduler.resultUsed(task, now: now) })
     }
 
     /// - Returns: whether there was something to forget.
@@ -247,7 +247,7 @@ struct SchedulerHand {
             outcome: outcome,
             stoppedAfter: record.stopReason == nil ? nil : 5 * UInt64(Self.second)
         )
-        perform { $0.ended(start.ticket, finish, now: $1, &$2) }
+        perform { $0.runEnded(start.handle, finish, now: $1, &$2) }
     }
 
     // MARK: Looks
@@ -287,7 +287,7 @@ struct SchedulerHand {
         let start = try #require(last)
         let plugin = scheduler.catalog.pluginOfTask[start.task]
         perform { $0.plugin(plugin, hasProblem: message, now: $1, &$2) }
-        perform { $0.couldNotBegin(start, message, isShortage: true, now: $1, &$2) }
+        perform { $0.startFailed(start, message, isShortage: true, now: $1, &$2) }
     }
 
     /// It has them again.
@@ -299,16 +299,16 @@ struct SchedulerHand {
 
     // MARK: Effects
 
-    private mutating func carryOut(_ effect: SchedulerEffect) {
+    private mutating func execute(_ effect: SchedulerEffect) {
         switch effect {
         case .commit(let changes), .commitEnd(let changes, _): changes.forEach { keep($0) }
-        case .begin(let start):
+        case .startRun(let start):
             begun.append(start)
             pending[start.record.request] = nil
             start.changes.forEach { keep($0) }
-        case .note(let note): notes.append(note)
-        case .stop(let ticket, _, _): stopped.append(ticket)
-        case .inspect, .ended: break
+        case .log(let note): notes.append(note)
+        case .stop(let handle, _, _): stopped.append(handle)
+        case .inspect, .requestClosed: break
         }
     }
 
@@ -320,14 +320,14 @@ struct SchedulerHand {
         case .closed(let id, let end):
             pending[id] = nil
             ends[id] = end
-        case .began(let record): pending[record.request] = nil
-        case .ended(_, .again(let request)): pending[request.id] = request
+        case .runStarted(let record): pending[record.request] = nil
+        case .runEnded(_, .again(let request)): pending[request.id] = request
         case .redriven(let request), .moved(let request): pending[request.id] = request
         case .remembered(let memory): memories[memory.identifier] = memory
-        case .used(let use):
+        case .runtimeConsumed(let use):
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
-        case .ended, .discarded, .switched, .quarantined, .notification: break
+        case .runEnded, .discarded, .switched, .quarantined, .notification: break
         }
     }
 }

@@ -29,21 +29,23 @@ import Testing
     /// The requests that have begun, by task.
     private static func tasks(_ hand: SchedulerHand) -> [String] { hand.begun.map(\.record.task) }
 
-    @Test func `The end of a run looks at the next request, and not at all that wait`() throws {
+    @Test func `The end of a run entriesVisited at the next request, and not at all that wait`()
+        throws
+    {
         var hand = SchedulerHand(try Self.manifest(["report.*": "report"]))
         let count = 5000
         for number in 0..<count { try hand.submit(Submission(task: "report.\(number)")) }
         Self.load(&hand, serial: ["report"])
         #expect(Self.tasks(hand) == ["report.0"])
         // Each request may be considered once before it waits for the handler.
-        #expect(hand.scheduler.looks <= count + 10)
-        let before = hand.scheduler.looks
+        #expect(hand.scheduler.entriesVisited <= count + 10)
+        let before = hand.scheduler.entriesVisited
         for number in 0..<count {
             #expect(Self.tasks(hand) == ["report.\(number)"])
             try hand.end(after: 1)
         }
         #expect(hand.begun.isEmpty)
-        #expect(hand.scheduler.looks - before <= 3 * count)
+        #expect(hand.scheduler.entriesVisited - before <= 3 * count)
     }
 
     @Test func `Handlers do not wait for each other, and keep the order of ranks`() throws {

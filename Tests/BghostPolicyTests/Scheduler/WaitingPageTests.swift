@@ -19,13 +19,13 @@ import Testing
 
     private static func submit(
         _ task: String,
-        isSimulated: Bool = false,
+        isManual: Bool = false,
         to scheduler: inout Scheduler
     ) throws {
         let submission = Submission(task: task, earliestBegin: now.unix + 1_000_000_000)
-        let arrival = try scheduler.accept(submission, isSimulated: isSimulated, now: now)
+        let accepted = try scheduler.accept(submission, isManual: isManual, now: now)
         var effects: [SchedulerEffect] = []
-        scheduler.arrived(try #require(arrival), isStored: true, now: now, &effects)
+        scheduler.finishSubmission(try #require(accepted), isStored: true, now: now, &effects)
     }
 
     /// All pages.

@@ -85,7 +85,7 @@ import Testing
 
         private mutating func launch() {
             let submission = Submission(task: someIdentifier)
-            if let id = try? world.simulation.submit(submission, isSimulated: true) {
+            if let id = try? world.simulation.submit(submission, isManual: true) {
                 submitted.insert(id)
             }
         }
@@ -102,7 +102,7 @@ import Testing
             let reason = Bool.random(using: &random) ? "" : nil
             world.simulation.tell { scheduler, now, effects in
                 let plugin = scheduler.catalog.current(plugin: plugin) ?? plugin
-                scheduler.set(plugin: plugin, switchedOff: reason, now: now, &effects)
+                scheduler.set(plugin: plugin, disabledReason: reason, now: now, &effects)
             }
         }
 
@@ -149,7 +149,7 @@ import Testing
             world.simulation.reload(World.settings(seed: 0).manifest, slots: 3)
             world.simulation.tell { scheduler, now, effects in
                 for plugin in scheduler.catalog.plugins.indices {
-                    scheduler.set(plugin: plugin, switchedOff: nil, now: now, &effects)
+                    scheduler.set(plugin: plugin, disabledReason: nil, now: now, &effects)
                 }
             }
             world.simulation.set([.network, .externalPower], .holds)
@@ -186,7 +186,7 @@ import Testing
         var ledger = Ledger()
         for (index, transaction) in transactions.enumerated() {
             for change in transaction.changes {
-                #expect(throws: Never.self) { try ledger.take(change, now: transaction.at) }
+                #expect(throws: Never.self) { try ledger.apply(change, now: transaction.at) }
             }
             var world = World(seed: seed &+ UInt64(index))
             world.simulation.setClock(to: transaction.at)

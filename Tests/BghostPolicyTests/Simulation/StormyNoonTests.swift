@@ -124,12 +124,12 @@ import Testing
         world.simulation.set(.network, .fails)
         var launch = Submission(task: "StormyNoon")
         let refusal = #expect(throws: SubmitError.self) {
-            try world.simulation.submit(launch, isSimulated: true)
+            try world.simulation.submit(launch, isManual: true)
         }
         #expect(refusal?.code == .immediateRunIneligible)
         #expect(refusal?.message.contains("network") == true)
         launch.ignoresRequirements = true
-        try world.simulation.submit(launch, isSimulated: true)
+        try world.simulation.submit(launch, isManual: true)
         world.simulation.run(for: World.minute)
         #expect(world.simulation.tallies["StormyNoon"]?.outcomes == [.succeeded: 1])
     }

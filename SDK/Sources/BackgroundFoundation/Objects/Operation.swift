@@ -90,7 +90,7 @@ open class Operation: NSObject, @unchecked Sendable {
     }
 
     /// Starts the operation for a queue.
-    func carryOut(_ ended: @escaping @Sendable () -> Void) {
+    func execute(_ ended: @escaping @Sendable () -> Void) {
         state.withLock { $0.ended = ended }
         start()
         endIfFinished()

@@ -76,7 +76,7 @@ public final class OperationQueue: Sendable {
         while let entry = takeReady() {
             Task.detached(executorPreference: entry.context?.executor) {
                 TaskContext.$current.withValue(entry.context) {
-                    entry.operation.carryOut {
+                    entry.operation.execute {
                         self.ended(entry.operation)
                     }
                 }

@@ -53,7 +53,7 @@ final class Run: Sendable {
         }
         if why > 0 { run.context.willStop(UInt32(why)) }
         Task.immediateDetached(executorPreference: run.context.executor) {
-            await run.carryOut(handler)
+            await run.execute(handler)
         }
         return run.state.withLock { state in
             state.isInStart = false
@@ -73,7 +73,7 @@ final class Run: Sendable {
         }
     }
 
-    private func carryOut(_ handler: Handler) async {
+    private func execute(_ handler: Handler) async {
         let end = await TaskContext.$current.withValue(context) {
             await withUnsafeCurrentTask { task in
                 enter(task)

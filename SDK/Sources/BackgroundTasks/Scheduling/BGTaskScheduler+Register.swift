@@ -55,7 +55,7 @@ extension BGTaskScheduler {
         nonisolated(unsafe) let launchHandler = launchHandler
         return collector.register(
             Handler(identifier, options: .serial) { context in
-                try await LaunchRun(context, queue) { launchHandler($0) }.carryOut()
+                try await LaunchRun(context, queue) { launchHandler($0) }.execute()
             }
         )
     }
@@ -77,7 +77,7 @@ private struct LaunchRun {
         self.handler = handler
     }
 
-    func carryOut() async throws {
+    func execute() async throws {
         // A run does not know its task's kind, and source for Apple's platforms casts to either
         // type.
         let task = BGAppRefreshTask(identifier: context.taskIdentifier)

@@ -2,7 +2,7 @@
 
 extension Scheduler {
     /// The gates that do not depend on the request's task: replacement, store and drain.
-    func passingGates(_ request: Request) -> [Gate] {
+    func temporaryGates(_ request: Request) -> [Gate] {
         let isReplaced = gates.isBeingReplaced(request)
         return [
             Gate(
@@ -15,11 +15,11 @@ extension Scheduler {
             ),
             Gate(
                 .store,
-                isOpen: storeHold == nil,
-                now: storeHold?.reason ?? "the store keeps what it is given",
+                isOpen: storeBlock == nil,
+                now: storeBlock?.reason ?? "the store keeps what it is given",
                 wanted: "a store that keeps what ends",
-                since: storeHold?.since,
-                remedy: storeHold == nil ? "" : "free room on the disk; `bghost status` says more",
+                since: storeBlock?.since,
+                remedy: storeBlock == nil ? "" : "free room on the disk; `bghost status` says more",
                 condition: "the store kept what ends"
             ),
             Gate(

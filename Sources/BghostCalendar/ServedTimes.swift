@@ -4,7 +4,7 @@
 ///
 /// Successive times form one range, so a schedule that is served without gaps needs one range. The oldest
 /// ranges are dropped: a wrong clock is corrected before they matter.
-package struct ServedSlots: Equatable, Codable, Sendable {
+package struct ServedTimes: Equatable, Codable, Sendable {
     /// A range of served times, both ends included; Unix nanoseconds.
     package struct Range: Equatable, Codable, Sendable {
         var from: Int64
@@ -47,23 +47,23 @@ package struct ServedSlots: Equatable, Codable, Sendable {
     }
 
     /// The last time of the range that contains a time; `nil` if the time is not served.
-    package func end(ofRangeWith slot: Int64) -> Int64? {
-        ranges.lazy.filter { $0.from <= slot && slot <= $0.through }.map(\.through).max()
+    package func end(ofRangeWith time: Int64) -> Int64? {
+        ranges.lazy.filter { $0.from <= time && time <= $0.through }.map(\.through).max()
     }
 
-    package func contains(_ slot: Int64) -> Bool {
-        ranges.contains { $0.from <= slot && slot <= $0.through }
+    package func contains(_ time: Int64) -> Bool {
+        ranges.contains { $0.from <= time && time <= $0.through }
     }
 
     /// Adds a served time.
     ///
     /// - Parameter before: the previous time of the schedule.
-    package mutating func insert(_ slot: Int64, before: Int64?) {
+    package mutating func insert(_ time: Int64, before: Int64?) {
         if let last = ranges.indices.last, let before, ranges[last].through == before {
-            ranges[last].through = slot
+            ranges[last].through = time
             return
         }
-        ranges.append(Range(from: slot, through: slot))
+        ranges.append(Range(from: time, through: time))
         if ranges.count > Self.rangesMax { ranges.removeFirst() }
     }
 }
