@@ -99,7 +99,7 @@ extension FuzzTarget {
                         try require((0...size).contains(from), "it goes on at \(from) of \(size)")
                     }
                     let location = head["location"]
-                    let verdict = plan.take(head, location: location)
+                    let verdict = plan.handle(head, location: location)
                     try require(
                         (0...size).contains(plan.point.bytes),
                         "\(plan.point.bytes) of \(size) bytes have arrived"

@@ -83,7 +83,7 @@ private struct RunLife {
         case 4: .refused
         case 5: .exited(cursor.flag() ? .exited(1) : .signalled(9))
         case 6: .workerLost
-        case 10: .hurry
+        case 10: .forceStop
         case 7: .paused(UInt64(cursor.integer(UInt16.self)))
         default: .deadline
         }

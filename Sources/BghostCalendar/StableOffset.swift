@@ -50,10 +50,10 @@ package func sipHash13(_ bytes: [UInt8]) -> UInt64 {
     for (index, byte) in bytes.enumerated() {
         word |= UInt64(byte) &<< UInt64(8 * (index % 8))
         guard index % 8 == 7 else { continue }
-        state.take(word)
+        state.mix(word)
         word = 0
     }
-    state.take(word | UInt64(bytes.count & 0xFF) &<< 56)
+    state.mix(word | UInt64(bytes.count & 0xFF) &<< 56)
     return state.finish()
 }
 
@@ -63,7 +63,7 @@ private struct SipState {
     private var c: UInt64 = 0x6C79_6765_6E65_7261
     private var d: UInt64 = 0x7465_6462_7974_6573
 
-    mutating func take(_ word: UInt64) {
+    mutating func mix(_ word: UInt64) {
         d ^= word
         round()
         a ^= word

@@ -58,11 +58,11 @@ struct ZoneRule: Equatable {
         guard !reader.isAtEnd else { return }
         guard reader.name() else { return nil }
         var summer = offset + 3600
-        if !reader.take(",") {
-            guard let west = reader.time(hoursMax: 24), reader.take(",") else { return nil }
+        if !reader.consume(",") {
+            guard let west = reader.time(hoursMax: 24), reader.consume(",") else { return nil }
             summer = -west
         }
-        guard let start = reader.point(), reader.take(","), let end = reader.point(),
+        guard let start = reader.point(), reader.consume(","), let end = reader.point(),
             reader.isAtEnd
         else { return nil }
         daylight = Daylight(offset: summer, start: start, end: end)
@@ -98,7 +98,7 @@ private struct ZoneRuleReader {
 
     var isAtEnd: Bool { index == bytes.count }
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard index < bytes.count, Unicode.Scalar(bytes[index]) == character else { return false }
         index += 1
         return true
@@ -106,25 +106,25 @@ private struct ZoneRuleReader {
 
     /// Skips the name of an offset, `CET` or `<+03>`.
     mutating func name() -> Bool {
-        let isQuoted = take("<")
+        let isQuoted = consume("<")
         let start = index
         while index < bytes.count, isLetter(bytes[index]) || isQuoted && isSignOrDigit(bytes[index])
         {
             index += 1
         }
-        return index - start >= 3 && (!isQuoted || take(">"))
+        return index - start >= 3 && (!isQuoted || consume(">"))
     }
 
     /// Parses hours with optional minutes and seconds; returns seconds.
     mutating func time(hoursMax: Int64) -> Int64? {
-        let isNegative = take("-")
-        if !isNegative { _ = take("+") }
+        let isNegative = consume("-")
+        if !isNegative { _ = consume("+") }
         guard let hours = number(), hours <= hoursMax else { return nil }
         var seconds = hours * 3600
-        if take(":") {
+        if consume(":") {
             guard let minutes = number(), minutes < 60 else { return nil }
             seconds += minutes * 60
-            if take(":") {
+            if consume(":") {
                 guard let rest = number(), rest < 60 else { return nil }
                 seconds += rest
             }
@@ -134,22 +134,22 @@ private struct ZoneRuleReader {
 
     mutating func point() -> ZoneRule.Point? {
         guard let day = day() else { return nil }
-        guard take("/") else { return ZoneRule.Point(day: day, time: 2 * 3600) }
+        guard consume("/") else { return ZoneRule.Point(day: day, time: 2 * 3600) }
         guard let time = time(hoursMax: 167) else { return nil }
         return ZoneRule.Point(day: day, time: time)
     }
 
     private mutating func day() -> ZoneRule.Point.Day? {
-        if take("J") {
+        if consume("J") {
             guard let day = number(), (1...365).contains(day) else { return nil }
             return .julian(day)
         }
-        guard take("M") else {
+        guard consume("M") else {
             guard let day = number(), day <= 365 else { return nil }
             return .ordinal(day)
         }
-        guard let month = number(), (1...12).contains(month), take("."),
-            let week = number(), (1...5).contains(week), take("."),
+        guard let month = number(), (1...12).contains(month), consume("."),
+            let week = number(), (1...5).contains(week), consume("."),
             let weekday = number(), weekday <= 6
         else { return nil }
         return .weekday(month: month, week: week, weekday: weekday)

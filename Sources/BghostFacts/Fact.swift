@@ -35,7 +35,8 @@ package struct Fact: Equatable, Codable, Sendable {
     /// Records a reading.
     ///
     /// - Returns: whether the value has changed.
-    mutating func take(_ value: FactValue, reading: String, source: String, at unix: Int64) -> Bool
+    mutating func update(_ value: FactValue, reading: String, source: String, at unix: Int64)
+        -> Bool
     {
         self.reading = reading
         self.source = source

@@ -58,13 +58,13 @@ package struct FactSheet: Equatable, Sendable {
         for requirement in reading.requirement.each {
             let index = place(of: requirement, reading.origin)
             var hysteresis = tracks[index]?.hysteresis ?? Hysteresis(.of(requirement))
-            hysteresis.take(reading.measure.signal, now: now.monotonic)
+            hysteresis.update(reading.measure.signal, now: now.monotonic)
             tracks[index] = Track(
                 hysteresis: hysteresis,
                 text: reading.text,
                 source: reading.source
             )
-            if settle(requirement, now: now) { changed.insert(requirement) }
+            if updateValue(requirement, now: now) { changed.insert(requirement) }
         }
         return changed
     }
@@ -78,7 +78,7 @@ package struct FactSheet: Equatable, Sendable {
             for origin in FactReading.Origin.allCases {
                 tracks[place(of: requirement, origin)]?.hysteresis.advance(now: now.monotonic)
             }
-            if settle(requirement, now: now) { changed.insert(requirement) }
+            if updateValue(requirement, now: now) { changed.insert(requirement) }
         }
         return changed
     }
@@ -94,7 +94,7 @@ package struct FactSheet: Equatable, Sendable {
         var changed: RequirementSet = []
         for requirement in requirement.each {
             simulated[requirement.rawValue.trailingZeroBitCount] = value
-            if settle(requirement, now: now) { changed.insert(requirement) }
+            if updateValue(requirement, now: now) { changed.insert(requirement) }
         }
         return changed
     }
@@ -135,7 +135,7 @@ package struct FactSheet: Equatable, Sendable {
         guard !keepsUPS else { return (renewed, []) }
         let ups = RequirementSet([.externalPower, .batteryNotLow])
         var changed: RequirementSet = []
-        for requirement in ups.each where renewed.settle(requirement, now: now) {
+        for requirement in ups.each where renewed.updateValue(requirement, now: now) {
             changed.insert(requirement)
         }
         return (renewed, changed)
@@ -154,7 +154,7 @@ package struct FactSheet: Equatable, Sendable {
 
     /// When an unmet requirement is met if its readings stay as good as they are, monotonic
     /// nanoseconds; `nil` if one is bad, unknown or simulated.
-    package func settles(_ requirement: RequirementSet) -> UInt64? {
+    package func metTime(of requirement: RequirementSet) -> UInt64? {
         let index = requirement.rawValue.trailingZeroBitCount
         guard facts[index].value == .fails, simulated[index] == nil else { return nil }
         var latest: UInt64?
@@ -191,10 +191,10 @@ package struct FactSheet: Equatable, Sendable {
 
     /// Updates a fact from the readings of all origins: the worst value wins, and for equal values the last
     /// origin.
-    private mutating func settle(_ requirement: RequirementSet, now: Moment) -> Bool {
+    private mutating func updateValue(_ requirement: RequirementSet, now: Moment) -> Bool {
         let index = requirement.rawValue.trailingZeroBitCount
         if let value = simulated[index] {
-            return facts[index].take(
+            return facts[index].update(
                 value,
                 reading: "simulated \(value.word)",
                 source: Self.simulationSource,
@@ -204,7 +204,7 @@ package struct FactSheet: Equatable, Sendable {
         let told = FactReading.Origin.allCases.compactMap { tracks[place(of: requirement, $0)] }
         for value in [FactValue.fails, .unknown, .holds] {
             guard let track = told.last(where: { $0.hysteresis.value == value }) else { continue }
-            return facts[index].take(
+            return facts[index].update(
                 value,
                 reading: track.text,
                 source: track.source,
@@ -212,6 +212,6 @@ package struct FactSheet: Equatable, Sendable {
             )
         }
         // The requirement was simulated until now, and has no source.
-        return facts[index].take(.unknown, reading: Fact().reading, source: "", at: now.unix)
+        return facts[index].update(.unknown, reading: Fact().reading, source: "", at: now.unix)
     }
 }

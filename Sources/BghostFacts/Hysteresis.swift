@@ -32,7 +32,7 @@ struct Hysteresis: Equatable, Sendable {
     }
 
     /// Applies a measure.
-    mutating func take(_ signal: FactRule.Signal, now: UInt64) {
+    mutating func update(_ signal: FactRule.Signal, now: UInt64) {
         switch (value, signal) {
         case (_, .unknown):
             value = .unknown

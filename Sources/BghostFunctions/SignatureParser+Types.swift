@@ -22,7 +22,7 @@ extension SignatureParser {
             return .string(owned: false)
         case "owned":
             position += 1
-            guard take(word: "string") else {
+            guard consume(word: "string") else {
                 throw SignatureError(
                     next.column,
                     "only a `string` can be `owned`, not \(next.shown)"
@@ -63,7 +63,7 @@ extension SignatureParser {
                     "the struct has more than \(SignatureLimits.structureFields) members"
                 )
             }
-        } while take(",")
+        } while consume(",")
         try expect("}", "or `,` after a member")
         return .structure(fields)
     }

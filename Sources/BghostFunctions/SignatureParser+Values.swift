@@ -136,21 +136,21 @@ extension SignatureParser {
     // MARK: - Tokens
 
     /// Consumes a mark, if it is next.
-    mutating func take(_ mark: String) -> Bool {
+    mutating func consume(_ mark: String) -> Bool {
         guard next.isMark(mark) else { return false }
         position += 1
         return true
     }
 
     /// Consumes a word, if it is next.
-    mutating func take(word: String) -> Bool {
+    mutating func consume(word: String) -> Bool {
         guard next.isWord(word) else { return false }
         position += 1
         return true
     }
 
     mutating func expect(_ mark: String, _ place: String) throws(SignatureError) {
-        guard take(mark) else {
+        guard consume(mark) else {
             throw SignatureError(next.column, "`\(mark)` is needed \(place), not \(next.shown)")
         }
     }

@@ -84,7 +84,7 @@ struct SignatureParser {
             }
             columns.append(next.column)
             signature.arguments.append(try argument())
-        } while take(",")
+        } while consume(",")
         try expect(")", "or `,` after an argument")
     }
 
@@ -102,12 +102,12 @@ struct SignatureParser {
     private mutating func argument() throws(SignatureError) -> FunctionArgument {
         let name = try argumentName()
         let column = next.column
-        if take(word: "cancelled") { return FunctionArgument(name: name, passing: .cancelled) }
-        if take(word: "done") {
-            guard take("(") else {
+        if consume(word: "cancelled") { return FunctionArgument(name: name, passing: .cancelled) }
+        if consume(word: "done") {
+            guard consume("(") else {
                 return FunctionArgument(name: name, passing: .done(text: false))
             }
-            guard take(word: "string") else {
+            guard consume(word: "string") else {
                 throw SignatureError(
                     next.column,
                     "`done` takes nothing or `string`, not \(next.shown)"
@@ -117,7 +117,7 @@ struct SignatureParser {
             return FunctionArgument(name: name, passing: .done(text: true))
         }
         var argument = FunctionArgument(name: name, passing: try passing())
-        guard take("=") else { return argument }
+        guard consume("=") else { return argument }
         guard argument.isGiven else {
             throw SignatureError(
                 column,
@@ -143,9 +143,9 @@ struct SignatureParser {
     private mutating func passing() throws(SignatureError) -> FunctionArgument.Passing {
         let column = next.column
         let given = next.isWord("inout")
-        let isReference = take(word: "out") || take(word: "inout")
+        let isReference = consume(word: "out") || consume(word: "inout")
         guard isReference else {
-            if take(word: "bytes") {
+            if consume(word: "bytes") {
                 guard !next.isMark("(") else {
                     throw SignatureError(
                         column,
@@ -157,7 +157,7 @@ struct SignatureParser {
             }
             return .value(try type(depth: 0))
         }
-        if take(word: "bytes") {
+        if consume(word: "bytes") {
             return .buffer(try buffer(text: false, given: given))
         }
         if next.isWord("string"), tokens[position + 1].isMark("(") {
@@ -182,9 +182,9 @@ struct SignatureParser {
             text: text,
             given: given
         )
-        guard take("(") else { return buffer }
+        guard consume("(") else { return buffer }
         buffer.capacity = try capacity()
-        if take(",") {
+        if consume(",") {
             guard !text, case .word(let name) = next.kind else {
                 throw SignatureError(
                     next.column,

@@ -78,7 +78,7 @@ struct SignatureScanner {
         _ first: Unicode.Scalar
     ) throws(SignatureError) -> SignatureToken.Kind {
         if SignatureToken.isLetter(first) {
-            return .word(take { SignatureToken.isLetter($0) || SignatureToken.isDigit($0) })
+            return .word(consume { SignatureToken.isLetter($0) || SignatureToken.isDigit($0) })
         }
         if SignatureToken.isDigit(first) || first == "-" { return .number(number()) }
         if first == "\"" { return .text(try text()) }
@@ -156,7 +156,7 @@ struct SignatureScanner {
         scalars[position...].starts(with: mark.unicodeScalars)
     }
 
-    private mutating func take(while belongs: (Unicode.Scalar) -> Bool) -> String {
+    private mutating func consume(while belongs: (Unicode.Scalar) -> Bool) -> String {
         let start = position
         skip(while: belongs)
         return string(from: start)

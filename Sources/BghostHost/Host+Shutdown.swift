@@ -23,7 +23,7 @@ extension Host {
         for executor in owners.executors.all where executor.isIdle {
             owners.pool.retire(executor)
         }
-        if shutdown.isHurried { hurry() }
+        if shutdown.isForced { forceShutdown() }
         await shutdown.waitUntilEmpty()
         await owners.transfers.end()
         // Stop the facts before the spawner, which their probes use.
@@ -50,13 +50,13 @@ extension Host {
     /// Forces a shutdown: kills all runs and executors without waiting for their grace.
     ///
     /// Before a drain, it makes the next drain forced.
-    package func hurry() {
-        shutdown.isHurried = true
-        owners.commits.hurry()
+    package func forceShutdown() {
+        shutdown.isForced = true
+        owners.commits.abortFlush()
         guard owners.dispatcher.scheduler.isDraining, !shutdown.isEmpty else { return }
         let runs = owners.runs
         services.log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
-        for number in runs.numbers { owners.supervisor.handle(.hurry, of: number) }
+        for number in runs.numbers { owners.supervisor.handle(.forceStop, of: number) }
         for executor in owners.executors.all { owners.pool.retireNow(executor) }
     }
 }
@@ -69,7 +69,7 @@ final class Shutdown {
     private let executors: ExecutorTable
     private var waiting: [CheckedContinuation<Void, Never>] = []
     /// Whether a drain is forced.
-    var isHurried = false
+    var isForced = false
 
     init(_ runs: RunTable, _ executors: ExecutorTable) {
         self.runs = runs

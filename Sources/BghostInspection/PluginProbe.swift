@@ -49,18 +49,18 @@ package struct PluginProbe: Sendable {
     /// Inspects and loads a plugin, and describes it.
     ///
     /// - Parameter handlers: the handlers that the manifest's tasks use.
-    package func look(
-        at plugin: PluginDefinition,
+    package func check(
+        _ plugin: PluginDefinition,
         handlers: [String]
     ) async -> Result<String, ProbeFailure> {
         let inspection = inspection(.plugin(plugin))
         let found = await Self.onOwnThread { inspection.findings() }
-        return await look(at: plugin, handlers: handlers, found)
+        return await check(plugin, handlers: handlers, found)
     }
 
     /// Loads a plugin with the findings of an inspection.
-    package func look(
-        at plugin: PluginDefinition,
+    package func check(
+        _ plugin: PluginDefinition,
         handlers: [String],
         _ found: PluginFindings
     ) async -> Result<String, ProbeFailure> {
@@ -102,15 +102,15 @@ package struct PluginProbe: Sendable {
     }
 
     /// Inspects a function's library and binds the function.
-    package func look(at function: FunctionDefinition) async -> Result<String, ProbeFailure> {
+    package func check(_ function: FunctionDefinition) async -> Result<String, ProbeFailure> {
         let inspection = inspection(.function(function))
         let found = await Self.onOwnThread { inspection.findings() }
-        return await look(at: function, found)
+        return await check(function, found)
     }
 
     /// Binds a function with the findings of an inspection of its library.
-    package func look(
-        at function: FunctionDefinition,
+    package func check(
+        _ function: FunctionDefinition,
         _ found: PluginFindings
     ) async -> Result<String, ProbeFailure> {
         if let problem = found.problem { return .failure(ProbeFailure(message: problem.message)) }

@@ -157,13 +157,13 @@ extension Outbox {
             forget(entry, &effects)
             store(.removed(plugin: entry.row.plugin, id: ""), &effects)
         } else {
-            goOn(key, now: now)
+            scheduleNext(key, now: now)
             if let row = entries[key]?.row { store(.kept(row), &effects) }
         }
     }
 
     /// Prepares a delivered notification for its next occurrence, or for answers.
-    mutating func goOn(_ key: RunID, now: Int64) {
+    mutating func scheduleNext(_ key: RunID, now: Int64) {
         guard let entry = entries[key] else { return }
         var row = entry.row
         row.failures = 0
@@ -247,9 +247,9 @@ extension Outbox {
         guard let entry = entries[key],
             let latest = entry.recurrence?.latest(atOrBefore: now),
             latest > entry.row.due
-        else { return goOn(key, now: now) }
+        else { return scheduleNext(key, now: now) }
         // The latest past occurrence is still to be delivered.
-        goOn(key, now: latest.subtractingClamped(1))
+        scheduleNext(key, now: latest.subtractingClamped(1))
     }
 
     /// Limits the number of delivered notifications per plugin.

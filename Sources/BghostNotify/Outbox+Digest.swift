@@ -29,7 +29,7 @@ extension Outbox {
         )
         for row in rows {
             entries[row.key]?.row.deliveredAt = now
-            goOn(row.key, now: now)
+            scheduleNext(row.key, now: now)
             if let row = entries[row.key]?.row { store(.kept(row), &effects) }
         }
         effects.append(

@@ -48,7 +48,7 @@ package final class MemoryStore: Store {
     ) {
         let isKept = state.withLock { state in
             guard !state.isClosed else { return false }
-            for change in changes { take(change, &state) }
+            for change in changes { apply(change, &state) }
             return true
         }
         completion(isKept ? .success(()) : .failure(StoreError("the store is closed")))
@@ -58,10 +58,10 @@ package final class MemoryStore: Store {
     package var health: StoreHealth { StoreHealth() }
     package func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
     package func retryNow() {}
-    package func settle(until deadline: UInt64) -> Int { 0 }
-    package func hurry() {}
+    package func flush(until deadline: UInt64) -> Int { 0 }
+    package func abortFlush() {}
 
-    private func take(_ change: StoreChange, _ state: inout State) {
+    private func apply(_ change: StoreChange, _ state: inout State) {
         switch change {
         case .accepted(let request, let replaced):
             if let replaced { state.pending[replaced] = nil }

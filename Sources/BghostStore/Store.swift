@@ -127,14 +127,14 @@ package protocol Store: AnyObject, Sendable {
     /// Advances the next retry, since there may be room again.
     func retryNow()
 
-    /// Waits until every commit is kept, at most until the deadline, and not long after `hurry`.
+    /// Waits until every commit is kept, at most until the deadline, and not long after `abortFlush`.
     ///
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: how many transactions are not kept.
-    func settle(until deadline: UInt64) -> Int
+    func flush(until deadline: UInt64) -> Int
 
-    /// Makes `settle` return soon.
-    func hurry()
+    /// Makes `flush` return soon.
+    func abortFlush()
 
     /// Reads the state that a starting daemon restores.
     ///

@@ -8,7 +8,7 @@ package import BghostBase
 package struct SlotTable: Equatable, Sendable {
     private struct Want: Equatable, Sendable {
         let id: RunID
-        let ticket: UInt64
+        let order: UInt64
     }
 
     private struct Server: Equatable, Sendable {
@@ -36,10 +36,10 @@ package struct SlotTable: Equatable, Sendable {
     private let totalMax: Int
     private let perServerMax: Int
     private var servers: [String: Server] = [:]
-    /// The waiting transfers, each with the ticket of its want.
+    /// The waiting transfers, each with the order of its request.
     private var wanted: [RunID: UInt64] = [:]
     private var held: [RunID: String] = [:]
-    private var tickets: UInt64 = 0
+    private var sequence: UInt64 = 0
 
     /// - Parameters:
     ///   - totalMax: connections in all, 1 or more.
@@ -53,23 +53,23 @@ package struct SlotTable: Equatable, Sendable {
     var heldCount: Int { held.count }
 
     /// Requests a slot for a connection to a server.
-    package mutating func want(_ id: RunID, server: String) {
+    package mutating func request(_ id: RunID, server: String) {
         guard held[id] == nil, wanted[id] == nil else { return }
-        tickets += 1
-        wanted[id] = tickets
-        servers[server, default: Server()].wants.append(Want(id: id, ticket: tickets))
+        sequence += 1
+        wanted[id] = sequence
+        servers[server, default: Server()].wants.append(Want(id: id, order: sequence))
     }
 
     /// Withdraws a request for a slot.
-    package mutating func unwant(_ id: RunID) {
-        // `firstTicket` skips its entry later.
+    package mutating func withdraw(_ id: RunID) {
+        // `firstRequest` skips its entry later.
         wanted[id] = nil
     }
 
     /// Releases a slot.
     package mutating func free(_ id: RunID) {
         guard let server = held.removeValue(forKey: id) else { return }
-        leave(server)
+        release(server)
     }
 
     /// Moves a slot to another server, if that server has a free one.
@@ -79,7 +79,7 @@ package struct SlotTable: Equatable, Sendable {
         guard let before = held[id] else { return false }
         guard before != server else { return true }
         guard servers[server]?.held ?? 0 < perServerMax else { return false }
-        leave(before)
+        release(before)
         held[id] = server
         servers[server, default: Server()].held += 1
         return true
@@ -103,30 +103,30 @@ package struct SlotTable: Equatable, Sendable {
 
     /// Among the servers with a free slot, the one with the oldest want.
     private mutating func nextServer() -> String? {
-        var best: (server: String, ticket: UInt64)?
+        var best: (server: String, order: UInt64)?
         for name in servers.keys {
-            guard let ticket = firstTicket(name) else { continue }
-            if ticket < best?.ticket ?? .max { best = (name, ticket) }
+            guard let order = firstRequest(name) else { continue }
+            if order < best?.order ?? .max { best = (name, order) }
         }
         return best?.server
     }
 
-    private mutating func firstTicket(_ name: String) -> UInt64? {
+    private mutating func firstRequest(_ name: String) -> UInt64? {
         guard let entry = servers[name], entry.held < perServerMax else { return nil }
         var head = entry.head
         while head < entry.wants.count {
             let want = entry.wants[head]
-            if wanted[want.id] == want.ticket { break }
+            if wanted[want.id] == want.order { break }
             head += 1
         }
         if head != entry.head {
             servers[name]?.head = head
             if servers[name]?.isIdle ?? false { servers[name] = nil }
         }
-        return head < entry.wants.count ? entry.wants[head].ticket : nil
+        return head < entry.wants.count ? entry.wants[head].order : nil
     }
 
-    private mutating func leave(_ server: String) {
+    private mutating func release(_ server: String) {
         guard let index = servers.index(forKey: server) else { return }
         servers.values[index].held -= 1
         if servers.values[index].isIdle { servers.remove(at: index) }

@@ -32,7 +32,7 @@ package struct TransferMachine: Equatable, Sendable {
         case pause
         case resume
         /// The operator or the plugin requests another attempt now.
-        case hurry
+        case retryNow
         case cancel
         /// A caller waits for the end.
         case attach
@@ -59,9 +59,9 @@ package struct TransferMachine: Equatable, Sendable {
         /// Send a `deadline` event at this time. It replaces the previous one.
         case arm(UInt64)
         /// Request a slot.
-        case want
+        case requestSlot
         /// Withdraw the request for a slot.
-        case unwant
+        case withdrawSlotRequest
         /// Release the slot.
         case free
         /// Start an attempt.
@@ -155,7 +155,7 @@ package struct TransferMachine: Equatable, Sendable {
         case .slot: begin(now, &effects)
         case .ended(let end):
             guard state == .active else { return }
-            take(end, now, unixNow, random, &effects)
+            handleEnd(end, now, unixNow, random, &effects)
         case .deadline(let bytes, let lastMove):
             guard now < deadline else {
                 let fault = TransferFault(
@@ -168,14 +168,14 @@ package struct TransferMachine: Equatable, Sendable {
             due(bytes, lastMove, now, unixNow, random, &effects)
         case .pause:
             guard state != .paused, state != .queued else { return }
-            leave(&effects)
+            releaseSlot(&effects)
             status.state = .paused
             effects += [.arm(deadline), .save]
         case .resume:
             guard state == .paused else { return }
             wait(&effects)
             effects.append(.save)
-        case .hurry:
+        case .retryNow:
             guard state == .retrying else { return }
             effects.append(.arm(deadline))
             wait(&effects)
@@ -205,14 +205,14 @@ package struct TransferMachine: Equatable, Sendable {
     private mutating func wait(_ effects: inout [Effect]) {
         status.state = .waiting
         retryAt = nil
-        if isMet { effects.append(.want) }
+        if isMet { effects.append(.requestSlot) }
     }
 
     /// Stops its attempt and releases its slot, or withdraws its request for a slot.
-    private mutating func leave(_ effects: inout [Effect]) {
+    private mutating func releaseSlot(_ effects: inout [Effect]) {
         switch state {
         case .active: effects += [.abandon, .free]
-        case .waiting where isMet: effects.append(.unwant)
+        case .waiting where isMet: effects.append(.withdrawSlotRequest)
         default: break
         }
         retryAt = nil
@@ -222,7 +222,7 @@ package struct TransferMachine: Equatable, Sendable {
         guard isMet != self.isMet else { return }
         switch state {
         case .waiting:
-            effects.append(isMet ? .want : .unwant)
+            effects.append(isMet ? .requestSlot : .withdrawSlotRequest)
         case .active:
             // The received bytes remain; the next attempt continues from there.
             effects += [.abandon, .free, .arm(deadline)]
@@ -274,7 +274,7 @@ package struct TransferMachine: Equatable, Sendable {
                 .idle,
                 "nothing, or next to nothing, moved for \(idleTimeout / 1_000_000_000) s"
             )
-            take(
+            handleEnd(
                 .failed(fault, hasProgressed: bytes >= policy.idleBytesMin),
                 now,
                 unixNow,
@@ -292,7 +292,7 @@ package struct TransferMachine: Equatable, Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func handleEnd(
         _ end: AttemptEnd,
         _ now: UInt64,
         _ unixNow: Int64,
@@ -367,7 +367,7 @@ package struct TransferMachine: Equatable, Sendable {
         _ unixNow: Int64,
         _ effects: inout [Effect]
     ) {
-        leave(&effects)
+        releaseSlot(&effects)
         status.state = state
         status.fault = fault
         status.endedAt = unixNow

@@ -105,7 +105,7 @@ package struct TransferRecord: Equatable, Sendable {
     }
 
     /// Whether no wake reports its end, so that the end waits for a run that claims it.
-    package var isQuiet: Bool { !request.tellsSession || status.isKept }
+    package var isQuiet: Bool { !request.notifiesSession || status.isKept }
 
     /// The memory of its end, bytes.
     package var endBytes: Int {

@@ -40,7 +40,7 @@ package struct TransferRequest: Hashable, Sendable {
     /// The transfer does not start before this time, Unix nanoseconds; `nil` means at once.
     package var notBefore: Int64?
     /// Whether its session is notified of its end.
-    package var tellsSession: Bool
+    package var notifiesSession: Bool
     /// Whether the host chose the path of a download, and deletes the file after the acknowledgement.
     package var hasOwnPlace: Bool
     /// Unix nanoseconds.
@@ -73,7 +73,7 @@ package struct TransferRequest: Hashable, Sendable {
         isDiscretionary = false
         label = ""
         notBefore = nil
-        tellsSession = true
+        notifiesSession = true
         hasOwnPlace = false
     }
 

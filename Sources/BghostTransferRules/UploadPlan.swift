@@ -113,9 +113,9 @@ package struct UploadPlan: Equatable, Sendable {
     /// Handles the response to the current step.
     ///
     /// - Parameter location: the answer's `Location`, as an absolute URL.
-    package mutating func take(_ head: AnswerHead, location: String?) -> UploadVerdict {
+    package mutating func handle(_ head: AnswerHead, location: String?) -> UploadVerdict {
         switch next {
-        case .ask: settle(head)
+        case .ask: handleOffset(head)
         case .send:
             (200...299).contains(head.status) ? .complete : .fault(Self.fault(of: head))
         case .create: create(head, location)
@@ -124,7 +124,7 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    private mutating func settle(_ head: AnswerHead) -> UploadVerdict {
+    private mutating func handleOffset(_ head: AnswerHead) -> UploadVerdict {
         if TransferFault.isTransient(head.status) { return .fault(Self.fault(of: head)) }
         let versions = head["tus-version"] ?? ""
         let extensions = head["tus-extension"] ?? ""

@@ -11,7 +11,7 @@ extension WorkerLink {
     /// No plugin code is in the process yet, so the daemon can trust the report.
     func report(_ sandbox: WorkerSandbox, _ configuration: Configure) {
         let confined = Confined(
-            layers: sandbox.standings.map {
+            layers: sandbox.layerStates.map {
                 Confined.Layer(bit: $0.layer.bit, state: $0.state.rawValue, detail: $0.detail)
             },
             absent: sandbox.absent,
@@ -21,7 +21,7 @@ extension WorkerLink {
         send { confined.write(to: &$0) }
         let required = SandboxLayer.layers(in: configuration.confinement.required)
         let unmet = required.compactMap { layer -> String? in
-            let standing = sandbox.standings.first { $0.layer == layer }
+            let standing = sandbox.layerStates.first { $0.layer == layer }
             guard standing?.state != .holds else { return nil }
             let detail = standing.map { $0.detail.isEmpty ? $0.state.text : $0.detail }
             return "\(layer.rawValue) (\(detail ?? "not wanted"))"

@@ -45,10 +45,10 @@ import Testing
         limits.idleTime = .milliseconds(300)
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded), limits: limits) { serving in
             try await onThread {
-                var chance = SeededGenerator(seed: seed)
+                var random = SeededGenerator(seed: seed)
                 var answered = 0
                 for number in 0..<120 {
-                    let request = Self.mutated(&chance)
+                    let request = Self.mutated(&random)
                     let connection = try RawConnection(serving.socketPath)
                     connection.send(bytes: request)
                     shutdown(connection.fd, Int32(SHUT_WR))
@@ -65,14 +65,14 @@ import Testing
         }
     }
 
-    private static func mutated(_ chance: inout SeededGenerator) -> [UInt8] {
-        var bytes = Array((requests.randomElement(using: &chance) ?? "").utf8)
-        for _ in 0..<Int.random(in: 0...3, using: &chance) {
-            let place = Int.random(in: 0...bytes.count, using: &chance)
-            let count = min(bytes.count - place, Int.random(in: 1...8, using: &chance))
-            let word = Array((words.randomElement(using: &chance) ?? "").utf8)
-            switch Int.random(in: 0..<5, using: &chance) {
-            case 0 where count > 0: bytes[place] = .random(in: 0...255, using: &chance)
+    private static func mutated(_ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = Array((requests.randomElement(using: &random) ?? "").utf8)
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            let place = Int.random(in: 0...bytes.count, using: &random)
+            let count = min(bytes.count - place, Int.random(in: 1...8, using: &random))
+            let word = Array((words.randomElement(using: &random) ?? "").utf8)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0 where count > 0: bytes[place] = .random(in: 0...255, using: &random)
             case 1: bytes.removeSubrange(place..<place + count)
             case 2: bytes.replaceSubrange(place..<place + count, with: word)
             case 3: bytes.insert(contentsOf: bytes[place..<place + count], at: place)

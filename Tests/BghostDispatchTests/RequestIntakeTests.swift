@@ -52,11 +52,11 @@ import Testing
             let parts = try Parts(actor.reactor)
             parts.store.answerAtOnce(.failure(StoreError("the disk is full", kind: .full)))
             await #expect(throws: SubmitError.self) {
-                _ = try await parts.intake.take(Self.later, isManual: false)
+                _ = try await parts.intake.submit(Self.later, isManual: false)
             }
             #expect(parts.dispatcher.scheduler.pending("backup") == nil)
             parts.store.answerAtOnce(.success(()))
-            let accepted = try await parts.intake.take(Self.later, isManual: false)
+            let accepted = try await parts.intake.submit(Self.later, isManual: false)
             #expect(!accepted.isEarlier)
         }
     }

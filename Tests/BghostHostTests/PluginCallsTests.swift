@@ -51,7 +51,7 @@ extension TestDaemon {
 
     fileprivate nonisolated(nonsending) func submit(earliestBegin: Int64) async throws {
         let submission = Submission(task: "backup", earliestBegin: earliestBegin)
-        _ = try await owners.intake.take(submission, isManual: false)
+        _ = try await owners.intake.submit(submission, isManual: false)
     }
 
     fileprivate func call(_ operation: Call.Operation, number: UInt64) throws {

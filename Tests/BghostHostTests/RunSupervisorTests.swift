@@ -83,7 +83,7 @@ import Testing
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor)
             daemon.executor.handlers = [Ready.Handler(name: "other", flags: 0)]
-            _ = try await daemon.owners.intake.take(
+            _ = try await daemon.owners.intake.submit(
                 Submission(task: "backup"),
                 isManual: false
             )

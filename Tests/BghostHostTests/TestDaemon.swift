@@ -97,7 +97,7 @@ final class TestDaemon {
     /// Submits a task; its run starts if one can.
     @discardableResult
     nonisolated(nonsending) func submit(_ task: String = "backup") async throws -> RunID {
-        try await owners.intake.take(Submission(task: task), isManual: false).request.id
+        try await owners.intake.submit(Submission(task: task), isManual: false).request.id
     }
 
     /// Submits a task, and returns the run that starts.

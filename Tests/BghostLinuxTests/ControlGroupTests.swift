@@ -49,7 +49,7 @@ struct ControlGroupTests {
 ///
 /// From the root of all groups: another that holds processes can be given none.
 private let controllerHere: (root: String, name: String)? = {
-    guard let (controllers, group) = ControlGroup.look(), makesControlGroups,
+    guard let (controllers, group) = ControlGroup.detect(), makesControlGroups,
         access("\(group)/cgroup.type", F_OK) != 0
     else { return nil }
     return controllers.sorted().first.map { (group, $0) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Whether the kernel holds groups to memory and processors here, and lets us make some.
 private let holdsGroups: Bool = {
-    guard let (controllers, group) = ControlGroup.look() else { return false }
+    guard let (controllers, group) = ControlGroup.detect() else { return false }
     return controllers.isSuperset(of: ["cpu", "memory", "pids"])
         && access("\(group)/cgroup.type", F_OK) != 0 && access(group, W_OK) == 0
 }()
@@ -44,7 +44,7 @@ struct HeldGroupTests {
         try withGroup(script, ControlGroup.Limits(memoryBytes: 16 << 20)) { program, group in
             let end = try program.end()
             #expect(end.isKilled)
-            #expect(ControlGroup.ranOutOfMemory(group))
+            #expect(ControlGroup.hitMemoryLimit(group))
             program.waitUntilAllAreGone()
         }
     }
@@ -55,7 +55,7 @@ struct HeldGroupTests {
             defer { unlink("/dev/shm/bghost-held-\(program.child.pid)") }
             let end = try program.end()
             #expect(end.isKilled)
-            #expect(ControlGroup.ranOutOfMemory(group))
+            #expect(ControlGroup.hitMemoryLimit(group))
         }
     }
 
@@ -65,7 +65,7 @@ struct HeldGroupTests {
             #expect(program.line() == "fine")
             let end = try program.end()
             #expect(end.isFine)
-            #expect(!ControlGroup.ranOutOfMemory(group))
+            #expect(!ControlGroup.hitMemoryLimit(group))
         }
     }
 

@@ -17,7 +17,7 @@ struct ProcessorSetTests {
         thread.perform {
             let current = ProcessorSet.current
             core.withLock { $0 = current }
-            _ = current?.take(thread: 0)
+            _ = current?.bind(thread: 0)
             isPlaced.open()
         }
         isPlaced.wait()

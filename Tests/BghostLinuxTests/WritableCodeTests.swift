@@ -27,7 +27,7 @@ import Testing
                 parent: getppid()
             )
             let sandbox = WorkerSandbox.enter(order) {}
-            let held = sandbox.standings.filter { $0.state == .holds }.map(\.layer)
+            let held = sandbox.layerStates.filter { $0.state == .holds }.map(\.layer)
             #expect(held == [.noNewPrivileges, .seccomp])
             let refusal = writesCode ? 0 : EPERM
             #expect(errorOfMapping(PROT_READ | PROT_WRITE | PROT_EXEC) == refusal)

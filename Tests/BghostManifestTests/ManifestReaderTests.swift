@@ -250,19 +250,19 @@ struct ManifestReaderTests {
     /// Whatever the bytes, there is a manifest or an error, and never both.
     @Test(arguments: SeededGenerator.seeds(6))
     func survivesMutations(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let source = Array(Self.everything.utf8)
         let reader = ManifestFixture.reader(secrets: Self.secrets)
         for _ in 0..<250 {
             var bytes = source
-            for _ in 0..<Int.random(in: 1...4, using: &chance) {
-                let index = Int.random(in: 0..<bytes.count, using: &chance)
-                switch UInt8.random(in: 0...3, using: &chance) {
-                case 0: bytes[index] = .random(in: 0...255, using: &chance)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                switch UInt8.random(in: 0...3, using: &random) {
+                case 0: bytes[index] = .random(in: 0...255, using: &random)
                 case 1: bytes.remove(at: index)
-                case 2: bytes.swapAt(index, .random(in: 0..<bytes.count, using: &chance))
+                case 2: bytes.swapAt(index, .random(in: 0..<bytes.count, using: &random))
                 default:
-                    bytes.insert(bytes[.random(in: 0..<bytes.count, using: &chance)], at: index)
+                    bytes.insert(bytes[.random(in: 0..<bytes.count, using: &random)], at: index)
                 }
             }
             let (manifest, diagnostics) = reader.read(ManifestFile(name: "m", bytes: bytes))

@@ -23,24 +23,24 @@ import Testing
         /// Titles that people must see in the end, by plugin and id.
         var owed: [String: String] = [:]
         var number = 0
-        var chance: SeededGenerator
+        var random: SeededGenerator
 
         init(_ settings: NotificationSettings, seed: UInt64) {
             world = OutboxWorld(settings, seed: seed)
             world.refusals = 10
-            chance = SeededGenerator(seed: seed ^ 0xABCD)
+            random = SeededGenerator(seed: seed ^ 0xABCD)
         }
 
         mutating func step() throws {
-            switch Int.random(in: 0..<100, using: &chance) {
+            switch Int.random(in: 0..<100, using: &random) {
             case ..<25: try post()
             case ..<30: withdraw()
-            case ..<55: world.pass(seconds: Int64.random(in: 1...60, using: &chance))
+            case ..<55: world.pass(seconds: Int64.random(in: 1...60, using: &random))
             case ..<95:
-                guard let request = world.live.keys.sorted().randomElement(using: &chance) else {
+                guard let request = world.live.keys.sorted().randomElement(using: &random) else {
                     return
                 }
-                try world.end(request, succeeds: Int.random(in: 0..<3, using: &chance) > 0)
+                try world.end(request, succeeds: Int.random(in: 0..<3, using: &random) > 0)
             case ..<96: world.pass(seconds: -5)
             default: world.crash()
             }
@@ -49,21 +49,21 @@ import Testing
         }
 
         private mutating func post() throws {
-            let plugin = ["p", "q"].randomElement(using: &chance) ?? "p"
-            let id = "i\(Int.random(in: 0..<12, using: &chance))"
+            let plugin = ["p", "q"].randomElement(using: &random) ?? "p"
+            let id = "i\(Int.random(in: 0..<12, using: &random))"
             number += 1
             var content = NotificationContent(id: id, title: "n\(number)")
-            content.level = NotificationLevel.allCases.randomElement(using: &chance) ?? .active
-            if Int.random(in: 0..<5, using: &chance) == 0 {
-                content.at = world.now + Int64.random(in: 1...300, using: &chance) * 1_000_000_000
+            content.level = NotificationLevel.allCases.randomElement(using: &random) ?? .active
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                content.at = world.now + Int64.random(in: 1...300, using: &random) * 1_000_000_000
             }
-            if Int.random(in: 0..<12, using: &chance) == 0 { content.every = 90_000_000_000 }
+            if Int.random(in: 0..<12, using: &random) == 0 { content.every = 90_000_000_000 }
             let row = try world.accept(content, of: plugin)
             // While it is on its way, what it replaces may end, and the daemon may die.
-            if Bool.random(using: &chance), let request = world.live.keys.sorted().first {
-                try world.end(request, succeeds: Bool.random(using: &chance))
+            if Bool.random(using: &random), let request = world.live.keys.sorted().first {
+                try world.end(request, succeeds: Bool.random(using: &random))
             }
-            switch Int.random(in: 0..<10, using: &chance) {
+            switch Int.random(in: 0..<10, using: &random) {
             case 0: world.arrive(row, isStored: false)
             case 1:
                 world.crash()
@@ -75,8 +75,8 @@ import Testing
         }
 
         private mutating func withdraw() {
-            let plugin = ["p", "q"].randomElement(using: &chance) ?? "p"
-            let id = "i\(Int.random(in: 0..<12, using: &chance))"
+            let plugin = ["p", "q"].randomElement(using: &random) ?? "p"
+            let id = "i\(Int.random(in: 0..<12, using: &random))"
             if world.withdraw(id, of: plugin) { owed["\(plugin) \(id)"] = nil }
         }
 

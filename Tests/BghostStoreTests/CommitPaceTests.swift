@@ -56,8 +56,8 @@ import Testing
         #expect(commit(after: 100_000))
         #expect(!isHere(after: 1000))
         transaction(wasAlone: false)
-        #expect(!isHere(after: CommitPace.lull - 1))
-        #expect(isHere(after: CommitPace.lull))
+        #expect(!isHere(after: CommitPace.concurrencyTimeout - 1))
+        #expect(isHere(after: CommitPace.concurrencyTimeout))
     }
 
     /// One after the other without a pause: only a few are spent on finding out that it is no crowd.
@@ -75,8 +75,8 @@ import Testing
     }
 
     @Test mutating func aSlowDiskIsWaitedForByTheThread() {
-        #expect(commit(after: 100_000, took: CommitPace.patience + 1))
-        #expect(!commit(after: 1_000_000_000, took: CommitPace.patience + 1))
+        #expect(commit(after: 100_000, took: CommitPace.inlineMax + 1))
+        #expect(!commit(after: 1_000_000_000, took: CommitPace.inlineMax + 1))
         #expect(!commit(after: 1_000_000_000))
         #expect(!commit(after: 1_000_000_000))
         #expect(commit(after: 1_000_000_000))

@@ -117,7 +117,7 @@ import Testing
         let (rows, changes) = try store.open().ask { reader throws(SQLiteFailure) in
             (
                 try reader.connection.number("SELECT count(*) FROM journal"),
-                try Tally(reading: reader.connection).journal.last
+                try TableSizes(reading: reader.connection).journal.last
             )
         }
         #expect((1...148).contains(rows), "\(rows)")

@@ -10,28 +10,28 @@ import Testing
 
     @Test func firstComeFirstServed() {
         var table = SlotTable(totalMax: 3, perServerMax: 2)
-        for number in 1...4 { table.want(id(number), server: "a") }
-        table.want(id(5), server: "b")
+        for number in 1...4 { table.request(id(number), server: "a") }
+        table.request(id(5), server: "b")
         // The busy server does not hold up the other one.
         #expect(table.grant() == [id(1), id(2), id(5)])
         table.free(id(1))
         #expect(table.grant() == [id(3)])
-        table.unwant(id(4))
+        table.withdraw(id(4))
         table.free(id(2))
         #expect(table.grant().isEmpty)
     }
 
     @Test func aSlotMovesOnlyToWhereThereIsOne() {
         var table = SlotTable(totalMax: 9, perServerMax: 1)
-        table.want(id(1), server: "a")
-        table.want(id(2), server: "b")
+        table.request(id(1), server: "a")
+        table.request(id(2), server: "b")
         #expect(table.grant() == [id(1), id(2)])
         let early = table.move(id(1), to: "b")
         #expect(!early)
         table.free(id(2))
         let late = table.move(id(1), to: "b")
         #expect(late)
-        table.want(id(3), server: "a")
+        table.request(id(3), server: "a")
         #expect(table.grant() == [id(3)])
     }
 
@@ -45,10 +45,10 @@ import Testing
             let server = ["a", "b", "c", "d"][Int.random(in: 0..<4, using: &generator)]
             switch Int.random(in: 0..<5, using: &generator) {
             case 0, 1:
-                table.want(id(number), server: server)
+                table.request(id(number), server: server)
                 if held[number] == nil, wanted[number] == nil { wanted[number] = server }
             case 2:
-                table.unwant(id(number))
+                table.withdraw(id(number))
                 wanted[number] = nil
             case 3:
                 table.free(id(number))
@@ -85,45 +85,45 @@ import Testing
     private func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
 
     @Test func aSessionEndsWithItsLastTransfer() {
-        var book = SessionBook()
-        book.begin(id(1), key: "a", in: session)
-        book.begin(id(2), key: "b", in: session)
-        book.end(id(2), key: "b", in: session, isTaken: false)
-        #expect(book.complete(session) == nil)
-        book.end(id(1), key: "a", in: session, isTaken: false)
-        #expect(book.complete(session) == [id(1), id(2)])
+        var index = SessionIndex()
+        index.begin(id(1), key: "a", in: session)
+        index.begin(id(2), key: "b", in: session)
+        index.end(id(2), key: "b", in: session, isTaken: false)
+        #expect(index.complete(session) == nil)
+        index.end(id(1), key: "a", in: session, isTaken: false)
+        #expect(index.complete(session) == [id(1), id(2)])
     }
 
     @Test func anEndIsToldUntilItIsDealtWith() {
-        var book = SessionBook()
-        book.begin(id(1), key: "a", in: session)
-        book.end(id(1), key: "a", in: session, isTaken: false)
-        book.begin(id(2), key: "b", in: session)
-        #expect(book.complete(session) == nil)
-        book.end(id(2), key: "b", in: session, isTaken: false)
-        #expect(book.complete(session) == [id(1), id(2)])
-        #expect(book.acknowledge([id(1), id(9)], in: session) == [id(1)])
-        #expect(book.acknowledge([id(1)], in: session).isEmpty)
-        #expect(book.complete(session) == [id(2)])
-        _ = book.acknowledge([id(2)], in: session)
-        #expect(book == SessionBook())
+        var index = SessionIndex()
+        index.begin(id(1), key: "a", in: session)
+        index.end(id(1), key: "a", in: session, isTaken: false)
+        index.begin(id(2), key: "b", in: session)
+        #expect(index.complete(session) == nil)
+        index.end(id(2), key: "b", in: session, isTaken: false)
+        #expect(index.complete(session) == [id(1), id(2)])
+        #expect(index.acknowledge([id(1), id(9)], in: session) == [id(1)])
+        #expect(index.acknowledge([id(1)], in: session).isEmpty)
+        #expect(index.complete(session) == [id(2)])
+        _ = index.acknowledge([id(2)], in: session)
+        #expect(index == SessionIndex())
     }
 
     @Test func whatSomebodyWaitedForIsNotTold() {
-        var book = SessionBook()
-        book.begin(id(1), key: "a", in: session)
-        book.end(id(1), key: "a", in: session, isTaken: true)
-        #expect(book.complete(session) == nil)
-        #expect(book == SessionBook())
+        var index = SessionIndex()
+        index.begin(id(1), key: "a", in: session)
+        index.end(id(1), key: "a", in: session, isTaken: true)
+        #expect(index.complete(session) == nil)
+        #expect(index == SessionIndex())
     }
 
     @Test func theSameIsFoundWhileItIsUnderWay() {
-        var book = SessionBook()
-        book.begin(id(1), key: "a", in: session)
-        #expect(book.existing("a", in: session) == id(1))
-        #expect(book.existing("b", in: session) == nil)
-        #expect(book.existing("a", in: SessionKey(plugin: "q", session: "s")) == nil)
-        book.end(id(1), key: "a", in: session, isTaken: false)
-        #expect(book.existing("a", in: session) == nil)
+        var index = SessionIndex()
+        index.begin(id(1), key: "a", in: session)
+        #expect(index.existing("a", in: session) == id(1))
+        #expect(index.existing("b", in: session) == nil)
+        #expect(index.existing("a", in: SessionKey(plugin: "q", session: "s")) == nil)
+        index.end(id(1), key: "a", in: session, isTaken: false)
+        #expect(index.existing("a", in: session) == nil)
     }
 }

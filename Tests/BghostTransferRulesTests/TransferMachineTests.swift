@@ -10,8 +10,8 @@ private let second: UInt64 = 1_000_000_000
 private struct Driver {
     var machine: TransferMachine
     var now: UInt64 = 1000 * second
-    /// What chance says, as a fraction of what is possible.
-    var chance: (UInt64) -> UInt64 = { $0 - 1 }
+    /// The random value, as a fraction of the largest one.
+    var random: (UInt64) -> UInt64 = { $0 - 1 }
 
     init(
         isAttached: Bool = false,
@@ -31,7 +31,7 @@ private struct Driver {
     @discardableResult
     mutating func feed(_ event: TransferMachine.Event) -> [TransferMachine.Effect] {
         var effects: [TransferMachine.Effect] = []
-        machine.handle(event, now: now, unixNow: 7, random: chance, &effects)
+        machine.handle(event, now: now, unixNow: 7, random: random, &effects)
         return effects
     }
 
@@ -63,7 +63,7 @@ private struct Driver {
         var driver = Driver()
         #expect(driver.feed(.slot) == [.free])
         #expect(driver.machine.state == .queued)
-        #expect(driver.feed(.stored) == [.arm(4600 * second), .want])
+        #expect(driver.feed(.stored) == [.arm(4600 * second), .requestSlot])
         #expect(driver.feed(.slot) == [.arm(1060 * second), .begin])
         #expect(driver.machine.attempt == 1)
     }
@@ -99,7 +99,7 @@ private struct Driver {
         driver.begin()
         for _ in 0..<3 {
             _ = driver.fail()
-            driver.feed(.hurry)
+            driver.feed(.retryNow)
             driver.feed(.slot)
         }
         #expect(driver.machine.status.failures == 3)
@@ -109,9 +109,9 @@ private struct Driver {
 
     @Test func theServersWordIsKept() {
         let chances: [(UInt64) -> UInt64] = [{ _ in 0 }, { $0 - 1 }]
-        for chance in chances {
+        for random in chances {
             var driver = Driver()
-            driver.chance = chance
+            driver.random = random
             driver.begin()
             _ = driver.fail(.status, retryAfter: 90 * second)
             let due = driver.machine.retryAt ?? 0
@@ -151,7 +151,7 @@ private struct Driver {
             driver.feed(.slot)
             _ = driver.fail(.digest, hasProgressed: true)
             #expect(driver.machine.state == .retrying)
-            driver.feed(.hurry)
+            driver.feed(.retryNow)
         }
         driver.feed(.slot)
         _ = driver.fail(.digest)
@@ -217,7 +217,7 @@ private struct Driver {
     @Test func itWaitsForWhatItRequires() {
         var driver = Driver(isMet: false)
         #expect(driver.feed(.stored) == [.arm(4600 * second)])
-        #expect(driver.feed(.requirements(isMet: true)) == [.want])
+        #expect(driver.feed(.requirements(isMet: true)) == [.requestSlot])
         driver.feed(.slot)
         let lost = driver.feed(.requirements(isMet: false))
         #expect(lost == [.abandon, .free, .arm(4600 * second)])
@@ -233,7 +233,7 @@ private struct Driver {
         #expect(paused.starts(with: [.abandon, .free]))
         #expect(driver.feed(.requirements(isMet: false)) == [])
         #expect(driver.feed(.requirements(isMet: true)) == [])
-        #expect(driver.feed(.resume) == [.want, .save])
+        #expect(driver.feed(.resume) == [.requestSlot, .save])
     }
 
     @Test func whoeverWaitsMayGo() {
@@ -273,8 +273,8 @@ private final class Walk {
     }
 
     func run(_ generator: inout SeededGenerator) {
-        var chance = generator
-        driver.chance = { UInt64.random(in: 0..<$0, using: &chance) }
+        var random = generator
+        driver.random = { UInt64.random(in: 0..<$0, using: &random) }
         for _ in 0..<200 where ends == 0 {
             driver.now += UInt64.random(in: 0...20, using: &generator) * second
             guard let event = event(&generator) else { continue }
@@ -286,7 +286,7 @@ private final class Walk {
             check(event, before)
         }
         let end = driver.machine.status
-        for event in [TransferMachine.Event.stored, .slot, .cancel, .hurry, .attach, .resume]
+        for event in [TransferMachine.Event.stored, .slot, .cancel, .retryNow, .attach, .resume]
         where ends == 1 {
             #expect(driver.feed(event) == [])
             #expect(driver.machine.status == end)
@@ -308,7 +308,7 @@ private final class Walk {
         case 2...5: return wantsSlot ? .slot : nil
         case 6: return .pause
         case 7: return .resume
-        case 8: return .hurry
+        case 8: return .retryNow
         case 9: return Int.random(in: 0..<20, using: &generator) == 0 ? .cancel : nil
         case 10: return .attach
         case 11: return .detach
@@ -336,10 +336,10 @@ private final class Walk {
     private func take(_ effect: TransferMachine.Effect) {
         switch effect {
         case .arm(let moment): armed = moment
-        case .want:
+        case .requestSlot:
             #expect(!wantsSlot && !holdsSlot)
             wantsSlot = true
-        case .unwant:
+        case .withdrawSlotRequest:
             #expect(wantsSlot)
             wantsSlot = false
         case .free:
@@ -373,7 +373,7 @@ private final class Walk {
         if machine.state == .retrying {
             #expect(machine.retryAt.map { $0 < 5000 * second } ?? false)
         }
-        if before.state == .retrying, machine.state == .waiting, event != .hurry {
+        if before.state == .retrying, machine.state == .waiting, event != .retryNow {
             #expect(driver.now >= before.retryAt ?? .max)
         }
         #expect(machine.status.isDetached == (machine.attachments == 0))

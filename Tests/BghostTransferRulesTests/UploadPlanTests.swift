@@ -28,41 +28,41 @@ import Testing
         #expect(plan.next == .create)
         #expect(plan.method(of: .create) == "POST")
         #expect(plan.headers(of: .create).contains(TransferHeader("Upload-Length", "100")))
-        #expect(plan.take(Self.head(201), location: "https://h/1") == .proceed)
+        #expect(plan.handle(Self.head(201), location: "https://h/1") == .proceed)
         #expect(plan.point.uploadURL == "https://h/1")
         #expect(plan.next == .append(from: 0))
         // Some servers end a request early and say how far they came.
-        #expect(plan.take(Self.head(204, ["upload-offset": "40"]), location: nil) == .proceed)
+        #expect(plan.handle(Self.head(204, ["upload-offset": "40"]), location: nil) == .proceed)
         #expect(plan.next == .append(from: 40))
-        #expect(plan.take(Self.head(204, ["upload-offset": "100"]), location: nil) == .complete)
+        #expect(plan.handle(Self.head(204, ["upload-offset": "100"]), location: nil) == .complete)
     }
 
     @Test func tusAsksWhereItStandsBeforeItGoesOn() {
         var plan = Self.plan(.tus, url: "https://h/1")
         #expect(plan.next == .locate)
         #expect(plan.method(of: .locate) == "HEAD")
-        #expect(plan.take(Self.head(200, ["upload-offset": "70"]), location: nil) == .proceed)
+        #expect(plan.handle(Self.head(200, ["upload-offset": "70"]), location: nil) == .proceed)
         #expect(plan.next == .append(from: 70))
         #expect(plan.point.bytes == 70)
         var full = Self.plan(.tus, url: "https://h/1")
-        #expect(full.take(Self.head(200, ["upload-offset": "100"]), location: nil) == .complete)
+        #expect(full.handle(Self.head(200, ["upload-offset": "100"]), location: nil) == .complete)
     }
 
     @Test func theDraftSaysWhenItIsAll() {
         var plan = Self.plan(.ietf)
         #expect(plan.method(of: .create) == nil)
         #expect(plan.headers(of: .create).contains(TransferHeader("Upload-Complete", "?0")))
-        #expect(plan.take(Self.head(201), location: "https://h/1") == .proceed)
+        #expect(plan.handle(Self.head(201), location: "https://h/1") == .proceed)
         #expect(plan.headers(of: plan.next).contains(TransferHeader("Upload-Complete", "?1")))
-        #expect(plan.take(Self.head(200, ["upload-complete": "?1"]), location: nil) == .complete)
+        #expect(plan.handle(Self.head(200, ["upload-complete": "?1"]), location: nil) == .complete)
         // All bytes may be there, and the server may still not know that there are no more.
         var open = Self.plan(.ietf, url: "https://h/1")
         let located = Self.head(204, ["upload-offset": "100", "upload-complete": "?0"])
-        #expect(open.take(located, location: nil) == .proceed)
+        #expect(open.handle(located, location: nil) == .proceed)
         #expect(open.next == .append(from: 100))
         var closed = Self.plan(.ietf, url: "https://h/1")
         let done = Self.head(204, ["upload-offset": "100", "upload-complete": "?1"])
-        #expect(closed.take(done, location: nil) == .complete)
+        #expect(closed.handle(done, location: nil) == .complete)
     }
 
     @Test(
@@ -77,13 +77,13 @@ import Testing
     func settlesOnWhatTheServerSpeaks(fields: [String: String], status: Int, step: UploadStep) {
         var plan = Self.plan(.negotiated)
         #expect(plan.next == .ask)
-        #expect(plan.take(Self.head(status, fields), location: nil) == .proceed)
+        #expect(plan.handle(Self.head(status, fields), location: nil) == .proceed)
         #expect(plan.next == step)
     }
 
     @Test func anOverloadedServerIsAskedAgain() {
         var plan = Self.plan(.negotiated)
-        #expect(Self.code(plan.take(Self.head(503), location: nil)) == .status)
+        #expect(Self.code(plan.handle(Self.head(503), location: nil)) == .status)
         #expect(plan.next == .ask)
     }
 
@@ -106,7 +106,7 @@ import Testing
         next: UploadStep
     ) {
         var plan = Self.plan(.tus, url: "https://h/1")
-        #expect(Self.code(plan.take(Self.head(status, fields), location: nil)) == code)
+        #expect(Self.code(plan.handle(Self.head(status, fields), location: nil)) == code)
         #expect(plan.next == next)
     }
 
@@ -129,15 +129,15 @@ import Testing
         next: UploadStep
     ) {
         var plan = Self.plan(.tus, url: "https://h/1")
-        #expect(plan.take(Self.head(204, ["upload-offset": "40"]), location: nil) == .proceed)
-        #expect(Self.code(plan.take(Self.head(status, fields), location: nil)) == code)
+        #expect(plan.handle(Self.head(204, ["upload-offset": "40"]), location: nil) == .proceed)
+        #expect(Self.code(plan.handle(Self.head(status, fields), location: nil)) == code)
         #expect(plan.next == next)
     }
 
     @Test(arguments: [200, 201, 204]) func whoMakesNoPlaceDoesNotSpeakTheProtocol(status: Int) {
         for form in [UploadForm.tus, .ietf] {
             var plan = Self.plan(form)
-            #expect(Self.code(plan.take(Self.head(status), location: nil)) == .contradiction)
+            #expect(Self.code(plan.handle(Self.head(status), location: nil)) == .contradiction)
         }
     }
 
@@ -146,10 +146,10 @@ import Testing
             for status in 200..<300 {
                 var plan = Self.plan(form)
                 #expect(plan.next == .send)
-                #expect(plan.take(Self.head(status), location: nil) == .complete)
+                #expect(plan.handle(Self.head(status), location: nil) == .complete)
             }
             var plan = Self.plan(form)
-            #expect(Self.code(plan.take(Self.head(302), location: nil)) == .status)
+            #expect(Self.code(plan.handle(Self.head(302), location: nil)) == .status)
         }
     }
 }

@@ -9,7 +9,7 @@ struct ChunkPaceTests {
 
     @Test mutating func `Chunks grow where they are taken quickly, and shrink where not`() {
         var pace = ChunkPace()
-        pace.asked(now: now)
+        pace.started(now: now)
         let first = pace.bytes
         let sizes = [
             step(&pace, ChunkPace.quick - 1, 1), step(&pace, ChunkPace.quick - 1, 40),
@@ -24,7 +24,7 @@ struct ChunkPaceTests {
     private mutating func step(_ pace: inout ChunkPace, _ time: UInt64, _ times: Int) -> Int {
         for _ in 0..<times {
             now &+= time
-            pace.asked(now: now)
+            pace.started(now: now)
         }
         return pace.bytes
     }

@@ -34,7 +34,7 @@ struct DownloadPackingTests {
                 var request = bench.download("http://127.0.0.1:\(port)/x")
                 request.bytesMax = bytesMax
                 let record = try await bench.engine.carry(request)
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 try check(bench, record)
             }
         }

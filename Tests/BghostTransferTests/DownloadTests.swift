@@ -281,7 +281,7 @@ struct DownloadTests {
                 let end = await bench.witness.ends(count: 1)
                 #expect(end.first?.id == id)
                 #expect(end.first?.transfers.first?.status.fault?.code == .tooLarge)
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == [])
             }
         }

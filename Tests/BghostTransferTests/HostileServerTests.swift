@@ -114,7 +114,7 @@ struct HostileServerTests {
                 let record = try await bench.engine.carry(request)
                 #expect(record.status.state == .failed)
                 #expect(record.status.fault?.code == .tooLarge, "\(record.status)")
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == [])
                 // The connection is closed, so nothing more can come.
                 await gone.wait()

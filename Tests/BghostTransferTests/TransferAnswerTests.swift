@@ -30,7 +30,7 @@ struct TransferAnswerTests {
                 #expect(record.status.fault?.status == status)
                 #expect(record.status.answer?.status == status)
                 if status != 304 { #expect(record.status.answer?.body == Array("why".utf8)) }
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == [])
             }
         }

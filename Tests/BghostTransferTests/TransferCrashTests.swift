@@ -264,7 +264,7 @@ struct TransferRestartTests {
 
         func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
 
-        func settle(until deadline: UInt64) -> Int { 0 }
+        func flush(until deadline: UInt64) -> Int { 0 }
 
         func recover() throws(TransferJournalError) -> [TransferRecord] { try journal.recover() }
 

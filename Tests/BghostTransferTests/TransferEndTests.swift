@@ -72,7 +72,7 @@ struct TransferEndTests {
     @Test func aQuietEndIsNotTold() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var quiet = bench.download(url)
-            quiet.tellsSession = false
+            quiet.notifiesSession = false
             _ = try await bench.engine.create(quiet)
             _ = await bench.witness.first(.done)
             var told = bench.download(url, to: "other")
@@ -117,7 +117,7 @@ struct TransferEndTests {
                 await bench.engine.sweep()
             }
             #expect(bench.witness.expired.map(\.request.id) == [request.id])
-            await bench.engine.settleFiles()
+            await bench.engine.finishCleanups()
             #expect(bench.files.isEmpty)
             #expect(await bench.engine.list().isEmpty)
             let left = try bench.journal.recover()
@@ -141,7 +141,7 @@ struct TransferEndTests {
                 ids,
                 in: SessionKey(plugin: "p", session: "s")
             )
-            await bench.engine.settleFiles()
+            await bench.engine.finishCleanups()
             #expect(bench.files == ["given"])
         }
     }

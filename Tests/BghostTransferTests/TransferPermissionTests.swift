@@ -51,7 +51,7 @@ struct TransferPermissionTests {
                 try await withBench(TransferBench(permits: { $1 == port })) { bench in
                     let request = bench.download("http://127.0.0.1:\(port)/x")
                     #expect(await fault(bench, request) == .forbidden)
-                    await bench.engine.settleFiles()
+                    await bench.engine.finishCleanups()
                     #expect(bench.files == [])
                 }
             }
@@ -71,7 +71,7 @@ struct TransferPermissionTests {
             try await withBench(TransferBench()) { bench in
                 let request = bench.download("http://127.0.0.1:\(port)/0")
                 #expect(await fault(bench, request) == (length > 5 ? .badRedirect : nil))
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == (length > 5 ? [] : ["file"]))
             }
         }
@@ -156,7 +156,7 @@ struct TransferPermissionTests {
                 var request = bench.download("http://127.0.0.1:\(port)/x")
                 request.file = path.hasPrefix("/") ? path : bench.folder.file(path)
                 #expect(await fault(bench, request) != nil)
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(try File.list(outside.path) == [])
                 #expect(bench.files == ["file", "link", "sub"])
                 #expect(try bench.content() == Bytes(Array("old".utf8)))

@@ -207,7 +207,7 @@ struct TransferSessionTests {
                 await slow.half.wait()
                 await bench.engine.cancel(id)
                 #expect(await bench.engine.end(of: id)?.status.state == .cancelled)
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == [])
                 #expect(bench.witness.ends.count == 1)
             }

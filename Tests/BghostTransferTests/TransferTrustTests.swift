@@ -74,7 +74,7 @@ struct TransferTrustTests {
                 )
                 #expect(record.status.state == .failed)
                 #expect(record.status.fault?.code == .untrusted, "\(record.status)")
-                await bench.engine.settleFiles()
+                await bench.engine.finishCleanups()
                 #expect(bench.files == [])
             }
         }

@@ -30,7 +30,7 @@ extension SeparateHosts {
                         let now = WallClock.now + status.simulation.clockOffset
                         let next = await daemon.host.pending(task: "echo", limit: 1).requests.first
                         let wait = try #require(next?.earliestBegin) - now
-                        #expect(wait <= 1_000_000_000 + Scheduler.leastStep, "\(clock)")
+                        #expect(wait <= 1_000_000_000 + Scheduler.clockStepMin, "\(clock)")
                         let ended = await daemon.host.runs(task: "echo", limit: 1000).count
                         try await daemon.line(LogFilter(task: "echo")) { _ in
                             daemon.log.entries(matching: LogFilter(task: "echo"), limit: 8192)

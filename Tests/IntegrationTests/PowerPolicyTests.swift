@@ -34,8 +34,8 @@ extension Integration {
         }
 
         private func charge(_ percent: Double) {
-            facts.tell(.externalPower, .state(percent > 50), text: "AC")
-            facts.tell(.batteryNotLow, .charge(percent: percent), text: "\(percent) %")
+            facts.report(.externalPower, .state(percent > 50), text: "AC")
+            facts.report(.batteryNotLow, .charge(percent: percent), text: "\(percent) %")
         }
 
         private func status(_ daemon: TestDaemon) async throws -> String {

@@ -29,9 +29,9 @@ extension Integration {
             try await withDaemon(manifest, adjust: { $0.factSources = { _ in [facts] } }, body)
         }
 
-        private func tell(_ power: Bool) {
-            facts.tell(.externalPower, .state(power), text: "online=\(power ? 1 : 0)")
-            facts.tell(.storage, .space(percent: 50, bytes: 1 << 40))
+        private func report(_ power: Bool) {
+            facts.report(.externalPower, .state(power), text: "online=\(power ? 1 : 0)")
+            facts.report(.storage, .space(percent: 50, bytes: 1 << 40))
         }
 
         private func waitingFor(_ task: String, _ daemon: TestDaemon) async -> [String] {
@@ -42,7 +42,7 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `A request waits for what it requires, and says for what`() async throws {
             try await withRequirements { daemon in
-                tell(false)
+                report(false)
                 try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let request = try await daemon.host.submit(Submission(task: "echo"))
                 let reasons = await waitingFor("echo", daemon)
@@ -51,7 +51,7 @@ extension Integration {
                 // Others are not held up.
                 let other = try await daemon.run("succeed")
                 #expect(other.outcome == .succeeded)
-                tell(true)
+                report(true)
                 let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
                 #expect(run.outcome == .succeeded)
             }
@@ -98,15 +98,15 @@ extension Integration {
             async throws
         {
             try await withRequirements { daemon in
-                tell(true)
+                report(true)
                 let request = try await daemon.host.submit(Submission(task: "honour-cancel"))
                 let first = try await daemon.begun(request)
-                tell(false)
+                report(false)
                 let ended = try #require(await daemon.host.waitForRun(ofRequest: request.id))
                 #expect(ended.outcome == .cancelledClean)
                 #expect(ended.stopReason == .condition)
                 #expect(ended.message == "why 4")
-                tell(true)
+                report(true)
                 try await daemon.line(LogFilter(task: "honour-cancel")) {
                     $0.event == "run.started" && $0.run != first.id
                 }
@@ -124,10 +124,10 @@ extension Integration {
             var loss = RequirementLoss()
             loss[.externalPower] = .continue
             try await withRequirements(losing: loss) { daemon in
-                tell(true)
+                report(true)
                 let request = try await daemon.host.submit(Submission(task: "honour-cancel"))
                 let run = try await daemon.begun(request)
-                tell(false)
+                report(false)
                 try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let runs = await daemon.host.runs(task: "honour-cancel", limit: 1)
                 #expect(runs.first?.state == .running)
@@ -140,7 +140,7 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `A trigger is refused for what is missing, unless that is ignored`() async throws {
             try await withRequirements { daemon in
-                tell(false)
+                report(false)
                 try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
                 let error = await #expect(throws: SubmitError.self) {
                     try await daemon.host.trigger(Submission(task: "echo"))

@@ -33,7 +33,7 @@ extension SeparateHosts {
                     // As good as new.
                     let last = try await daemon.runBesideOthers("echo", #"{"n":1}"#)
                     #expect(last.outcome == .succeeded)
-                    tell(before, after, memory, grown)
+                    printSummary(before, after, memory, grown)
                 }
                 let left = try Holdings().children
                 #expect(left.isEmpty)
@@ -57,7 +57,7 @@ private func tellOf(_ report: Storm.Report) {
     for line in (report.late + report.odd + report.disturbed).prefix(20) { print("storm: \(line)") }
 }
 
-private func tell(_ before: Holdings, _ after: Holdings, _ memory: Int, _ grown: Int) {
+private func printSummary(_ before: Holdings, _ after: Holdings, _ memory: Int, _ grown: Int) {
     print("storm: \(after.descriptors.count - before.descriptors.count) descriptors more")
     print("storm: \(after.threads - before.threads) threads more")
     print("storm: \(memory) MiB of memory before, \(grown) MiB more after")

@@ -114,7 +114,7 @@ extension Integration {
                 _ facts: ManualFacts,
                 _ body: (TestDaemon) async throws -> Void
             ) async throws {
-                facts.tell(.externalPower, .state(false), text: "battery")
+                facts.report(.externalPower, .state(false), text: "battery")
                 try await withDaemon(
                     manifest,
                     folder: folder,
@@ -139,7 +139,7 @@ extension Integration {
             let facts = ManualFacts([.externalPower])
             try await withFacts(facts) { daemon in
                 try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }
-                facts.tell(.externalPower, .state(true), text: "mains")
+                facts.report(.externalPower, .state(true), text: "mains")
                 try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
             }
         }

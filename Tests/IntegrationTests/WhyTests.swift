@@ -177,13 +177,13 @@ extension Integration {
             try await withDaemon(manifest, adjust: { $0.factSources = { _ in [facts] } }) {
                 daemon in
                 for (step, isOn) in [true, false, true].enumerated() {
-                    facts.tell(.externalPower, .state(isOn), text: "step \(step)")
+                    facts.report(.externalPower, .state(isOn), text: "step \(step)")
                     try await daemon.line { $0.message.hasSuffix("(step \(step), manual)") }
                 }
                 if isSimulated {
                     _ = try await daemon.host.simulate(fact: "power=battery")
                 } else {
-                    facts.tell(.externalPower, .state(false), text: "online=none")
+                    facts.report(.externalPower, .state(false), text: "online=none")
                     try await daemon.line { $0.message.contains("online=none") }
                 }
                 let request = try await daemon.host.submit(Submission(task: "echo"))
@@ -198,7 +198,7 @@ extension Integration {
                     _ = try await daemon.host.simulate(fact: "externalPower=real")
                 } else {
                     #expect(gate.remedy == "connect external power")
-                    facts.tell(.externalPower, .state(true))
+                    facts.report(.externalPower, .state(true))
                 }
                 try await expectRun(request, daemon)
             }

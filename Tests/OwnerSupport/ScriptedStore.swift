@@ -99,8 +99,8 @@ package final class ScriptedStore: Store {
     }
 
     package func retryNow() { state.withLock { $0.retries += 1 } }
-    package func settle(until deadline: UInt64) -> Int { 0 }
-    package func hurry() {}
+    package func flush(until deadline: UInt64) -> Int { 0 }
+    package func abortFlush() {}
 
     package func recover(
         expecting expect: (Int) -> Void,

@@ -8,7 +8,7 @@ import Testing
 
 /// The group from which a daemon can be given one of its own, with controllers to hand on.
 private let root: String? = {
-    guard let (controllers, group) = ControlGroup.look(),
+    guard let (controllers, group) = ControlGroup.detect(),
         controllers.isSuperset(of: ["cpu", "memory", "pids"]),
         access("\(group)/cgroup.type", F_OK) != 0, access(group, W_OK) == 0
     else { return nil }

@@ -7,7 +7,7 @@ import Testing
 
 /// Whether a daemon that is started from here may find itself where it can hand a controller on.
 private let mayHold: Bool = {
-    guard let (controllers, group) = ControlGroup.look() else { return false }
+    guard let (controllers, group) = ControlGroup.detect() else { return false }
     return controllers.contains("cpu") && access("\(group)/cgroup.type", F_OK) != 0
 }()
 

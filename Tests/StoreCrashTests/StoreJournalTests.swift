@@ -12,7 +12,7 @@ import Testing
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }
         for number in 0..<9 { store.commit(StoreScript.list(number)) { _ in } }
         // One that comes too late counts, and so does one that replaces another.
-        store.commit([.ended(StoreScript.run(0), then: .consumed)]) { _ in }
+        store.commit([.runEnded(StoreScript.run(0), then: .consumed)]) { _ in }
         let again = StoreScript.request(20)
         store.commit([.accepted(again, replacing: StoreScript.request(2).id)]) { _ in }
         _ = try store.recover()

@@ -138,13 +138,13 @@ func keepWhileFull(_ store: SQLiteStore, makeRoom: (() -> Void)?) {
     let health = store.health
     say("waiting \(health.waiting) since \(health.failure?.since == since)")
     guard let makeRoom else {
-        say("lost \(store.settle(until: UInt64(nanoseconds()) + 100_000_000))")
+        say("lost \(store.flush(until: UInt64(nanoseconds()) + 100_000_000))")
         store.close()
         return say("answered \(answers.withLock { $0.count })")
     }
     makeRoom()
     store.retryNow()
-    say("left \(store.settle(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("left \(store.flush(until: UInt64(nanoseconds()) + 20_000_000_000))")
     say("in order \(answers.withLock { $0 } == Array(kept))")
     say("failing \(store.health.failure != nil)")
     let ids = (try? store.recover().pending.map(\.id)) ?? []
@@ -197,9 +197,9 @@ func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
         }
         if step == 100 { journal.keep([.removed(RunID(high: 1, low: 0))]) }
     }
-    say("left \(journal.settle(until: 0) == count)")
+    say("left \(journal.flush(until: 0) == count)")
     makeRoom()
-    say("left \(journal.settle(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("left \(journal.flush(until: UInt64(nanoseconds()) + 20_000_000_000))")
     say("told \(health.withLock { [$0.first, $0.last] == [false, true] })")
     let found = try journal.recover()
     say(

@@ -10,14 +10,14 @@ import Glibc
 package struct SeededGenerator: RandomNumberGenerator, Sendable, CustomStringConvertible {
     /// What it began with.
     package let seed: UInt64
-    private var chance: SplitMix64
+    private var random: SplitMix64
 
     package init(seed: UInt64) {
         self.seed = seed
-        chance = SplitMix64(seed: seed)
+        random = SplitMix64(seed: seed)
     }
 
-    package mutating func next() -> UInt64 { chance.next() }
+    package mutating func next() -> UInt64 { random.next() }
 
     package var description: String { "seed \(seed)" }
 

@@ -23,7 +23,7 @@ final class Driver: Sendable {
     /// The thread that cancels runs, so that a cancellation arrives while a handler blocks its own
     /// thread.
     private let control = WorkThread()
-    private let turn = Turn()
+    private let lock = AsyncLock()
 
     init(
         _ core: HostCore,
@@ -43,8 +43,8 @@ final class Driver: Sendable {
     func exclusively<Answer: Sendable>(
         _ body: () async throws -> Answer
     ) async throws -> Answer {
-        await turn.take()
-        defer { turn.give() }
+        await lock.acquire()
+        defer { lock.release() }
         return try await body()
     }
 
@@ -66,9 +66,9 @@ final class Driver: Sendable {
         var deadline = ContinuousClock.now + patience
         var begun = 0
         while true {
-            let rung = core.bell.count
+            let count = core.events.count
             let hasResponder = responder.withLock { $0 != nil }
-            let step = core.look {
+            let step = core.read {
                 $0.nextStep(hasResponder: hasResponder, restless: isQuietEnough ? lenient : nil)
             }
             switch step {
@@ -85,17 +85,17 @@ final class Driver: Sendable {
                 ask(transfer)
                 deadline = ContinuousClock.now + patience
             case .wait(let run):
-                if try await core.bell.wait(after: rung, until: deadline) { continue }
-                try ranOutOfPatience(with: run, isLenient: run == lenient)
+                if try await core.events.wait(after: count, until: deadline) { continue }
+                try timedOut(with: run, isLenient: run == lenient)
                 deadline = ContinuousClock.now + patience
             }
         }
     }
 
-    private func ranOutOfPatience(with run: UInt64, isLenient: Bool) throws {
+    private func timedOut(with run: UInt64, isLenient: Bool) throws {
         // The run may be waiting for its cancellation.
-        if let cancel = core.look({ $0.takeCancel(of: run) }) { return perform(cancel) }
-        let (handler, task) = core.look { engine in
+        if let cancel = core.read({ $0.takeCancel(of: run) }) { return perform(cancel) }
+        let (handler, task) = core.read { engine in
             if isLenient { engine.runs[run]?.isGivenUp = true }
             guard let run = engine.runs[run] else { return ("", "") }
             let past = engine.history[run.place]
@@ -114,7 +114,7 @@ final class Driver: Sendable {
     /// Stops a task that submits itself again and again at once, so that time could never advance.
     private func checkProgress(_ begun: Int) throws {
         guard begun > Self.runsAtOnceMax else { return }
-        let task = core.look { $0.history.last?.record.task ?? "" }
+        let task = core.read { $0.history.last?.record.task ?? "" }
         throw TestHostError(
             .endless,
             "\(Self.runsAtOnceMax) runs have begun at one moment, the last of task \(task): does it"
@@ -136,7 +136,7 @@ final class Driver: Sendable {
 
     private func start(_ number: UInt64) {
         let thread = RunThread(number, core)
-        let memory = core.look { engine -> RunMemory? in
+        let memory = core.read { engine -> RunMemory? in
             guard let run = engine.runs[number],
                 let task = task(named: engine.history[run.place].handler)
             else { return nil }
@@ -157,7 +157,7 @@ final class Driver: Sendable {
     }
 
     private func cancel(_ number: UInt64, _ reason: BghostModel.StopReason) {
-        let (memory, state) = core.look { ($0.runs[number]?.memory, $0.runs[number]?.state ?? 0) }
+        let (memory, state) = core.read { ($0.runs[number]?.memory, $0.runs[number]?.state ?? 0) }
         guard let memory else { return }
         core.became(busy: number)
         control.perform { [core, plugin] in
@@ -203,20 +203,20 @@ final class Driver: Sendable {
     /// Advances time, and carries out all events on the way.
     func advance(by nanoseconds: UInt64) async throws {
         try await settle()
-        let end = core.look { $0.now.monotonic.addingClamped(nanoseconds) }
-        while core.look({ $0.step(until: end) }) { try await settle() }
-        core.look { $0.move(to: end) }
+        let end = core.read { $0.now.monotonic.addingClamped(nanoseconds) }
+        while core.read({ $0.step(until: end) }) { try await settle() }
+        core.read { $0.move(to: end) }
     }
 
     /// Expires a run, and advances time until it has ended, at most by its grace.
     func expire(_ number: UInt64) async throws {
         try await settle(lenient: number, isQuietEnough: true)
-        core.look { $0.expire(number) }
+        core.read { $0.expire(number) }
         // Cancel at once, even if the run computes: it may be waiting for that.
-        if let cancel = core.look({ $0.takeCancel(of: number) }) { perform(cancel) }
+        if let cancel = core.read({ $0.takeCancel(of: number) }) { perform(cancel) }
         try await settle(lenient: number)
-        while let limit = core.look({ $0.runs[number]?.limit }) {
-            guard core.look({ $0.step(until: limit) }) else { return }
+        while let limit = core.read({ $0.runs[number]?.limit }) {
+            guard core.read({ $0.step(until: limit) }) else { return }
             try await settle(lenient: number)
         }
     }
@@ -225,12 +225,12 @@ final class Driver: Sendable {
 
     /// Cancels the runs in progress, and closes the plugin.
     func close() {
-        let (live, ends) = core.look { engine in
+        let (live, ends) = core.read { engine in
             // This breaks the cycle of references between the runs and the core.
             defer { engine.runs = [:] }
             return (Array(engine.runs.values), engine.takeEnds())
         }
-        let isLeft = live.isEmpty && core.look { $0.abandoned.isEmpty }
+        let isLeft = live.isEmpty && core.read { $0.abandoned.isEmpty }
         control.perform { [self] in
             for run in live {
                 guard let memory = run.memory else { continue }

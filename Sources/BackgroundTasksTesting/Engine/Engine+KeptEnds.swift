@@ -6,8 +6,8 @@ internal import CBghost
 extension Engine {
     mutating func keep(_ run: bg_run, _ ids: [String]) -> bg_status {
         guard let live = runs[run] else { return BG_E_STALE }
-        guard Set(ids).isSubset(of: live.told) else { return BG_E_ABSENT }
-        runs[run]?.untaken.formUnion(ids)
+        guard Set(ids).isSubset(of: live.notified) else { return BG_E_ABSENT }
+        runs[run]?.unclaimed.formUnion(ids)
         return BG_OK
     }
 
@@ -22,7 +22,7 @@ extension Engine {
         for transfer in ordered where isClaimable(transfer, in: session) {
             let text = json(transfer)
             count += text.utf8.count + (parts.isEmpty ? 0 : 1)
-            // What is needed for the first is told, though it does not fit.
+            // The first end is included even if it does not fit, so that its size is known.
             guard bytesMax == 0 || count <= bytesMax || parts.isEmpty else { break }
             parts.append(text)
             if bytesMax > 0, count <= bytesMax { transfers[transfer.id]?.claimedBy = run }
@@ -32,12 +32,12 @@ extension Engine {
     }
 
     private func isClaimable(_ transfer: OpenTransfer, in session: String) -> Bool {
-        transfer.call.session == session && transfer.end != nil && !transfer.isTold
+        transfer.call.session == session && transfer.end != nil && !transfer.notifiesSession
             && transfer.claimedBy == nil
     }
 
     /// A run is over: what it has claimed and not acknowledged waits again.
-    mutating func giveBackClaimed(by run: UInt64) {
+    mutating func releaseClaims(by run: UInt64) {
         for id in transfers.keys where transfers[id]?.claimedBy == run {
             transfers[id]?.claimedBy = nil
         }

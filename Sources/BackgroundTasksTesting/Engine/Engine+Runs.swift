@@ -20,7 +20,7 @@ extension Engine {
         )
         if let wake = pendingWake, subject.wakeTask(of: wake.session) == record.task {
             runs[lastRun]?.wake = wake.session
-            runs[lastRun]?.told = wake.transfers
+            runs[lastRun]?.notified = wake.transfers
         }
         let handler = scheduler.catalog.tasks[start.task].handler.handler
         history.append(PastRun(record: record, handler: handler, parameters: start.parameters))
@@ -93,8 +93,8 @@ extension Engine {
             isExpirySimulated: run.isExpirySimulated
         )
         decide { $0.runEnded(run.handle, finish, now: $1, &$2) }
-        if let session = run.wake { wakeEnded(session, run.told, run.untaken, outcome) }
-        giveBackClaimed(by: run.number)
+        if let session = run.wake { wakeEnded(session, run.notified, run.unclaimed, outcome) }
+        releaseClaims(by: run.number)
     }
 
     /// Ends the sleeps, fetches and waits of a run.

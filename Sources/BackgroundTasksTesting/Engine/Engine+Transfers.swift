@@ -39,7 +39,7 @@ struct OpenTransfer: Sendable {
     var claimedBy: UInt64?
 
     /// Whether a wake tells of its end.
-    var isTold: Bool { call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0 && !isKept }
+    var notifiesSession: Bool { call.flags & UInt32(BG_TRANSFER_NO_WAKE) == 0 && !isKept }
 }
 
 /// Transfers, which the test answers and which outlive their runs.
@@ -152,11 +152,11 @@ extension Engine {
     /// Schedules the wake of a session once all its transfers have ended.
     mutating func wake(_ session: String) {
         let all = ordered.filter { $0.call.session == session }
-        let told = all.filter(\.isTold)
-        guard !told.isEmpty, all.allSatisfy({ $0.end != nil }), wakes[session] == nil else {
+        let notified = all.filter(\.notifiesSession)
+        guard !notified.isEmpty, all.allSatisfy({ $0.end != nil }), wakes[session] == nil else {
             return
         }
-        let wait: UInt64 = told.contains { $0.wakes > 0 } ? Self.wakeDelay : 0
+        let wait: UInt64 = notified.contains { $0.wakes > 0 } ? Self.wakeDelay : 0
         wakes[session] = now.monotonic.addingClamped(wait)
     }
 
@@ -166,19 +166,19 @@ extension Engine {
     /// Starts the run that tells a session of its transfers.
     mutating func beginWake(_ session: String) {
         wakes[session] = nil
-        let told = ordered.filter { transfer in
-            transfer.call.session == session && transfer.end != nil && transfer.isTold
+        let notified = ordered.filter { transfer in
+            transfer.call.session == session && transfer.end != nil && transfer.notifiesSession
         }
-        guard let task = subject.wakeTask(of: session), !told.isEmpty,
+        guard let task = subject.wakeTask(of: session), !notified.isEmpty,
             !runs.values.contains(where: { $0.wake == session })
         else { return }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("session", session)
-            writer.member("transfers", raw: "[" + told.map(json).joined(separator: ",") + "]")
+            writer.member("transfers", raw: "[" + notified.map(json).joined(separator: ",") + "]")
             writer.member("more", false)
         }
-        pendingWake = (session, told.map(\.id))
+        pendingWake = (session, notified.map(\.id))
         defer { pendingWake = nil }
         do throws(SubmitError) {
             let submission = Submission(
@@ -192,15 +192,15 @@ extension Engine {
         }
     }
 
-    /// What follows the end of a run that told a session.
+    /// What follows the end of a run that notified a session.
     mutating func wakeEnded(
         _ session: String,
-        _ told: [String],
-        _ untaken: Set<String>,
+        _ notified: [String],
+        _ unclaimed: Set<String>,
         _ outcome: Outcome
     ) {
-        for id in told {
-            if outcome == .succeeded, untaken.contains(id) {
+        for id in notified {
+            if outcome == .succeeded, unclaimed.contains(id) {
                 transfers[id]?.isKept = true
             } else if outcome == .succeeded {
                 transfers[id] = nil

@@ -83,13 +83,13 @@ struct Engine: Sendable {
         }
         let changed = facts.simulate(all, as: .holds, now: now)
         scheduler.factsChanged(facts, changed, now: now, &decisions)
-        tellOfPlugins()
+        markOtherPlugins()
         scheduler.start(now: now, &decisions)
         execute()
     }
 
     /// Only the plugin under test can run; requests for other plugins stay pending, for inspection.
-    private mutating func tellOfPlugins() {
+    private mutating func markOtherPlugins() {
         for (index, plugin) in scheduler.catalog.plugins.enumerated() {
             guard index != subject.plugin else { continue }
             let problem = "`\(plugin.name)` is not part of this test"

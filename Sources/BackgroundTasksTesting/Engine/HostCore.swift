@@ -11,12 +11,12 @@ internal import Synchronization
 final class HostCore: HostCalls {
     private let engine: Mutex<Engine>
     /// Signalled whenever the driver may have something to do.
-    let bell = Bell()
+    let events = EventCounter()
 
     init(_ engine: Engine) { self.engine = Mutex(engine) }
 
     /// Reads the engine, or changes it in a way that gives the driver nothing to do.
-    func look<Answer: Sendable, Failure>(
+    func read<Answer: Sendable, Failure>(
         _ body: (inout Engine) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         try engine.withLock { engine throws(Failure) in try body(&engine) }
@@ -26,18 +26,18 @@ final class HostCore: HostCalls {
     func change<Answer: Sendable, Failure>(
         _ body: (inout Engine) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
-        defer { bell.ring() }
-        return try look(body)
+        defer { events.signal() }
+        return try read(body)
     }
 
-    func became(busy run: UInt64) { look { $0.runs[run]?.busy += 1 } }
+    func became(busy run: UInt64) { read { $0.runs[run]?.busy += 1 } }
 
     func became(idle run: UInt64) { change { $0.runs[run]?.busy -= 1 } }
 
     // MARK: Calls of plugins
 
     var time: (unix: Int64, monotonic: Int64) {
-        let now = look { $0.now }
+        let now = read { $0.now }
         return (now.unix, Int64(clamping: now.monotonic))
     }
 
@@ -46,7 +46,7 @@ final class HostCore: HostCalls {
     }
 
     func cancelled(_ run: bg_run) -> bg_status {
-        look { engine in
+        read { engine in
             guard let run = engine.runs[run] else { return BG_E_STALE }
             return bg_status(bitPattern: run.machine.stopReason?.rawValue ?? 0)
         }
@@ -54,7 +54,7 @@ final class HostCore: HostCalls {
 
     func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
         let bits = UInt(bitPattern: state)
-        return look { engine in
+        return read { engine in
             guard engine.runs[run] != nil else { return BG_E_STALE }
             engine.runs[run]?.state = bits
             return BG_OK
@@ -62,7 +62,7 @@ final class HostCore: HostCalls {
     }
 
     func progress(_ run: bg_run, _ progress: ProgressCall) -> bg_status {
-        look { engine in
+        read { engine in
             guard let run = engine.runs[run] else { return BG_E_STALE }
             engine.history[run.place].record.progress = RunProgress(
                 done: progress.done,
@@ -74,7 +74,7 @@ final class HostCore: HostCalls {
     }
 
     func log(_ line: LogCall) -> bg_status {
-        look { engine in
+        read { engine in
             let place = engine.runs[line.run]?.place
             engine.logs.append(
                 TestHost.LogLine(line, task: place.map { engine.history[$0].record.task })
@@ -86,7 +86,7 @@ final class HostCore: HostCalls {
     func submit(_ request: SubmitCall) -> bg_status { change { $0.submit(request) } }
 
     func identity(of run: bg_run) -> (status: bg_status, identity: bg_run_identity) {
-        look { $0.identity(of: run) }
+        read { $0.identity(of: run) }
     }
 
     func cancelPending(_ identifier: String) -> bg_status {
@@ -99,15 +99,15 @@ final class HostCore: HostCalls {
     }
 
     func pending() -> (status: bg_status, requests: [bg_pending]) {
-        (BG_OK, look { $0.pendingOfPlugin() })
+        (BG_OK, read { $0.pendingOfPlugin() })
     }
 
     func refreshStatus() -> (status: bg_status, refresh: bg_refresh) {
-        (BG_OK, look { $0.refreshOfPlugin() })
+        (BG_OK, read { $0.refreshOfPlugin() })
     }
 
     func missed(_ run: bg_run) -> (status: bg_status, missed: bg_missed) {
-        look { $0.missed(by: run) }
+        read { $0.missed(by: run) }
     }
 
     func beginFetch(_ fetch: FetchCall) -> bg_status {
@@ -132,7 +132,7 @@ final class HostCore: HostCalls {
     func cancelTransfer(_ id: String) -> bg_status { change { $0.cancelTransfer(id) } }
 
     func transfers(of session: String, after: String?) -> [String] {
-        look { $0.listed(of: session, after: after) }
+        read { $0.listed(of: session, after: after) }
     }
 
     func acknowledgeTransfer(_ id: String) -> bg_status { change { $0.acknowledge(id) } }
@@ -151,14 +151,14 @@ final class HostCore: HostCalls {
 
     func withdraw(_ id: String) -> bg_status { change { $0.withdrawNotification(id) } }
 
-    func pendingNotifications() -> String { look { $0.pendingNotifications() } }
+    func pendingNotifications() -> String { read { $0.pendingNotifications() } }
 
     /// Ends a transfer with the test's answer, and writes the body of a download to a file.
     ///
     /// - Returns: `false` if the transfer has already ended.
     func end(_ id: String, _ end: FetchEnd, directory: String) -> Bool {
-        guard let transfer = look({ $0.transfers[id] }), transfer.end == nil else { return false }
-        var told = OpenTransfer.End(end, isUpload: transfer.call.isUpload)
+        guard let transfer = read({ $0.transfers[id] }), transfer.end == nil else { return false }
+        var notified = OpenTransfer.End(end, isUpload: transfer.call.isUpload)
         if case .answered(let status, _, let body) = end, !transfer.call.isUpload,
             (200...299).contains(status)
         {
@@ -171,13 +171,13 @@ final class HostCore: HostCalls {
                     withIntermediateDirectories: true
                 )
                 try Data(body).write(to: file)
-                told.file = file.path
+                notified.file = file.path
             } catch {
-                told.state = "failed"
-                told.fault = ("file", "cannot write `\(file.path)`: \(error)")
+                notified.state = "failed"
+                notified.fault = ("file", "cannot write `\(file.path)`: \(error)")
             }
         }
-        return change { $0.end(id, told) }
+        return change { $0.end(id, notified) }
     }
 
     /// The host and port of a URL; no host if it is not an HTTP URL.

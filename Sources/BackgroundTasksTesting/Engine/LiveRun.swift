@@ -23,9 +23,9 @@ struct LiveRun: Sendable {
     /// The session of a wake; `nil` for other runs.
     var wake: String?
     /// The transfers that a wake reports.
-    var told: [String] = []
+    var notified: [String] = []
     /// Those of them that it does not take.
-    var untaken: Set<String> = []
+    var unclaimed: Set<String> = []
     /// Calls of the host that have not returned, and jobs of the handler that are not done.
     var busy = 0
     /// Whether the driver no longer waits for it.

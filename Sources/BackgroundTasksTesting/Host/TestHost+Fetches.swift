@@ -29,7 +29,7 @@ extension TestHost {
 
     /// The fetches that wait for an answer, in the order in which they started.
     public var fetches: [Fetch] {
-        core.look { engine in
+        core.read { engine in
             engine.fetches.values.sorted { $0.call.number < $1.call.number }.compactMap { fetch in
                 guard let run = engine.runs[fetch.call.run], let request = FetchRequest(fetch.call)
                 else { return nil }

@@ -29,7 +29,7 @@ extension TestHost {
             requirements: requirements
         )
         try await driver.exclusively {
-            _ = try take(submission)
+            _ = try submit(submission)
             try await driver.settle()
         }
     }
@@ -88,7 +88,7 @@ extension TestHost {
         try await driver.exclusively {
             let place = try begin(submission).place
             try await driver.settle()
-            return core.look { Run($0.history[place]) }
+            return core.read { Run($0.history[place]) }
         }
     }
 
@@ -114,7 +114,7 @@ extension TestHost {
         return try await driver.exclusively {
             let run = try begin(submission)
             try await driver.expire(run.number)
-            return core.look { Run($0.history[run.place]) }
+            return core.read { Run($0.history[run.place]) }
         }
     }
 
@@ -138,7 +138,7 @@ extension TestHost {
         return String(decoding: try encoder.encode(parameters), as: UTF8.self)
     }
 
-    private func take(_ submission: Submission, isManual: Bool = false) throws -> RunID? {
+    private func submit(_ submission: Submission, isManual: Bool = false) throws -> RunID? {
         do throws(SubmitError) {
             return try core.change { engine throws(SubmitError) in
                 try engine.submit(submission, isManual: isManual)
@@ -151,8 +151,8 @@ extension TestHost {
 
     /// Starts the run of a launch.
     private func begin(_ submission: Submission) throws -> LiveRun {
-        let request = try take(submission, isManual: true)
-        let run = core.look { engine in
+        let request = try submit(submission, isManual: true)
+        let run = core.read { engine in
             engine.runs.values.first { engine.history[$0.place].record.request == request }
         }
         if let run { return run }

@@ -31,11 +31,11 @@ extension TestHost {
     }
 
     /// All runs, in the order in which they started.
-    public var runs: [Run] { core.look { $0.history.map(Run.init) } }
+    public var runs: [Run] { core.read { $0.history.map(Run.init) } }
 
     /// All pending requests, ordered by identifier.
     public var pending: [PendingRequest] {
-        core.look { engine in
+        core.read { engine in
             engine.scheduler.requests(of: nil).map { request in
                 let gates = engine.scheduler.gates(of: request, now: engine.now)
                 return PendingRequest(request, gates.filter { !$0.isOpen }.map(\.sentence))
@@ -45,17 +45,17 @@ extension TestHost {
 
     /// Requests that have failed as often as permitted, in the order in which they died.
     public var deadLetters: [PendingRequest] {
-        core.look { engine in engine.dead.map { PendingRequest($0, []) } }
+        core.read { engine in engine.dead.map { PendingRequest($0, []) } }
     }
 
     /// The lines that handlers wrote to the log.
-    public var logs: [LogLine] { core.look { $0.logs } }
+    public var logs: [LogLine] { core.read { $0.logs } }
 
     /// Killed runs whose handlers are still running.
     ///
     /// Their calls have no effect, and they occupy a thread or memory of the test process.
     public var abandoned: [Run] {
-        core.look { engine in engine.abandoned.values.sorted().map { Run(engine.history[$0]) } }
+        core.read { engine in engine.abandoned.values.sorted().map { Run(engine.history[$0]) } }
     }
 }
 

@@ -12,7 +12,7 @@ extension TestHost {
     }
 
     /// The host's current time.
-    public var now: Date { Date(unixNanoseconds: core.look { $0.now.unix }) }
+    public var now: Date { Date(unixNanoseconds: core.read { $0.now.unix }) }
 
     /// Advances time, and carries out all events on the way, in order.
     ///
@@ -34,7 +34,7 @@ extension TestHost {
     /// - Throws: `TestHostError` with code `.invalidTime` for a date in the past; otherwise as
     ///   `advance(by:)`.
     public func advance(to date: Date) async throws {
-        let wait = date.unixNanoseconds.subtractingClamped(core.look { $0.now.unix })
+        let wait = date.unixNanoseconds.subtractingClamped(core.read { $0.now.unix })
         guard wait >= 0 else {
             throw TestHostError(
                 .invalidTime,

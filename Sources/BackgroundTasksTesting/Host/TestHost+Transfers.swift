@@ -32,7 +32,7 @@ extension TestHost {
     /// session's handler has a run, and a minute after one that failed another. Ends that such a run
     /// does not take wait until a run makes the session.
     public var transfers: [Transfer] {
-        core.look { engine in
+        core.read { engine in
             engine.ordered.compactMap { transfer in
                 guard let request = FetchRequest(transfer.call) else { return nil }
                 return Transfer(
@@ -112,7 +112,7 @@ extension TestHost {
 
     /// All notifications that were not replaced or withdrawn, in the order of posting.
     public var notifications: [Notification] {
-        core.look { engine in engine.notifications.map(Notification.init) }
+        core.read { engine in engine.notifications.map(Notification.init) }
     }
 
     /// Responds to a notification as a user would: it starts a run of `notificationAction`.
@@ -129,7 +129,7 @@ extension TestHost {
         on identifier: String,
         text: String? = nil
     ) async throws -> Run {
-        let found = core.look { engine in
+        let found = core.read { engine in
             (engine.notifications.last { $0.call.id == identifier }, engine.subject.actionTask)
         }
         guard let posted = found.0, let task = found.1 else {

@@ -149,7 +149,7 @@ public final class TestHost: Sendable {
         let core = HostCore(Engine(subject, now: now, seed: seed))
         let host = CHost(core)
         let executors: @Sendable (UInt64) -> (any TaskExecutor)? = { [weak core] number in
-            core?.look { $0.runs[number]?.thread }
+            core?.read { $0.runs[number]?.thread }
         }
         let opened = HandlerExecutors.$source.withValue(executors) {
             OpenPlugin(plugin.table(for: host.opaque), on: host, config: subject.config)

@@ -25,11 +25,11 @@ package enum Timestamp {
     /// second; `nil` for other texts and for dates that do not exist.
     package static func unixNanoseconds(_ text: some StringProtocol) -> Int64? {
         var reader = Reader(bytes: Array(text.utf8))
-        guard let year = reader.number(4), reader.take("-"),
-            let month = reader.number(2), reader.take("-"),
-            let monthDay = reader.number(2), reader.take("T", "t", " "),
-            let hour = reader.number(2), reader.take(":"),
-            let minute = reader.number(2), reader.take(":"),
+        guard let year = reader.number(4), reader.consume("-"),
+            let month = reader.number(2), reader.consume("-"),
+            let monthDay = reader.number(2), reader.consume("T", "t", " "),
+            let hour = reader.number(2), reader.consume(":"),
+            let minute = reader.number(2), reader.consume(":"),
             let second = reader.number(2),
             let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd,
             (1...12).contains(month), (1...daysOf(month: month, year: year)).contains(monthDay),
@@ -115,7 +115,7 @@ extension Timestamp {
             return result
         }
 
-        mutating func take(_ choices: Unicode.Scalar...) -> Bool {
+        mutating func consume(_ choices: Unicode.Scalar...) -> Bool {
             guard index < bytes.count, choices.contains(Unicode.Scalar(bytes[index])) else {
                 return false
             }
@@ -125,7 +125,7 @@ extension Timestamp {
 
         /// Parses a fraction, nanoseconds; 0 if there is none, `nil` if it has no digit.
         mutating func fraction() -> Int64? {
-            guard take(".") else { return 0 }
+            guard consume(".") else { return 0 }
             guard var result = digit() else { return nil }
             var digits = 1
             while let digit = digit() {
@@ -139,9 +139,10 @@ extension Timestamp {
 
         /// Parses an offset, seconds east of UTC.
         mutating func offset() -> Int64? {
-            if take("Z", "z") { return 0 }
-            let isEast = take("+")
-            guard isEast || take("-"), let hours = number(2), take(":"), let minutes = number(2),
+            if consume("Z", "z") { return 0 }
+            let isEast = consume("+")
+            guard isEast || consume("-"), let hours = number(2), consume(":"),
+                let minutes = number(2),
                 hours < 24, minutes < 60
             else { return nil }
             return (isEast ? 1 : -1) * (hours * 3600 + minutes * 60)

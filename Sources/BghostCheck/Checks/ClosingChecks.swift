@@ -28,7 +28,7 @@ enum ClosingChecks {
             try subject.carryEach()
             guard subject.close() else { throw Finding.skipped("close() did not come back") }
             // A thread that was left running needs a moment before it calls the host.
-            guard settles(within: 400, { !HostWatch.seen.afterClose.isEmpty }) else { return }
+            guard becomesTrue(within: 400, { !HostWatch.seen.afterClose.isEmpty }) else { return }
             let name = HostWatch.seen.afterClose.sorted().first ?? ""
             throw Finding.failed(
                 "it calls \(name)() after close() has returned",
@@ -81,7 +81,8 @@ enum ClosingChecks {
         }
         // Swift's thread pool belongs to no plugin, and has one thread per processor.
         let tolerated = runtime == "swift" ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 2 : 0
-        guard settles(within: 1000, { ProcessPicture.foreignThreads().count <= tolerated }) else {
+        guard becomesTrue(within: 1000, { ProcessPicture.foreignThreads().count <= tolerated })
+        else {
             let threads = ProcessPicture.foreignThreads()
             let names = Set(threads.values).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
             throw Finding.failed(
@@ -121,7 +122,7 @@ enum ClosingChecks {
         let fix =
             "keep nothing in thread-locals of the host's threads: give what belongs to a run to it"
             + " (set_state), and delete your keys in close()"
-        guard settles(within: 2000, { line.isGone }) else {
+        guard becomesTrue(within: 2000, { line.isGone }) else {
             throw Finding.failed(
                 "a thread that had called start() does not end within 2 s, after close()",
                 fix: fix
@@ -165,10 +166,10 @@ enum ClosingChecks {
 
     private static func drain(_ stage: Stage) throws(Finding) {
         var behavior = Subject.Behavior()
-        behavior.mood = .silent
+        behavior.hostBehavior = .silent
         let subject = try stage.subject(behavior)
         let begun = try subject.begin(0)
-        _ = subject.book.end(of: begun.run, milliseconds: 20)
+        _ = subject.runs.end(of: begun.run, milliseconds: 20)
         subject.cancelSoon(begun, why: UInt32(BG_WHY_DRAIN))
         stage.phase("drain()")
         let line = try Line.begun()

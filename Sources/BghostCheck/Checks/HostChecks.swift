@@ -28,7 +28,7 @@ enum HostChecks {
             level: 7,
             "a host that answers BG_E_LIMIT to all but complete()",
             fix: "look at what host functions answer; set_state(), param() and fetches may fail"
-        ) { $0.mood = .refusing },
+        ) { $0.hostBehavior = .refusing },
         check(
             "strict-host",
             "its runs end on a host that answers BG_E_PERM",
@@ -37,7 +37,7 @@ enum HostChecks {
             fix:
                 "do without or fail the run: tasks.json grants no more to a second call; BG_E_ABSENT"
                 + " says that there was nothing, which may be what you wanted"
-        ) { $0.mood = .denying },
+        ) { $0.hostBehavior = .denying },
         check(
             "changing-lists",
             "its runs end when what a list holds changes between two calls",
@@ -46,7 +46,7 @@ enum HostChecks {
             fix:
                 "of pending(), look at min(capacity, *total) entries; make room again where *total or"
                 + " *need says more, or BG_E_SMALL is answered, and not for ever"
-        ) { $0.mood = .changing },
+        ) { $0.hostBehavior = .changing },
         check(
             "slow-host",
             "its runs end on a host whose calls take 50 ms",
@@ -65,7 +65,7 @@ enum HostChecks {
         ) { (stage) throws(Finding) in
             // Do this before the plugin is loaded: a new thread inherits the processors of its
             // creator.
-            guard let processor = ProcessorSet.current, processor.take(thread: 0) else {
+            guard let processor = ProcessorSet.current, processor.bind(thread: 0) else {
                 throw Finding.skipped("this machine does not bind a process to one processor")
             }
             try play(

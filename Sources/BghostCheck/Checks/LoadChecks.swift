@@ -93,7 +93,7 @@ enum LoadChecks {
             hostVersion: "check"
         )
         options.servesMain = true
-        let runtime = PluginRuntime(options: options, events: RunBook(.prompt, answers: Line()))
+        let runtime = PluginRuntime(options: options, events: RunRecorder(.prompt, answers: Line()))
         return UnsafePointer(runtime.table)
     }
 

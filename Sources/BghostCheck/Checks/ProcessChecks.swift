@@ -53,7 +53,7 @@ enum ProcessChecks {
             let subject = try stage.subject()
             _ = try subject.carryToEnd()
             // A process that is about to end may still be visible.
-            guard !settles(within: 200, { ProcessPicture.children().isEmpty }) else { return }
+            guard !becomesTrue(within: 200, { ProcessPicture.children().isEmpty }) else { return }
             let names = ProcessPicture.children().map { child in
                 SmallFile.text("/proc/\(child)/comm") ?? "?"
             }

@@ -137,7 +137,9 @@ enum RunChecks {
             // permitted.
             guard !story.wasStopped else { continue }
             // Another thread may still be about to do it.
-            let isLate = settles(within: 100) { HostWatch.seen.lateCompletions[story.run] != nil }
+            let isLate = becomesTrue(within: 100) {
+                HostWatch.seen.lateCompletions[story.run] != nil
+            }
             guard isLate, let late = HostWatch.seen.lateCompletions[story.run] else { continue }
             throw Finding.failed(
                 late.isSecond
@@ -187,15 +189,15 @@ enum RunChecks {
             }
             let deadline = Monotonic.now + UInt64(stage.order.runtimeMilliseconds) * 1_000_000
             while Monotonic.now < deadline,
-                !begun.allSatisfy({ subject.book.isComplete($0.run) })
+                !begun.allSatisfy({ subject.runs.isComplete($0.run) })
             {
                 grantTime(milliseconds: 5)
             }
-            let open = begun.filter { !subject.book.isComplete($0.run) }
+            let open = begun.filter { !subject.runs.isComplete($0.run) }
             for run in open { subject.cancelSoon(run, why: UInt32(BG_WHY_EXPIRED)) }
             for run in begun {
                 let grace = Int(stage.order.graceMilliseconds)
-                guard subject.book.end(of: run.run, milliseconds: grace) != nil else {
+                guard subject.runs.end(of: run.run, milliseconds: grace) != nil else {
                     throw Finding.failed(
                         "of \(begun.count) runs at once, \(open.count) did not end, though one alone"
                             + " does",

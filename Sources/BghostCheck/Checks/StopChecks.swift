@@ -28,7 +28,7 @@ enum StopChecks {
             let run = subject.nextNumber(slotIndex: 0)
             subject.runtime.cancel(run: run, why: UInt32(BG_WHY_DRAIN))
             let begun = try subject.begin(number: run)
-            guard subject.book.end(of: begun.run, milliseconds: stage.graceMilliseconds) == nil
+            guard subject.runs.end(of: begun.run, milliseconds: stage.graceMilliseconds) == nil
             else { return }
             throw Finding.failed(
                 "a run that was to stop before it began went on beyond its grace",
@@ -75,7 +75,7 @@ enum StopChecks {
 
     private static var silent: Subject.Behavior {
         var behavior = Subject.Behavior()
-        behavior.mood = .silent
+        behavior.hostBehavior = .silent
         return behavior
     }
 
@@ -91,7 +91,7 @@ enum StopChecks {
         why: UInt32
     ) throws(Finding) -> Subject.Story? {
         let begun = try subject.begin()
-        guard subject.book.end(of: begun.run, milliseconds: milliseconds) == nil else { return nil }
+        guard subject.runs.end(of: begun.run, milliseconds: milliseconds) == nil else { return nil }
         return subject.stop(begun, why: why)
     }
 
@@ -101,7 +101,7 @@ enum StopChecks {
         var count = 0
         let reasons = [BG_WHY_EXPIRED, BG_WHY_USER, BG_WHY_DRAIN, BG_WHY_CONDITION, BG_WHY_QUOTA]
         for reason in reasons {
-            let moment = Int.random(in: 20...60, using: &stage.chance)
+            let moment = Int.random(in: 20...60, using: &stage.random)
             guard let story = try stopOnce(subject, after: moment, why: UInt32(reason)) else {
                 continue
             }
@@ -133,11 +133,11 @@ enum StopChecks {
         var best = UInt64.max
         for _ in 0..<3 {
             let begun = try subject.begin()
-            guard subject.book.end(of: begun.run, milliseconds: 20) == nil else { continue }
+            guard subject.runs.end(of: begun.run, milliseconds: 20) == nil else { continue }
             let took = subject.timeCancel(begun, why: UInt32(BG_WHY_USER))
             best = min(best, (took ?? 2_000_000_000) / 1_000_000)
             if best <= 100 { return }
-            _ = subject.book.end(of: begun.run, milliseconds: stage.graceMilliseconds)
+            _ = subject.runs.end(of: begun.run, milliseconds: stage.graceMilliseconds)
         }
         guard best < .max else { throw tooShort }
         throw Finding.failed(
@@ -153,7 +153,7 @@ enum StopChecks {
         // the plugin counts as reading the descriptor only if it does so each time.
         for _ in 0..<3 {
             let begun = try subject.begin()
-            let isOver = subject.book.end(of: begun.run, milliseconds: 20) != nil
+            let isOver = subject.runs.end(of: begun.run, milliseconds: 20) != nil
             let fd = subject.runtime.runInfo(slotIndex: 0).pointee.cancel_fd
             guard fd >= 0 else { throw Finding.skipped("this process has no descriptor left") }
             guard fcntl(fd, F_GETFD) >= 0 else {

@@ -10,7 +10,7 @@ enum TableChecks {
         Check("table", "its table is complete and right", level: 1, .plugin, needs: ["load"]) {
             (stage) throws(Finding) in
             let descriptor = try descriptor(stage).it
-            stage.tell(
+            stage.report(
                 CheckedPlugin(
                     id: descriptor.id,
                     version: descriptor.version,

@@ -48,11 +48,11 @@ enum CheckPair {
         let line = Line()
         guard line.begin() else {
             close(descriptor)
-            later.bring(.failure(SystemError("start a thread for a check", code: EAGAIN)))
+            later.set(.failure(SystemError("start a thread for a check", code: EAGAIN)))
             return later
         }
         line.perform { [order] in
-            later.bring(child(order, descriptor))
+            later.set(child(order, descriptor))
             line.end()
         }
         return later

@@ -53,7 +53,7 @@ package struct CheckRunner: Sendable {
         // ended.
         Orphan.adopt()
         let program = try programPath()
-        let board = CheckBoard(wanted, handler: options.handler)
+        let progress = CheckProgress(wanted, handler: options.handler)
         // They wait more than they compute. Fewer do too, where the machine has no more threads.
         let lines = (0..<4).map { _ in Line() }.filter { $0.begin() }
         guard !lines.isEmpty else {
@@ -62,8 +62,8 @@ package struct CheckRunner: Sendable {
         for line in lines {
             // A thread that lives until all is done: a child dies with the thread that started it.
             line.perform {
-                while let unit = board.next() {
-                    board.finish(
+                while let unit = progress.next() {
+                    progress.finish(
                         unit,
                         Result { () throws(SystemError) in
                             var made = try make(unit.check, unit.handler, program)
@@ -77,14 +77,14 @@ package struct CheckRunner: Sendable {
             }
         }
         var results: [CheckResult] = []
-        while let more = board.results(after: results.count) {
+        while let more = progress.results(after: results.count) {
             for result in more { told(result) }
             results += more
         }
-        if let error = board.error { throw error }
+        if let error = progress.error { throw error }
         return CheckReport(
             file: options.file,
-            plugin: board.plugin,
+            plugin: progress.plugin,
             strictness: options.strictness,
             seed: options.seed,
             results: results

@@ -5,7 +5,7 @@ internal import BghostPlugin
 internal import BghostWire
 internal import CBghost
 
-extension HostMood {
+extension HostBehavior {
     /// The number of entries each time that a list is requested.
     ///
     /// The number changes between two calls, as if other runs and workers added and removed

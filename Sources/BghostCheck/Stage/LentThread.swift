@@ -16,7 +16,7 @@ enum LentThread {
     }
 
     private static let state = Mutex<State?>(nil)
-    /// Readable once a bell has rung; opened with the first plugin that wants the thread, and never
+    /// Readable once an event was signalled; opened with the first plugin that wants the thread, and never
     /// closed.
     private static let wake = bgs_eventfd()
     private static let isLent = Atomic<Bool>(false)
@@ -37,12 +37,12 @@ enum LentThread {
     }
 
     /// Ends a wait of the thread, to look again at what it waits for.
-    static func look() {
+    static func wakeUp() {
         guard isLent.load(ordering: .acquiring) else { return }
         _ = bgs_eventfd_signal(wake)
     }
 
-    /// Serves the plugin once, until it has been served, until `look` is called, or until a moment.
+    /// Serves the plugin once, until it has been served, until `wakeUp` is called, or until a moment.
     ///
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: `false` at once if the calling thread is not lent.

@@ -14,7 +14,7 @@ final class Line: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bell = Bell()
+    private let event = WaitableEvent()
     private let number = Mutex<Int32>(0)
     private let hasThread = Mutex(false)
     private static let numbers = Mutex<Set<Int32>>([])
@@ -54,13 +54,13 @@ final class Line: Sendable {
 
     private func start() -> Bool {
         var thread = pthread_t()
-        let started = Bell()
+        let started = WaitableEvent()
         let body = Unmanaged.passRetained(
             Body { [self] in
                 let number = bgs_thread_id()
                 self.number.withLock { $0 = number }
                 Self.numbers.withLock { _ = $0.insert(number) }
-                started.ring(with: 0)
+                started.signal(0)
                 work()
             }
         )
@@ -96,14 +96,14 @@ final class Line: Sendable {
                 next()
             }
             guard !state.withLock({ $0.isEnding && $0.queue.isEmpty }) else { return }
-            _ = bell.wait(milliseconds: .max)
+            _ = event.wait(milliseconds: .max)
         }
     }
 
     /// Ends the thread after its queued work.
     func end() {
         state.withLock { $0.isEnding = true }
-        bell.ring(with: 0)
+        event.signal(0)
     }
 
     /// Whether the thread has ended, including its destructors of thread-local data.
@@ -115,18 +115,18 @@ final class Line: Sendable {
     func perform(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.queue.append(work) }
         begin()
-        bell.ring(with: 0)
+        event.signal(0)
     }
 
     /// Queues work and waits for it.
     ///
     /// - Returns: its duration in nanoseconds; `nil` if it did not return in time.
     func time(milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> UInt64? {
-        let done = Bell()
+        let done = WaitableEvent()
         perform {
             let start = Monotonic.now
             work()
-            done.ring(with: Monotonic.now - start)
+            done.signal(Monotonic.now - start)
         }
         return done.wait(milliseconds: milliseconds)
     }
@@ -135,16 +135,16 @@ final class Line: Sendable {
 /// The result of work on another thread.
 final class Later<T: Sendable>: Sendable {
     private let value = Mutex<T?>(nil)
-    private let bell = Bell()
+    private let event = WaitableEvent()
 
-    func bring(_ value: T) {
+    func set(_ value: T) {
         self.value.withLock { $0 = value }
-        bell.ring(with: 0)
+        event.signal(0)
     }
 
     /// Waits for the result, on one thread only; `nil` after the timeout.
     func wait(milliseconds: Int) -> T? {
-        guard bell.wait(milliseconds: milliseconds) != nil else { return nil }
+        guard event.wait(milliseconds: milliseconds) != nil else { return nil }
         return value.withLock { $0 }
     }
 }

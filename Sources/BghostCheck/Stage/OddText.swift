@@ -15,12 +15,12 @@ struct OddText {
         "-9223372036854775808", "0.1",
     ]
 
-    var chance: SplitMix64
+    var random: SplitMix64
     /// Parameters that are valid for the plugin; some objects are variations of them.
     let known: JSONNode?
 
     init(seed: UInt64, known: String) {
-        chance = SplitMix64(seed: seed)
+        random = SplitMix64(seed: seed)
         // The command line has rejected invalid JSON; without valid parameters the objects are only
         // less varied.
         self.known = try? JSONReader.parse(Array(known.utf8), dialect: .strict)
@@ -47,14 +47,14 @@ struct OddText {
         var seen: Set<String> = []
         writer.object { writer in
             for member in members where seen.insert(member.key).inserted {
-                switch Int.random(in: 0..<4, using: &chance) {
+                switch Int.random(in: 0..<4, using: &random) {
                 case 0: continue
                 case 1: writer.member(member.key, member.value)
                 default: writer.member(member.key, raw: value(depth: 0))
                 }
             }
-            for _ in 0..<Int.random(in: 0...4, using: &chance) {
-                let name = Self.names.randomElement(using: &chance) ?? ""
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let name = Self.names.randomElement(using: &random) ?? ""
                 guard seen.insert(name).inserted else { continue }
                 writer.member(name, raw: value(depth: 0))
             }
@@ -64,20 +64,20 @@ struct OddText {
 
     private mutating func value(depth: Int) -> String {
         var writer = JSONWriter()
-        switch Int.random(in: 0..<(depth < 3 ? 7 : 5), using: &chance) {
+        switch Int.random(in: 0..<(depth < 3 ? 7 : 5), using: &random) {
         case 0: writer.null()
-        case 1: writer.value(Bool.random(using: &chance))
-        case 2: writer.raw(Self.numbers.randomElement(using: &chance) ?? "0")
-        case 3, 4: writer.value(Self.strings.randomElement(using: &chance))
+        case 1: writer.value(Bool.random(using: &random))
+        case 2: writer.raw(Self.numbers.randomElement(using: &random) ?? "0")
+        case 3, 4: writer.value(Self.strings.randomElement(using: &random))
         case 5:
             writer.array { writer in
-                for _ in 0..<Int.random(in: 0...3, using: &chance) {
+                for _ in 0..<Int.random(in: 0...3, using: &random) {
                     writer.raw(value(depth: depth + 1))
                 }
             }
         default:
             writer.object { writer in
-                let name = Self.names.randomElement(using: &chance) ?? ""
+                let name = Self.names.randomElement(using: &random) ?? ""
                 writer.member(name, raw: value(depth: depth + 1))
             }
         }

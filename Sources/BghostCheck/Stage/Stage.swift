@@ -13,7 +13,7 @@ final class Stage {
     /// The meeting with the other of two processes that perform the check together.
     let meeting: Meeting?
     private let reporter: CheckReporter
-    var chance: SplitMix64
+    var random: SplitMix64
     /// The circumstances of the check, for the message if a call does not return.
     var setting: String?
     private var mapped: PluginLoader.Mapped?
@@ -22,7 +22,7 @@ final class Stage {
         self.order = order
         self.meeting = meeting
         self.reporter = reporter
-        chance = SplitMix64(seed: order.seed)
+        random = SplitMix64(seed: order.seed)
     }
 
     /// Reports the next phase, for the message if it does not return.
@@ -31,7 +31,7 @@ final class Stage {
     }
 
     /// Reports the plugin's description.
-    func tell(_ plugin: CheckedPlugin) { reporter.report(.plugin(plugin)) }
+    func report(_ plugin: CheckedPlugin) { reporter.report(.plugin(plugin)) }
 
     /// Makes memory faults report this region.
     func watchFaults(_ region: (start: UnsafeRawPointer, count: Int, name: StaticString)) {

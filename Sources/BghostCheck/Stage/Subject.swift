@@ -12,7 +12,7 @@ internal import Glibc
 final class Subject {
     /// The behavior of its host.
     struct Behavior {
-        var mood = HostMood.prompt
+        var hostBehavior = HostBehavior.prompt
         var hasExtensions = true
         /// Whether the host has a later minor version, with more fields than this header.
         var isNewer = false
@@ -34,7 +34,7 @@ final class Subject {
         var slotIndex: Int
         var at: UInt64
         /// Gets the duration of start() in nanoseconds, on the thread that calls it.
-        var returned: Bell
+        var returned: WaitableEvent
     }
 
     /// The course of a run.
@@ -49,7 +49,7 @@ final class Subject {
     }
 
     let stage: Stage
-    let book: RunBook
+    let runs: RunRecorder
     let runtime: PluginRuntime
     let table: UnsafeMutablePointer<bg_host>
     private let behavior: Behavior
@@ -62,7 +62,7 @@ final class Subject {
     init(_ stage: Stage, _ behavior: Behavior) {
         self.stage = stage
         self.behavior = behavior
-        book = RunBook(behavior.mood, answers: Self.lines.answers)
+        runs = RunRecorder(behavior.hostBehavior, answers: Self.lines.answers)
         table = Self.page()
         var options = PluginRuntime.Options(
             slotCount: behavior.slotCount,
@@ -74,8 +74,8 @@ final class Subject {
         )
         options.servesMain = true
         options.runGuard = behavior.runGuard
-        runtime = PluginRuntime(options: options, events: book, table: table)
-        book.serve(runtime)
+        runtime = PluginRuntime(options: options, events: runs, table: table)
+        runs.serve(runtime)
         HostWatch.install(
             in: table,
             HostWatch.Behavior(
@@ -168,12 +168,12 @@ final class Subject {
             task: "org.example.check." + name,
             parameters: parameters ?? stage.order.parameters
         )
-        let returned = Bell()
+        let returned = WaitableEvent()
         let at = Monotonic.now
         starter.perform { [runtime] in
             let begin = Monotonic.now
             _ = runtime.start(start)
-            returned.ring(with: Monotonic.now - begin)
+            returned.signal(Monotonic.now - begin)
         }
         return Begun(run: run, slotIndex: slotIndex, at: at, returned: returned)
     }
@@ -189,8 +189,8 @@ final class Subject {
         let order = stage.order
         let elapsed = Int((Monotonic.now - begun.at) / 1_000_000)
         let rest = max(0, Int(order.runtimeMilliseconds) - elapsed)
-        if let end = book.end(of: begun.run, milliseconds: rest) {
-            book.forget(begun.run)
+        if let end = runs.end(of: begun.run, milliseconds: rest) {
+            runs.forget(begun.run)
             return Story(run: begun.run, end: end)
         }
         return stop(begun, why: UInt32(BG_WHY_EXPIRED))
@@ -203,8 +203,8 @@ final class Subject {
         // Time that the host spends in its own calls does not count against the plugin.
         let patience = Int(behavior.callMilliseconds) * HostWatch.slowCallsMax
         let grace = Int(stage.order.graceMilliseconds) + patience
-        let end = book.end(of: begun.run, milliseconds: grace)
-        book.forget(begun.run)
+        let end = runs.end(of: begun.run, milliseconds: grace)
+        runs.forget(begun.run)
         return Story(
             run: begun.run,
             end: end,
@@ -223,10 +223,10 @@ final class Subject {
     /// - Returns: the nanoseconds until its cancel() had returned; `nil` if that took more than 2
     ///   s.
     func timeCancel(_ begun: Begun, why: UInt32) -> UInt64? {
-        let done = Bell()
+        let done = WaitableEvent()
         let asked = Monotonic.now
         runtime.cancel(run: begun.run, why: why)
-        runtime.afterCallbacks(of: begun.run) { done.ring(with: Monotonic.now) }
+        runtime.afterCallbacks(of: begun.run) { done.signal(Monotonic.now) }
         return done.wait(milliseconds: 2000).map { $0 > asked ? $0 - asked : 0 }
     }
 
@@ -275,11 +275,11 @@ final class Subject {
     /// Runs work on the thread that calls start().
     func onStarter<T: Sendable>(_ work: @escaping @Sendable () -> T) -> T? {
         let later = Later<T>()
-        starter.perform { later.bring(work()) }
+        starter.perform { later.set(work()) }
         return later.wait(milliseconds: 5000)
     }
 }
 
 extension Subject.Behavior {
-    fileprivate var isRefusing: Bool { if case .refusing = mood { true } else { false } }
+    fileprivate var isRefusing: Bool { if case .refusing = hostBehavior { true } else { false } }
 }

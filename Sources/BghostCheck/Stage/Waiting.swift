@@ -6,7 +6,7 @@ internal import Glibc
 /// Polls until a condition is true.
 ///
 /// For changes by the kernel or the plugin that cannot be waited for.
-func settles(within milliseconds: UInt64, _ holds: () -> Bool) -> Bool {
+func becomesTrue(within milliseconds: UInt64, _ holds: () -> Bool) -> Bool {
     let end = Monotonic.now + milliseconds * 1_000_000
     while !holds() {
         guard Monotonic.now < end else { return false }

@@ -60,7 +60,7 @@ extension Plugin {
         var memory: UInt64 = 1024
 
         @Option(
-            help: ArgumentHelp("Take the chance of an earlier check again.", valueName: "seed")
+            help: ArgumentHelp("Repeat the random choices of an earlier check.", valueName: "seed")
         )
         var reproduce: UInt64?
 

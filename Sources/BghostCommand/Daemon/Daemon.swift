@@ -85,7 +85,7 @@ enum Daemon {
         let host = try await start(configuration)
         do {
             let port = manifest.notifications?.actionPort
-            if group != nil { tell(ifClosed: socket, hostLog) }
+            if group != nil { warn(ifClosed: socket, hostLog) }
             let record = note(socket, ofManifest: reading.path, hostLog)
             defer { record?.remove(socket: socket) }
             try await serve(host, socket, claim.withLock { $0 }, group, port, hostLog)
@@ -174,7 +174,7 @@ enum Daemon {
         )
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             // The group stops its services from the last to the first, so this one stops at the end.
-            .init(service: HurryService(host: host)),
+            .init(service: ForcedShutdownService(host: host)),
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
             .init(service: ReloadService(host: host)),
@@ -203,7 +203,7 @@ enum Daemon {
     }
 
     /// Warns if the folder's mode prevents the group from using the socket.
-    private static func tell(ifClosed socket: String, _ log: HostLog) {
+    private static func warn(ifClosed socket: String, _ log: HostLog) {
         let folder = socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ""
         // The claim has just checked the folder; if it was removed since, the server reports that.
         guard let facts = try? FileFacts(of: folder, followsLinks: true),

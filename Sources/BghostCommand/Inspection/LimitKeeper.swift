@@ -13,7 +13,7 @@ struct LimitKeeper {
 
     /// Inspects this machine.
     static func here() -> LimitKeeper {
-        let found = ControlGroup.look()
+        let found = ControlGroup.detect()
         let controllers = found?.controllers ?? []
         let place = found.map { TerminalText.escaped($0.group) } ?? ""
         let processors =

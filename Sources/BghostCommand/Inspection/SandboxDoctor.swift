@@ -157,7 +157,7 @@ enum SandboxDoctor {
             writer.member("memory") { LimitKeeper.here().write(to: &$0) }
             writer.member("controllers") { writer in
                 writer.array { writer in
-                    for name in ControlGroup.look()?.controllers.sorted() ?? [] {
+                    for name in ControlGroup.detect()?.controllers.sorted() ?? [] {
                         writer.value(name)
                     }
                 }

@@ -77,7 +77,7 @@ enum Checker {
             var finding = Finding(
                 plugin.name,
                 "plugin",
-                await probe.look(at: plugin, handlers: handlers + told.map(\.handler))
+                await probe.check(plugin, handlers: handlers + told.map(\.handler))
             )
             if plugin.isolation == .worker {
                 finding.warning = DescriptorLimit.warning(
@@ -88,7 +88,7 @@ enum Checker {
             findings.append(finding)
         }
         for function in manifest.functions {
-            findings.append(Finding(function.name, "function", await probe.look(at: function)))
+            findings.append(Finding(function.name, "function", await probe.check(function)))
         }
         return findings
     }

@@ -136,11 +136,11 @@ package struct ControlServer: Service, CustomStringConvertible {
 
     private var builder: HTTPServerBuilder {
         let (limits, access) = (limits, access)
-        let guests = GuestCount(most: max(1, limits.connectionsMax / 2))
+        let memberConnections = ConnectionCount(most: max(1, limits.connectionsMax / 2))
         return .http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    PeerGate(access, guests),
+                    PeerGate(access, memberConnections),
                     RequestDeadline(
                         receiveTime: TimeAmount(limits.receiveTime),
                         idleTime: TimeAmount(limits.idleTime),

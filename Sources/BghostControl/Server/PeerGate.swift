@@ -14,14 +14,14 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private let access: ControlAccess
-    private let guests: GuestCount
+    private let memberConnections: ConnectionCount
     private(set) var peer = PeerCredentials()
     private(set) var role: ControlRole?
-    private var isGuest = false
+    private var isMember = false
 
-    init(_ access: ControlAccess, _ guests: GuestCount) {
+    init(_ access: ControlAccess, _ memberConnections: ConnectionCount) {
         self.access = access
-        self.guests = guests
+        self.memberConnections = memberConnections
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -43,19 +43,19 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
                 let descriptor = (try? pidfd.get()) ?? -1
                 defer { if descriptor >= 0 { close(descriptor) } }
                 guard case .success(let peer) = credentials,
-                    self.lets(peer, pidfd: descriptor)
+                    self.admits(peer, pidfd: descriptor)
                 else { return context.close(promise: nil) }
                 context.fireChannelActive()
             }
         }
     }
 
-    private func lets(_ peer: PeerCredentials, pidfd: Int32) -> Bool {
+    private func admits(_ peer: PeerCredentials, pidfd: Int32) -> Bool {
         guard let role = access.role(of: peer, pidfd: pidfd) else { return false }
-        isGuest = peer.uid != 0 && peer.uid != geteuid()
+        isMember = peer.uid != 0 && peer.uid != geteuid()
         // Clients with read access must not use up the connections of the operator.
-        if isGuest, !guests.enter() {
-            isGuest = false
+        if isMember, !memberConnections.add() {
+            isMember = false
             return false
         }
         (self.peer, self.role) = (peer, role)
@@ -63,8 +63,8 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if isGuest { guests.leave() }
-        isGuest = false
+        if isMember { memberConnections.remove() }
+        isMember = false
         context.fireChannelInactive()
     }
 
@@ -73,13 +73,13 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 /// Counts the connections of members of the control group.
-final class GuestCount: Sendable {
+final class ConnectionCount: Sendable {
     private let count = Mutex(0)
     private let most: Int
 
     init(most: Int) { self.most = most }
 
-    func enter() -> Bool {
+    func add() -> Bool {
         count.withLock { count in
             guard count < most else { return false }
             count += 1
@@ -87,5 +87,5 @@ final class GuestCount: Sendable {
         }
     }
 
-    func leave() { count.withLock { $0 -= 1 } }
+    func remove() { count.withLock { $0 -= 1 } }
 }

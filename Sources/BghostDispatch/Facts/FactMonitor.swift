@@ -158,7 +158,7 @@ package final class FactMonitor {
         guard let sheet else { return "" }
         let fact = sheet[requirement]
         var standing = fact.value.word
-        if let end = sheet.settles(requirement) {
+        if let end = sheet.metTime(of: requirement) {
             let rest = DurationText.of(nanoseconds: end.subtractingClamped(now))
             standing = "settling, met in \(rest)"
         }

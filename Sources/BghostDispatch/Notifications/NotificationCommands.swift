@@ -132,7 +132,7 @@ package final class NotificationCommands {
         _ submission: Submission
     ) async throws(OperatorRefusal) -> Request {
         do {
-            return try await intake.take(submission, isManual: false).request
+            return try await intake.submit(submission, isManual: false).request
         } catch {
             switch error.code {
             case .storeFailed: throw OperatorRefusal(.storeFailed, error.message)

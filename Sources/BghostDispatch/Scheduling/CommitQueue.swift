@@ -143,7 +143,7 @@ package final class CommitQueue {
     }
 
     /// Returns when all earlier transactions have their result, or the store refuses new ones.
-    nonisolated(nonsending) func settled() async {
+    nonisolated(nonsending) func waitUntilCommitted() async {
         // The transaction is empty, so its result is irrelevant.
         _ = await committedOrRefused([])
     }
@@ -267,7 +267,7 @@ package final class CommitQueue {
     // MARK: End
 
     /// Makes the end of the store short.
-    package func hurry() { store.hurry() }
+    package func abortFlush() { store.abortFlush() }
 
     /// Waits until the store has stored all results, and closes it.
     ///
@@ -282,9 +282,9 @@ package final class CommitQueue {
                     + " it is told to stop again"
             )
         }
-        let lost = await Self.settle(on: spawner) { [store] deadline in
+        let lost = await Self.flush(on: spawner) { [store] deadline in
             defer { store.close() }
-            return store.settle(until: deadline)
+            return store.flush(until: deadline)
         }
         guard lost > 0 else { return }
         log.write(
@@ -295,17 +295,17 @@ package final class CommitQueue {
         )
     }
 
-    /// Settles and closes a journal on the spawner's thread at the end of a drain.
+    /// Writes and closes a journal on the spawner's thread at the end of a drain.
     ///
-    /// - Parameter settle: gets the deadline in monotonic nanoseconds; returns the number of
+    /// - Parameter flush: gets the deadline in monotonic nanoseconds; returns the number of
     ///   transactions that were not stored by then.
-    package nonisolated(nonsending) static func settle(
+    package nonisolated(nonsending) static func flush(
         on spawner: Spawner,
-        _ settle: @escaping @Sendable (UInt64) -> Int
+        _ flush: @escaping @Sendable (UInt64) -> Int
     ) async -> Int {
         await withCheckedContinuation { continuation in
             spawner.perform {
-                continuation.resume(returning: settle(Monotonic.now &+ drainMax))
+                continuation.resume(returning: flush(Monotonic.now &+ drainMax))
             }
         }
     }

@@ -43,7 +43,7 @@ package final class Dispatcher {
     /// Sets what carries out decisions; without it, they have no effect.
     ///
     /// - Parameters:
-    ///   - execute: carries out one decision. It may pass further events to the scheduler; what these
+    ///   - execute: executes one decision. It may pass further events to the scheduler; what these
     ///     decide comes after all that was decided before.
     ///   - onRoundEnd: called when all decisions are carried out. It may cause a further round.
     package func begin(

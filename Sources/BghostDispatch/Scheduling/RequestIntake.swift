@@ -26,7 +26,7 @@ package final class RequestIntake {
     /// Accepts a submission, or returns the pending request that takes precedence.
     ///
     /// It returns when the request is as durable as the store makes it.
-    package nonisolated(nonsending) func take(
+    package nonisolated(nonsending) func submit(
         _ submission: Submission,
         isManual: Bool
     ) async throws(SubmitError) -> Accepted {
@@ -38,7 +38,7 @@ package final class RequestIntake {
                 return Accepted(request: other, isEarlier: true)
             }
             // The other request is still being stored, which may fail. Wait for its result and try again.
-            await commits.settled()
+            await commits.waitUntilCommitted()
         }
     }
 

@@ -19,13 +19,13 @@ extension PluginCalls {
         let share = share(of: executor.plugin)
         var request: FetchRequest
         do throws(FetchFailure) {
-            guard share.take(fetch.heldBytes) else { throw FetchFailure.noRoom }
+            guard share.reserve(fetch.heldBytes) else { throw FetchFailure.noRoom }
             request = try FetchRequest(fetch, readable: executor.plugin.readable)
         } catch {
             fetchEnded(call.number, executor.serial, .failure(error))
             return
         }
-        request.admits = { share.take($0) }
+        request.admits = { share.reserve($0) }
         request.epoch = run.record.epoch
         request.occasion = run.occasion(of: request.method, request.url)
         let grants = executor.plugin.permissions.network

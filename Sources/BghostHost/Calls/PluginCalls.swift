@@ -184,7 +184,7 @@ final class PluginCalls {
             plugins[dispatcher.scheduler.catalog.pluginOfTask[$0]]
         }
         let share = share(of: target ?? executor.plugin)
-        guard share.take(Request.heldBytes(task: task, parameters: parameters)) else {
+        guard share.reserve(Request.heldBytes(task: task, parameters: parameters)) else {
             return replies.refuse(
                 call,
                 executor,

@@ -58,7 +58,7 @@ final class RunCommands {
                     + " --ignore-requirements`"
             )
         }
-        return describer.describe(try await intake.take(submission, isManual: false))
+        return describer.describe(try await intake.submit(submission, isManual: false))
     }
 
     nonisolated(nonsending) func trigger(_ submission: Submission) async throws(SubmitError)
@@ -78,7 +78,7 @@ final class RunCommands {
                 throw SubmitError(.unavailable, problem.message)
             }
         }
-        return describer.describe(try await intake.take(submission, isManual: true))
+        return describer.describe(try await intake.submit(submission, isManual: true))
     }
 
     /// Waits for the end of a request's run; cancel it with ``stopWaiting(_:ofRequest:)``.

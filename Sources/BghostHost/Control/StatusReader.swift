@@ -116,7 +116,7 @@ final class StatusReader {
                     workers: workers[plugin.name]?.sorted() ?? [],
                     problem: plugin.problem?.message,
                     change: plugin.change,
-                    sandbox: plugin.standings,
+                    sandbox: plugin.layerStates,
                     switchedOff: dispatcher.scheduler.disabledReason(plugin: plugin.index),
                     quarantine: pool.crashes.quarantine(of: plugin.name),
                     idleEnds: pool.crashes.idleEnds(of: plugin.name, now: clock.monotonic),

@@ -92,7 +92,7 @@ final class InProcessExecutor: RunExecutor {
 
     // `WorkerPool.unpinAll` unpins this thread together with the daemon's other threads.
     func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool {
-        core.take(thread: starts.id)
+        core.bind(thread: starts.id)
     }
 
     func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {}

@@ -88,7 +88,7 @@ extension PluginRegistry {
     }
 
     /// Subtracts a trial load from the plugin's budget; it belongs to the last inspection.
-    func countTrial(_ name: String, took: UInt64) {
+    func countTrialLoad(_ name: String, took: UInt64) {
         inspectionBudgets[name, default: InspectionBudget()].rest(took: took, now: now)
         postponeChecks(at: name)
     }
@@ -146,7 +146,7 @@ extension PluginRegistry {
             let problem = plugin.problem, !problem.isPause,
             inspection.wantsDigest || !crashes.isQuarantined(plugin.name)
         else { return }
-        take(found, for: plugin)
+        record(found, for: plugin)
     }
 
     /// Starts `inspectAgain` without waiting for it.
@@ -167,7 +167,7 @@ extension PluginRegistry {
         if plugin.problem != nil { scheduleCheck(at: plugin) }
     }
 
-    private func take(_ found: PluginFindings, for plugin: PluginSlot) {
+    private func record(_ found: PluginFindings, for plugin: PluginSlot) {
         guard !isStillQuarantined(plugin, library: found.sha256) else {
             plugin.problem?.files = found.files
             return

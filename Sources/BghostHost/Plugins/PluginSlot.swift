@@ -59,7 +59,7 @@ final class PluginSlot {
     /// The sandbox of its workers; created for the first worker.
     var sandboxSpec: SandboxSpec?
     /// The last sandbox report of a worker, kept so that the host logs only changes.
-    var standings: [LayerStanding] = []
+    var layerStates: [LayerStanding] = []
     /// Granted paths that did not exist, each logged once.
     var absentGrants: Set<String> = []
 

@@ -73,8 +73,8 @@ extension ManifestReloader {
             let found = await registry.findings(inspection)
             all.append((inspection, found))
             let begin = Monotonic.now
-            let result = await probe.look(at: definition, handlers: handlers.sorted(), found)
-            registry.countTrial(definition.name, took: Monotonic.now &- begin)
+            let result = await probe.check(definition, handlers: handlers.sorted(), found)
+            registry.countTrialLoad(definition.name, took: Monotonic.now &- begin)
             if case .failure(let failure) = result {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
@@ -86,7 +86,7 @@ extension ManifestReloader {
             let inspection = quietInspection(.function(definition), by: wanted)
             let found = await registry.findings(inspection)
             all.append((inspection, found))
-            if case .failure(let failure) = await probe.look(at: definition, found) {
+            if case .failure(let failure) = await probe.check(definition, found) {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
         }

@@ -72,7 +72,7 @@ final class ActiveRun {
         hold(Self.cost + parameters.utf8.count)
     }
 
-    deinit { memory.giveBack(heldBytes) }
+    deinit { memory.release(heldBytes) }
 
     /// Overhead of a run in bytes, without its strings.
     private static let cost = 4096

@@ -98,7 +98,7 @@ extension TransferCoordinator {
                 table.beganBy[id] = nil
             }
             // The transfer may have ended in the meantime.
-            if isOver { for key in table.ends.keys { considerWake(key) } }
+            if isOver { for key in table.ends.keys { submitWakeIfComplete(key) } }
         }
         guard let executor = replies.close(serial) else { return }
         switch result {
@@ -229,7 +229,7 @@ extension TransferCoordinator {
             noteDetached(run)
             table.beganBy = table.beganBy.filter { $0.value != run }
             for key in table.ends.keys where key.plugin == executor.plugin.name {
-                considerWake(key)
+                submitWakeIfComplete(key)
             }
         }
     }

@@ -35,7 +35,7 @@ extension TransferCoordinator {
                 return "its date, \(Timestamp.text(unixNanoseconds: date))"
             }
             guard request.isDiscretionary, !isGoodMoment else { return "a connection" }
-            return dispatcher.scheduler.unmet(SessionDefinition.goodMoment).map(\.sentence)
+            return dispatcher.scheduler.unmet(SessionDefinition.discretionary).map(\.sentence)
                 .joined(separator: "; ")
         case .retrying:
             let wait = view.retryIn.map { " in \(DurationText.of(nanoseconds: $0))" } ?? ""

@@ -19,12 +19,12 @@ extension TransferCoordinator {
         guard ids.count == Set(texts).count, ids.isSubset(of: wake.transfers) else {
             return replies.answer(call, executor, CallStatus.absent)
         }
-        table.runningWakes[call.run]?.untaken.formUnion(ids)
+        table.runningWakes[call.run]?.unclaimed.formUnion(ids)
         replies.answer(call, executor, CallStatus.ok)
     }
 
     /// Makes the engine keep ended transfers that a successful run did not take.
-    func keepUntaken(_ ids: Set<RunID>, of key: SessionKey, _ table: TransferTable) {
+    func keepUnclaimed(_ ids: Set<RunID>, of key: SessionKey, _ table: TransferTable) {
         guard !ids.isEmpty else { return }
         let ids = ids.sorted()
         log.write(
@@ -81,7 +81,7 @@ extension TransferCoordinator {
     }
 
     /// Returns the transfers that an ended run claimed and did not acknowledge, so that they wait again.
-    func giveBackClaimed(by run: UInt64, _ table: TransferTable) {
+    func releaseClaims(by run: UInt64, _ table: TransferTable) {
         guard let ids = table.claimed.removeValue(forKey: run) else { return }
         giveBack(ids, table)
     }

@@ -33,7 +33,7 @@ extension TransferCoordinator {
                 end.transfers.removeAll { table.acknowledging.contains($0.request.id) }
                 guard !end.transfers.isEmpty else { continue }
                 table.ends[end.session] = end
-                considerWake(end.session)
+                submitWakeIfComplete(end.session)
             case .endsExpired(let records): expired(records, table)
             }
         }
@@ -63,7 +63,7 @@ extension TransferCoordinator {
     /// It creates none while a request of the session is pending or running.
     ///
     /// - Parameter delay: the minimum delay, in nanoseconds.
-    func considerWake(_ key: SessionKey, delay: Int64 = 0) {
+    func submitWakeIfComplete(_ key: SessionKey, delay: Int64 = 0) {
         guard let table, let end = table.ends[key], let first = end.transfers.first,
             let session = table.session(key.session, of: key.plugin), session.sendsLaunchEvents,
             // The run that created one of the transfers may still wait for it; its end calls this again.
@@ -151,15 +151,15 @@ extension TransferCoordinator {
         guard let table else { return }
         let number = run.number
         table.renewers.remove(number)
-        giveBackClaimed(by: number, table)
+        releaseClaims(by: number, table)
         var keys: Set<SessionKey> = []
         var delay: Int64 = 0
         if let wake = table.runningWakes.removeValue(forKey: number) {
             keys.insert(wake.session)
             if outcome == .succeeded {
-                let taken = wake.transfers.filter { !wake.untaken.contains($0) }
+                let taken = wake.transfers.filter { !wake.unclaimed.contains($0) }
                 acknowledge(taken, of: wake.session, table)
-                keepUntaken(wake.untaken, of: wake.session, table)
+                keepUnclaimed(wake.unclaimed, of: wake.session, table)
             } else {
                 // Do not restart a failed or cancelled wake at once.
                 delay = wakePause
@@ -170,7 +170,7 @@ extension TransferCoordinator {
             for key in table.ends.keys where key.plugin == run.record.plugin { keys.insert(key) }
         }
         for key in keys.sorted(by: { $0.session < $1.session }) {
-            considerWake(key, delay: delay)
+            submitWakeIfComplete(key, delay: delay)
         }
     }
 

@@ -181,9 +181,9 @@ final class TransferCoordinator {
         self.table = nil
         await table.engine.shutDown()
         let journal = table.journal
-        let lost = await CommitQueue.settle(on: spawner) { deadline in
+        let lost = await CommitQueue.flush(on: spawner) { deadline in
             defer { journal.close() }
-            return journal.settle(until: deadline)
+            return journal.flush(until: deadline)
         }
         guard lost > 0 else { return }
         log.write(
@@ -199,7 +199,7 @@ final class TransferCoordinator {
     /// Tells the engine when its conditions are met or unmet.
     func factsChanged(_ changed: RequirementSet) {
         guard let table else { return }
-        let isGood = dispatcher.scheduler.unmet(SessionDefinition.goodMoment).isEmpty
+        let isGood = dispatcher.scheduler.unmet(SessionDefinition.discretionary).isEmpty
         let wasGood = table.bridge.isGoodMoment.exchange(isGood, ordering: .relaxed)
         let isBack = changed.contains(.network) && dispatcher.scheduler.unmet(.network).isEmpty
         guard isGood != wasGood || isBack else { return }

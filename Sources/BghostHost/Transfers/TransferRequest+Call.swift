@@ -64,7 +64,7 @@ extension TransferRequest {
         hasOwnPlace = !isUpload && call.file.isEmpty
         isDiscretionary =
             session.isDiscretionary || call.flags & TransferFlags.discretionary != 0
-        tellsSession = call.flags & TransferFlags.noWake == 0 && session.sendsLaunchEvents
+        notifiesSession = call.flags & TransferFlags.noWake == 0 && session.sendsLaunchEvents
         if call.earliestUnixMilliseconds > 0 {
             let (date, overflow) = call.earliestUnixMilliseconds
                 .multipliedReportingOverflow(by: 1_000_000)

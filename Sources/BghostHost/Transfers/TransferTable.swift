@@ -14,7 +14,7 @@ final class TransferTable {
         let session: SessionKey
         let transfers: [RunID]
         /// The transfers that the run does not take.
-        var untaken: Set<RunID> = []
+        var unclaimed: Set<RunID> = []
     }
 
     let engine: TransferEngine

@@ -39,7 +39,7 @@ final class HeldBytes: Sendable {
     /// Adds bytes unless the sum exceeds the limit.
     ///
     /// - Returns: `false`, with nothing added, if the sum exceeds the limit.
-    fileprivate func take(_ count: Int) -> Bool {
+    fileprivate func reserve(_ count: Int) -> Bool {
         var seen = bytes.load(ordering: .relaxed)
         while true {
             guard count <= limit - seen - requests.load(ordering: .relaxed) else { return false }
@@ -56,7 +56,7 @@ final class HeldBytes: Sendable {
     /// Counts bytes that are already held, regardless of the limit.
     func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 
-    func giveBack(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
+    func release(_ count: Int) { bytes.subtract(count, ordering: .relaxed) }
 }
 
 /// The part of a plugin's held memory that belongs to one call.
@@ -71,13 +71,13 @@ package final class HeldShare: Sendable {
         self.whole = whole
     }
 
-    deinit { whole.giveBack(bytes.load(ordering: .relaxed)) }
+    deinit { whole.release(bytes.load(ordering: .relaxed)) }
 
     /// Reserves memory within the plugin's limit.
     ///
     /// - Returns: `false`, with nothing reserved, if the limit does not allow it.
-    func take(_ count: Int) -> Bool {
-        guard whole.take(count) else { return false }
+    func reserve(_ count: Int) -> Bool {
+        guard whole.reserve(count) else { return false }
         bytes.add(count, ordering: .relaxed)
         return true
     }

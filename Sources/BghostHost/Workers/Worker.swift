@@ -106,7 +106,7 @@ final class Worker: RunExecutor {
         slots = ExecutorSlots(serial: serial, plugin: plugin, slotCount: slotCount)
     }
 
-    deinit { memory.giveBack(heldOfOutbox) }
+    deinit { memory.release(heldOfOutbox) }
 
     var isProcess: Bool { true }
 
@@ -260,7 +260,7 @@ extension Reply {
             body = .fetched(httpStatus: status, headers: headers, message: message, body: parts)
             return bytes
         case .transfers(.inline(let bytes)) where bytes.count > Self.inlineBodyBytesMax:
-            guard share.take(bytes.count) else { return nil }
+            guard share.reserve(bytes.count) else { return nil }
             body = .transfers(.parts(bytes: UInt64(bytes.count)))
             return bytes
         default: return []

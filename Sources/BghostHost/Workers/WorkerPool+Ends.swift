@@ -54,7 +54,7 @@ extension WorkerPool {
         if worker.reportRate.dropped > 0 {
             logDropped(worker.reportRate.resetDropped(), of: worker)
         }
-        if worker.killedFor == nil, let group = worker.group, ControlGroup.ranOutOfMemory(group) {
+        if worker.killedFor == nil, let group = worker.group, ControlGroup.hitMemoryLimit(group) {
             // The kernel enforced the memory limit before the daemon noticed it.
             exceeded(worker, .memory)
             worker.killedFor = KillReason.memory.text

@@ -49,7 +49,7 @@ extension WorkerPool {
         }
         guard worker.state != .ending, worker.state != .gone else { return true }
         do throws(WireError) {
-            try take(UnsafeRawBufferPointer(packet).bytes.extracting(first: count), from: worker)
+            try handle(UnsafeRawBufferPointer(packet).bytes.extracting(first: count), from: worker)
         } catch {
             kill(worker, for: error)
             return false
@@ -75,7 +75,7 @@ extension WorkerPool {
         )
     }
 
-    private func take(_ bytes: RawSpan, from worker: Worker) throws(WireError) {
+    private func handle(_ bytes: RawSpan, from worker: Worker) throws(WireError) {
         var reader = PacketReader(bytes)
         while let frame = try reader.next() {
             guard worker.state != .ending, worker.state != .gone else { return }

@@ -30,7 +30,7 @@ extension WorkerPool {
         // Loading and finishing are limited by deadlines instead.
         guard worker.state == .live, let used = process.cpuNanoseconds else { return }
         measureData(of: worker.plugin)
-        worker.idleUse.look(used: used, now: now)
+        worker.idleUse.update(used: used, now: now)
         if worker.idleUse.isSpent { endIdle(worker, Self.spentText) }
     }
 

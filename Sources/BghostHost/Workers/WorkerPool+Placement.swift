@@ -50,7 +50,7 @@ extension WorkerPool {
             return
         }
         if placement.core == nil {
-            guard let core = ProcessorSet.current, core.take(thread: 0) else { return }
+            guard let core = ProcessorSet.current, core.bind(thread: 0) else { return }
             placement.core = core
             placement.begunAt = now
         }

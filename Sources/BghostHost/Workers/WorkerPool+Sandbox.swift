@@ -36,11 +36,11 @@ extension WorkerPool {
     func confined(_ worker: Worker, _ confined: Confined) {
         worker.isConfined = true
         let plugin = worker.plugin
-        let standings = confined.layers.compactMap(LayerStanding.init)
+        let layerStates = confined.layers.compactMap(LayerStanding.init)
         // With a limit of one process, the seccomp filter forbids the worker to start others.
         worker.canHaveProcesses =
             plugin.limits.processes > 1
-            || !standings.contains { $0.layer == .seccomp && $0.state == .holds }
+            || !layerStates.contains { $0.layer == .seccomp && $0.state == .holds }
         if worker.canHaveProcesses { workersWithTrees += 1 }
         for path in confined.absent where plugin.absentGrants.insert(path).inserted {
             log.write(
@@ -50,9 +50,9 @@ extension WorkerPool {
                 plugin: plugin.name
             )
         }
-        guard standings != plugin.standings else { return }
-        plugin.standings = standings
-        let missing = standings.filter { $0.state == .missing }
+        guard layerStates != plugin.layerStates else { return }
+        plugin.layerStates = layerStates
+        let missing = layerStates.filter { $0.state == .missing }
         guard !missing.isEmpty else { return }
         log.write(
             .warning,

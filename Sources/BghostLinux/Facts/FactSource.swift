@@ -19,7 +19,7 @@ package protocol FactSource: AnyObject {
     ///
     /// It is called at the source's deadline, slightly earlier if the reactor is awake anyway, or
     /// when a decision is about to depend on the source's last reading.
-    func look(now: UInt64)
+    func poll(now: UInt64)
     /// Called when a watched descriptor is ready.
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64)
     /// Called when a message for the source has arrived; its readings have already been recorded.

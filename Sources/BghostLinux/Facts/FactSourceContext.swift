@@ -44,7 +44,7 @@ package final class FactSourceContext {
     }
 
     /// Reports a reading.
-    func tell(_ reading: FactReading) {
+    func report(_ reading: FactReading) {
         shared.readings.append(reading)
     }
 }

@@ -7,13 +7,13 @@ internal import Glibc
 enum FreeSpace {
     /// Creates a source that measures every 30 s.
     static func source(folder: String) -> PolledSource {
-        PolledSource(.storage, name: folder, take: { [look(folder)] })
+        PolledSource(.storage, name: folder, take: { [read(folder)] })
     }
 
     /// Measures once.
     ///
     /// It may block for as long as the file system does.
-    static func look(_ folder: String) -> FactReading {
+    static func read(_ folder: String) -> FactReading {
         var info = statvfs()
         guard statvfs(folder, &info) == 0 else {
             let error = SystemError("look at the file system of", folder, code: errno)

@@ -55,7 +55,7 @@ package final class MachineFacts {
         for (index, source) in sources.enumerated() {
             source.start(FactSourceContext(source: index, shared: shared), now: now.monotonic)
         }
-        return settle(now: now)
+        return updateFacts(now: now)
     }
 
     /// Stops all sources and the probes in progress.
@@ -93,7 +93,7 @@ package final class MachineFacts {
         } else if let index = shared.source(of: token) {
             sources[index].ready(token, readiness, now: now.monotonic)
         }
-        return settle(now: now)
+        return updateFacts(now: now)
     }
 
     /// When `deadlinePassed` must be called, monotonic nanoseconds; `.max` for never.
@@ -109,9 +109,9 @@ package final class MachineFacts {
         let soon = now.monotonic.addingClamped(Self.slack)
         for source in sources
         where source.deadline <= soon || !source.requirements.isDisjoint(with: due) {
-            source.look(now: now.monotonic)
+            source.poll(now: now.monotonic)
         }
-        return settle(now: now)
+        return updateFacts(now: now)
     }
 
     /// Overrides a requirement with a simulated value until the override is removed.
@@ -120,7 +120,7 @@ package final class MachineFacts {
     }
 
     /// Records new readings, and then expires old ones: a fresh reading has precedence.
-    private func settle(now: Moment) -> RequirementSet {
+    private func updateFacts(now: Moment) -> RequirementSet {
         var changed: RequirementSet = []
         let readings = shared.readings
         shared.readings = []

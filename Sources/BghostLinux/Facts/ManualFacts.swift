@@ -19,7 +19,7 @@ final class ManualFacts: FactSource, Sendable {
     }
 
     /// Reports a reading, from any thread.
-    func tell(_ reading: FactReading) {
+    func report(_ reading: FactReading) {
         let inbox = state.withLock { state in
             if state.inbox == nil { state.early.append(reading) }
             return state.inbox
@@ -28,8 +28,8 @@ final class ManualFacts: FactSource, Sendable {
     }
 
     /// Reports a measure, from any thread.
-    func tell(_ requirement: RequirementSet, _ measure: FactMeasure, text: String = "set") {
-        tell(FactReading(requirement, measure, text: text, source: "manual"))
+    func report(_ requirement: RequirementSet, _ measure: FactMeasure, text: String = "set") {
+        report(FactReading(requirement, measure, text: text, source: "manual"))
     }
 
     // MARK: FactSource
@@ -42,10 +42,10 @@ final class ManualFacts: FactSource, Sendable {
             defer { state.early = [] }
             return state.early
         }
-        for reading in early { context.tell(reading) }
+        for reading in early { context.report(reading) }
     }
 
-    func look(now: UInt64) {}
+    func poll(now: UInt64) {}
 
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {}
 

@@ -64,7 +64,7 @@ final class NetworkSource: FactSource {
             changes = try open(BGS_ROUTE_GROUPS, context)
             answers = try open(0, context)
         } catch {
-            tell(error)
+            report(error)
             closeChannels()
             return
         }
@@ -80,16 +80,16 @@ final class NetworkSource: FactSource {
         return Channel(fd: socket.release(), token: token)
     }
 
-    func look(now: UInt64) {
+    func poll(now: UInt64) {
         guard deadline <= now, let context else { return }
         if answers == nil { begin(context, now: now) } else { list(now: now) }
     }
 
     func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
         if token == changes?.token {
-            hearChanges(now: now)
+            readChanges(now: now)
         } else if token == answers?.token {
-            hearAnswers(now: now)
+            readAnswers(now: now)
         }
     }
 
@@ -111,9 +111,9 @@ final class NetworkSource: FactSource {
         deadline = .max
     }
 
-    private func tell(_ error: SystemError) {
+    private func report(_ error: SystemError) {
         for requirement in requirements.each {
-            context?.tell(
+            context?.report(
                 FactReading(
                     requirement,
                     .unknown,
@@ -126,7 +126,7 @@ final class NetworkSource: FactSource {
 
     // MARK: Changes
 
-    private func hearChanges(now: UInt64) {
+    private func readChanges(now: UInt64) {
         for _ in 0..<32 {
             switch receive(changes) {
             case -Int(EAGAIN): return
@@ -136,7 +136,7 @@ final class NetworkSource: FactSource {
             // The kernel dropped some reports: list everything again.
             case -Int(ENOBUFS), -Int(EMSGSIZE): wantList(now: now)
             case let code:
-                tell(SystemError("hear of networks", code: Int32(clamping: -code)))
+                report(SystemError("hear of networks", code: Int32(clamping: -code)))
                 closeChannels()
                 deadline = now.addingClamped(Self.retryInterval)
                 return
@@ -191,11 +191,11 @@ final class NetworkSource: FactSource {
 
     private func fail(_ error: SystemError, now: UInt64) {
         step = nil
-        tell(error)
+        report(error)
         deadline = now.addingClamped(Self.retryInterval)
     }
 
-    private func hearAnswers(now: UInt64) {
+    private func readAnswers(now: UInt64) {
         // Bounded, since a router's list is long: the socket stays readable for the rest.
         for _ in 0..<32 {
             let count = receive(answers)
@@ -208,7 +208,7 @@ final class NetworkSource: FactSource {
             do throws(NetlinkError) {
                 let messages = try NetlinkBytes(bytes: buffer[..<count]).messages()
                 for message in messages where message.sequence == sequence && step != nil {
-                    try take(message, now: now)
+                    try handle(message, now: now)
                 }
             } catch {
                 fail(SystemError("read the list of networks", code: EBADMSG), now: now)
@@ -217,7 +217,7 @@ final class NetworkSource: FactSource {
         }
     }
 
-    private func take(_ message: NetlinkMessage, now: UInt64) throws(NetlinkError) {
+    private func handle(_ message: NetlinkMessage, now: UInt64) throws(NetlinkError) {
         guard let place = step else { return }
         if message.flags & NetlinkMessage.interrupted != 0 { isOutdated = true }
         switch message.kind {
@@ -227,8 +227,8 @@ final class NetworkSource: FactSource {
         case NetlinkMessage.done where place + 1 < Self.questions.count: ask(place + 1, now: now)
         case NetlinkMessage.done:
             step = nil
-            context?.tell(table.network(source: Self.source))
-            context?.tell(table.unmetered(metered, source: Self.source))
+            context?.report(table.network(source: Self.source))
+            context?.report(table.unmetered(metered, source: Self.source))
             if isOutdated { wantList(now: now) }
         default: try table.add(message)
         }

@@ -56,15 +56,15 @@ final class PolledSource: FactSource {
         // Watch it before the first read, so that no change in between is missed. If it cannot be
         // watched, the next periodic read finds the change.
         if let signal { signalToken = try? context.watch(signal.fd, for: .input) }
-        look(now: now)
+        poll(now: now)
     }
 
-    func look(now: UInt64) {
+    func poll(now: UInt64) {
         guard let context, let thread else { return }
         deadline = now.addingClamped(interval)
         if let awaySince {
             isOutdated = true
-            if now >= awaySince.addingClamped(interval) { tellSilence(context) }
+            if now >= awaySince.addingClamped(interval) { reportSilence(context) }
             return
         }
         awaySince = now
@@ -73,10 +73,10 @@ final class PolledSource: FactSource {
         thread.perform { [take] in inbox.post(.readings(take())) }
     }
 
-    private func tellSilence(_ context: FactSourceContext) {
+    private func reportSilence(_ context: FactSourceContext) {
         let text = "no answer for \(interval / 1_000_000_000) s"
         for requirement in requirements.each {
-            context.tell(
+            context.report(
                 FactReading(requirement, .unknown, text: text, source: name, origin: origin)
             )
         }
@@ -86,7 +86,7 @@ final class PolledSource: FactSource {
         guard let signal, token == signalToken else { return }
         switch signal.drain() {
         case .nothing: break
-        case .wanted: look(now: now)
+        case .wanted: poll(now: now)
         case .broken:
             // From now on, poll it like a source without signals.
             context?.unwatch(token)
@@ -98,7 +98,7 @@ final class PolledSource: FactSource {
 
     func received(_ message: FactMessage, now: UInt64) {
         awaySince = nil
-        if isOutdated { look(now: now) }
+        if isOutdated { poll(now: now) }
     }
 
     func stop() {

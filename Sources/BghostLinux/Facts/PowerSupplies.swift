@@ -28,7 +28,7 @@ struct PowerSupplies: Sendable {
             interval: signal == nil
                 ? PolledSource.usualInterval : PolledSource.signalledInterval,
             signal: signal,
-            take: { supplies.look() }
+            take: { supplies.read() }
         )
     }
 
@@ -46,7 +46,7 @@ struct PowerSupplies: Sendable {
     /// Reads `externalPower` and `batteryNotLow`.
     ///
     /// It may block for as long as a battery's firmware takes.
-    func look() -> [FactReading] {
+    func read() -> [FactReading] {
         switch supplies() {
         case .failure(let error):
             [RequirementSet.externalPower, .batteryNotLow].map {

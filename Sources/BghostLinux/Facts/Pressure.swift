@@ -57,12 +57,12 @@ package final class Pressure: FactSource {
                 close(fd)
             }
         }
-        look(now: now)
+        poll(now: now)
     }
 
-    package func look(now: UInt64) {
+    package func poll(now: UInt64) {
         deadline = now.addingClamped(Self.interval)
-        context?.tell(reading())
+        context?.report(reading())
     }
 
     package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
@@ -71,7 +71,7 @@ package final class Pressure: FactSource {
             context?.unwatch(token)
             close(fd)
         }
-        look(now: now)
+        poll(now: now)
     }
 
     package func received(_ message: FactMessage, now: UInt64) {}

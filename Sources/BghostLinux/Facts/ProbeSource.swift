@@ -82,7 +82,7 @@ final class ProbeSource: FactSource {
         begin(now: now)
     }
 
-    func look(now: UInt64) {
+    func poll(now: UInt64) {
         // Start slightly early, together with other sources that are read now.
         if case .waiting(let until) = state, until <= now.addingClamped(interval / 8) {
             begin(now: now)
@@ -92,12 +92,12 @@ final class ProbeSource: FactSource {
         switch state {
         case .waiting: break
         case .starting:
-            tell(.unknown, "it could not be started within \(definition.timeout)")
+            report(.unknown, "it could not be started within \(definition.timeout)")
             state = .starting(until: end(of: now))
         case .running(let child, _):
             child.process.kill()
             state = .ending(child)
-            tell(.unknown, "no answer within \(definition.timeout)")
+            report(.unknown, "no answer within \(definition.timeout)")
         case .ending: break
         }
     }
@@ -144,7 +144,7 @@ final class ProbeSource: FactSource {
     }
 
     private func giveUp(_ error: SystemError, now: UInt64) {
-        tell(.unknown, error.description)
+        report(.unknown, error.description)
         closeOutput()
         output = nil
         state = .waiting(until: max(now, begunAt.addingClamped(interval)))
@@ -173,7 +173,7 @@ final class ProbeSource: FactSource {
     private func begin(now: UInt64) {
         guard let context, let program = definition.arguments.first else {
             state = .waiting(until: .max)
-            tell(.unknown, "it names no program")
+            report(.unknown, "it names no program")
             return
         }
         begunAt = now
@@ -257,13 +257,13 @@ final class ProbeSource: FactSource {
     private func conclude(_ exit: ProcessExit) {
         let line = String(decoding: output?.firstLine ?? [], as: UTF8.self)
         switch (exit.exited, exit.code) {
-        case (true, 0): tell(.state(true), line.isEmpty ? "exit 0" : line)
-        case (true, 1): tell(.state(false), line.isEmpty ? "exit 1" : line)
+        case (true, 0): report(.state(true), line.isEmpty ? "exit 0" : line)
+        case (true, 1): report(.state(false), line.isEmpty ? "exit 1" : line)
         case (_, _) where (output?.count ?? 0) > Output.bytesMax:
-            tell(.unknown, "it wrote more than \(Output.bytesMax >> 10) KiB")
+            report(.unknown, "it wrote more than \(Output.bytesMax >> 10) KiB")
         case (true, let code):
-            tell(.unknown, line.isEmpty ? "exit \(code)" : "exit \(code): \(line)")
-        case (false, let signal): tell(.unknown, SignalName.text(of: signal))
+            report(.unknown, line.isEmpty ? "exit \(code)" : "exit \(code): \(line)")
+        case (false, let signal): report(.unknown, SignalName.text(of: signal))
         }
     }
 
@@ -276,8 +276,8 @@ final class ProbeSource: FactSource {
         state = .waiting(until: max(now, begunAt.addingClamped(interval)))
     }
 
-    private func tell(_ measure: FactMeasure, _ text: String) {
-        context?.tell(
+    private func report(_ measure: FactMeasure, _ text: String) {
+        context?.report(
             FactReading(
                 requirements,
                 measure,
@@ -301,7 +301,7 @@ final class ProbeSource: FactSource {
         let fd = fcntl(process.pidfd, F_DUPFD_CLOEXEC, 0)
         spawner.perform {
             var waiting = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
-            _ = poll(&waiting, 1, 1000)
+            _ = Glibc.poll(&waiting, 1, 1000)
             close(fd)
         }
         spawner.collect(pid, adoptsOrphans: false)

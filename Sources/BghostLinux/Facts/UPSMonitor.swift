@@ -47,14 +47,14 @@ package struct UPSMonitor: Sendable {
             [.externalPower, .batteryNotLow],
             name: "\(address)",
             origin: .ups,
-            take: { monitor.look() }
+            take: { monitor.read() }
         )
     }
 
     /// Reads `externalPower` and `batteryNotLow`; of several supplies, the worst decides.
     ///
     /// It blocks at most until the timeout, plus the time of the name lookup.
-    func look() -> [FactReading] {
+    func read() -> [FactReading] {
         do throws(Failure) {
             let states = try ask()
             return [
@@ -154,7 +154,7 @@ package struct UPSMonitor: Sendable {
     private func names(_ socket: LineSocket) throws(Failure) -> [String] {
         if let supply = address.supply { return [supply] }
         let list = ["LIST", "UPS"]
-        try say(list.joined(separator: " "), socket)
+        try send(list.joined(separator: " "), socket)
         let first = try words(socket)
         guard first != ["BEGIN"] + list else { return try listed(socket) }
         throw first[0] == "ERR" && first.count > 1 ? .refused(first[1]) : .nonsense
@@ -188,7 +188,7 @@ package struct UPSMonitor: Sendable {
         )
     }
 
-    private func say(_ line: String, _ socket: LineSocket) throws(Failure) {
+    private func send(_ line: String, _ socket: LineSocket) throws(Failure) {
         do throws(LineSocket.Failure) {
             try socket.send(line)
         } catch {
@@ -202,7 +202,7 @@ package struct UPSMonitor: Sendable {
         of name: String,
         _ socket: LineSocket
     ) throws(Failure) -> String? {
-        try say("GET VAR \(name) \(variable)", socket)
+        try send("GET VAR \(name) \(variable)", socket)
         let words = try words(socket)
         if words.count == 4, words[..<3] == ["VAR", name, variable] { return words[3] }
         guard words.count >= 2, words[0] == "ERR" else { throw .nonsense }

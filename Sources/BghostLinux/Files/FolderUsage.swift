@@ -100,11 +100,11 @@ package struct FolderUsage: Equatable, Sendable {
             if errno != ENOENT { problem = .closed(errno) }
             return
         }
-        look(folder, depth: 1, bytesMax, entriesMax, entering)
+        scan(folder, depth: 1, bytesMax, entriesMax, entering)
     }
 
     /// - Parameter folder: a descriptor; this call takes ownership of it.
-    private mutating func look(
+    private mutating func scan(
         _ folder: Int32,
         depth: Int,
         _ bytesMax: UInt64,
@@ -139,7 +139,7 @@ package struct FolderUsage: Equatable, Sendable {
                 }
                 continue
             }
-            look(inner, depth: depth + 1, bytesMax, entriesMax, entering)
+            scan(inner, depth: depth + 1, bytesMax, entriesMax, entering)
         }
     }
 

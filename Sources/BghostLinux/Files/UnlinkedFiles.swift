@@ -17,7 +17,7 @@ package enum UnlinkedFiles {
         while let pid = open.popLast(), looked < processesMax {
             looked += 1
             for place in ["fd", "map_files"] {
-                look("/proc/\(pid)/\(place)", UInt64(status.st_dev), &found)
+                scan("/proc/\(pid)/\(place)", UInt64(status.st_dev), &found)
             }
             open.append(contentsOf: childPIDs(of: pid))
         }
@@ -30,7 +30,7 @@ package enum UnlinkedFiles {
     private static let processesMax = 1024
 
     /// - Parameter found: the bytes of each file, by inode.
-    private static func look(_ path: String, _ device: UInt64, _ found: inout [UInt64: UInt64]) {
+    private static func scan(_ path: String, _ device: UInt64, _ found: inout [UInt64: UInt64]) {
         guard let stream = opendir(path) else { return }
         defer { closedir(stream) }
         while let entry = readdir(stream) {

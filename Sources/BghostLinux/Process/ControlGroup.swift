@@ -54,7 +54,7 @@ package struct ControlGroup: Sendable {
 
     /// The controllers of this process's group, which could limit workers if the process were alone
     /// in it, and the path of the group; `nil` without cgroup v2.
-    package static func look() -> (controllers: Set<String>, group: String)? {
+    package static func detect() -> (controllers: Set<String>, group: String)? {
         ownFolder().map { (words("\($0)/cgroup.controllers"), $0) }
     }
 
@@ -187,7 +187,7 @@ package struct ControlGroup: Sendable {
 
     /// Whether the kernel has killed a process of a worker's group because the group exceeded its
     /// memory limit.
-    package static func ranOutOfMemory(_ group: String) -> Bool {
+    package static func hitMemoryLimit(_ group: String) -> Bool {
         guard let events = readFile("\(group)/memory.events", bytesMax: 4096) else { return false }
         return String(decoding: events, as: UTF8.self).split(separator: "\n").contains {
             $0.hasPrefix("oom_kill ") && $0 != "oom_kill 0"

@@ -41,7 +41,7 @@ package struct ProcessorSet: Sendable {
     ///
     /// - Returns: whether the kernel accepted it.
     @discardableResult
-    package func take(thread: Int32) -> Bool {
+    package func bind(thread: Int32) -> Bool {
         withUnsafePointer(to: raw) { bgs_place_thread(thread, $0) == 0 }
     }
 

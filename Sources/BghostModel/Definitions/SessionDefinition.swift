@@ -10,7 +10,7 @@ package struct SessionDefinition: Equatable, Sendable {
     package var handler: String
     /// Whether the handler gets a run when all transfers of the session have ended.
     package var sendsLaunchEvents: Bool
-    /// Whether all its transfers wait for `goodMoment`.
+    /// Whether all its transfers wait for `discretionary`.
     package var isDiscretionary: Bool
     /// The maximum duration of a transfer, including all its attempts.
     package var resourceTimeout: Duration
@@ -52,10 +52,10 @@ package struct SessionDefinition: Equatable, Sendable {
 
     /// The facts that the daemon watches if there are sessions: a transfer may wait for a good
     /// moment, and is retried when the network comes back.
-    package static let watched = goodMoment.union(.network)
+    package static let watched = discretionary.union(.network)
 
     /// The requirements of a discretionary transfer.
-    package static let goodMoment: RequirementSet = [.externalPower, .unmetered, .idle]
+    package static let discretionary: RequirementSet = [.externalPower, .unmetered, .idle]
 
     /// The identifier of the task that is notified.
     package var taskIdentifier: String { Self.taskPrefix + name }

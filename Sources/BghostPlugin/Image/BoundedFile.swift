@@ -76,11 +76,11 @@ struct BoundedFile {
             throw cutOff(part, end: overflow ? .max : end)
         }
         // Both values fit into an Int: the size limit of a file is far lower.
-        guard budget.take(count) else { throw ImageError(path, .overBudget) }
+        guard budget.spend(count) else { throw ImageError(path, .overBudget) }
         var bytes = [UInt8](repeating: 0, count: Int(count))
         var filled = 0
         while filled < bytes.count {
-            guard budget.take(0) else { throw ImageError(path, .overBudget) }
+            guard budget.spend(0) else { throw ImageError(path, .overBudget) }
             let step = min(bytes.count, filled + Self.stepBytes)
             let got = bytes.withUnsafeMutableBytes { buffer in
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<step])

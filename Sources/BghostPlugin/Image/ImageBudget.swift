@@ -24,12 +24,12 @@ package final class ImageBudget {
     }
 
     /// Whether the budget is used up.
-    package var isSpent: Bool { !take(0) }
+    package var isSpent: Bool { !spend(0) }
 
     /// Subtracts bytes that are about to be read.
     ///
     /// - Returns: `false` if the budget does not cover them.
-    func take(_ count: UInt64) -> Bool {
+    func spend(_ count: UInt64) -> Bool {
         guard count <= bytesLeft, Self.now < deadline else { return false }
         bytesLeft -= count
         return true

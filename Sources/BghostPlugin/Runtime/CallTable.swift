@@ -55,7 +55,7 @@ final class CallTable: Sendable {
     /// Removes a waiter.
     ///
     /// Only the caller that gets it may answer it.
-    func take(_ number: UInt64) -> Waiter? {
+    func remove(_ number: UInt64) -> Waiter? {
         state.withLock { $0.waiters.removeValue(forKey: number) }
     }
 

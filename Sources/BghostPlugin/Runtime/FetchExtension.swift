@@ -49,7 +49,7 @@ extension PluginRuntime {
         }
         out?.pointee = number
         guard events.call(number, run: run, .fetch(fetch)) else {
-            guard calls.take(number) != nil else { return BG_OK }
+            guard calls.remove(number) != nil else { return BG_OK }
             return giveUp(slot, run, BG_E_LIMIT)
         }
         return BG_OK
@@ -62,7 +62,7 @@ extension PluginRuntime {
     func giveUp(_ slot: RunSlot, _ run: bg_run, _ status: bg_status) -> bg_status {
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         if slot.current.belongs(to: run), slot.current.has(RunWord.isDone) {
-            settler.run { [self] in trySettle(slot, run) }
+            finisher.run { [self] in finishIfIdle(slot, run) }
         }
         return status
     }
@@ -79,7 +79,7 @@ extension PluginRuntime {
     ///
     /// Returns at once: another thread calls the plugin's callback.
     package func answer(_ number: UInt64, _ answer: HostAnswer) {
-        guard let waiter = calls.take(number) else { return }
+        guard let waiter = calls.remove(number) else { return }
         switch waiter {
         case .thread(let wait): wait.answer(answer)
         case .fetch(let wait): callBack(waiter, of: wait.run, number, answer)
@@ -96,8 +96,8 @@ extension PluginRuntime {
         slots[RunSlotNumber.of(run)].callbacks.add(on: callers) { [self] in
             switch waiter {
             case .thread: return
-            case .fetch(let wait): tell(wait, number, answer)
-            case .transfer(let wait): take(wait, number, answer)
+            case .fetch(let wait): deliver(wait, number, answer)
+            case .transfer(let wait): deliverEnd(wait, number, answer)
             }
             fetchEnded(run)
         }
@@ -112,12 +112,12 @@ extension PluginRuntime {
             if let cancel = calls.add(.thread(CallWait())) {
                 _ = events.call(cancel, run: 0, .cancelFetch(call: number))
             }
-            tell(wait, number, HostAnswer(status: BG_E_CANCELLED))
+            deliver(wait, number, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }
         // The daemon detaches these transfers by itself, and they continue.
         for wait in calls.takeTransfers(of: run) {
-            tell(wait, HostAnswer(status: BG_E_CANCELLED))
+            deliver(wait, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }
     }
@@ -125,10 +125,10 @@ extension PluginRuntime {
     private func fetchEnded(_ run: UInt64) {
         let slot = slots[RunSlotNumber.of(run)]
         slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
-        if slot.current.belongs(to: run) { trySettle(slot, run) }
+        if slot.current.belongs(to: run) { finishIfIdle(slot, run) }
     }
 
-    private func tell(_ wait: CallTable.FetchWait, _ number: UInt64, _ answer: HostAnswer) {
+    private func deliver(_ wait: CallTable.FetchWait, _ number: UInt64, _ answer: HostAnswer) {
         var http: Int32 = 0
         var headers = ""
         var message = ""

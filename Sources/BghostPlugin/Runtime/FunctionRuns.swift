@@ -28,7 +28,7 @@ final class ForeignRun: FunctionRun {
         runtime.finish(slot, run, completion)
         // This is a thread of the C code; settling a function's run calls no plugin code, so it may
         // be done here.
-        runtime.trySettle(slot, run)
+        runtime.finishIfIdle(slot, run)
     }
 }
 
@@ -45,7 +45,7 @@ extension PluginRuntime {
             finish(slot, start.run, status: BG_E_ARG, message: "\(function.symbol): \(error)")
         }
         _ = slot.change(start.run, clear: RunWord.isInStart)
-        trySettle(slot, start.run)
+        finishIfIdle(slot, start.run)
     }
 
     func finish(_ slot: RunSlot, _ run: UInt64, _ completion: FunctionCompletion) {

@@ -88,9 +88,9 @@ extension PluginRuntime {
             !isActive && !hasRelease(slot) && slot.openFetches.load(ordering: .acquiring) == 0
             && slot.change(
                 run,
-                set: RunWord.isSettling,
+                set: RunWord.isFinishing,
                 clear: RunWord.isReporting,
-                unless: RunWord.isSettling | RunWord.isInStart | RunWord.isInCancel
+                unless: RunWord.isFinishing | RunWord.isInStart | RunWord.isInCancel
             ) != nil
         if isReleased { clear(slot) }
         events.completed(
@@ -109,7 +109,7 @@ extension PluginRuntime {
         }
         // A thread that left start() or cancel() meanwhile could not clean up, so do it now.
         if !after.has(RunWord.isInStart), !after.has(RunWord.isInCancel) {
-            settler.run { [self] in trySettle(slot, run) }
+            finisher.run { [self] in finishIfIdle(slot, run) }
         }
         return BG_OK
     }

@@ -35,11 +35,11 @@ extension PluginRuntime {
         guard case .plugin(let plugin, _) = program else { return }
         let mayOverlap = plugin.handlers[slot.handler].flags.contains(.mayBlock)
         if !before.has(RunWord.isInStart) || mayOverlap {
-            let tell: CallbackQueue.Callback = { [self] in
+            let deliver: CallbackQueue.Callback = { [self] in
                 deliverCancel(slot, run, mayOverlapStart: mayOverlap)
-                trySettle(slot, run)
+                finishIfIdle(slot, run)
             }
-            if isBeforeStart { tell() } else { slot.callbacks.add(on: callers, tell) }
+            if isBeforeStart { deliver() } else { slot.callbacks.add(on: callers, deliver) }
         }
     }
 

@@ -66,7 +66,7 @@ package final class PluginRuntime: @unchecked Sendable {
     /// The threads for `RunSlot.callbacks`.
     let callers = ThreadPool()
     /// Calls plugin functions that must not run on the stack that caused them.
-    let settler = ThreadPool(threadsMax: 1)
+    let finisher = ThreadPool(threadsMax: 1)
     /// Runs that were cancelled before they started: the order between the two sockets is
     /// undefined.
     let early = Mutex<[UInt64: UInt32]>([:])
@@ -272,7 +272,7 @@ package final class PluginRuntime: @unchecked Sendable {
         if before.has(RunWord.isCancelled), !before.has(RunWord.isDone) {
             deliverCancel(slot, run, mayOverlapStart: true)
         }
-        trySettle(slot, run)
+        finishIfIdle(slot, run)
     }
 
     /// The fast path for a run that ends when start() returns and needs no cleanup: one frame
@@ -281,7 +281,7 @@ package final class PluginRuntime: @unchecked Sendable {
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
                 run,
-                set: RunWord.isDone | RunWord.isSettling,
+                set: RunWord.isDone | RunWord.isFinishing,
                 clear: RunWord.isInStart,
                 unless: RunWord.isDone | RunWord.isInCancel
             ) != nil
@@ -346,14 +346,14 @@ package final class PluginRuntime: @unchecked Sendable {
     /// Cleans up after a run that is complete and in which no plugin code is active.
     ///
     /// Call it on a stack of the host, because it may call release().
-    func trySettle(_ slot: RunSlot, _ run: UInt64) {
+    func finishIfIdle(_ slot: RunSlot, _ run: UInt64) {
         guard slot.current.has(RunWord.isDone) else { return }
         endFetches(of: run, in: slot)
         guard slot.openFetches.load(ordering: .acquiring) == 0,
             slot.change(
                 run,
-                set: RunWord.isSettling,
-                unless: RunWord.isSettling | RunWord.isReporting | RunWord.isInStart
+                set: RunWord.isFinishing,
+                unless: RunWord.isFinishing | RunWord.isReporting | RunWord.isInStart
                     | RunWord.isInCancel
             ) != nil
         else { return }

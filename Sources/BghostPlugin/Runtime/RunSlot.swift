@@ -26,7 +26,7 @@ struct RunWord: Equatable {
     /// cancel() was called, or will not be called.
     static let isCancelSettled: UInt64 = 16
     /// A thread is cleaning up.
-    static let isSettling: UInt64 = 32
+    static let isFinishing: UInt64 = 32
     /// The completion is being reported.
     ///
     /// No thread may clean up before that is done; otherwise the run would be reported as released
@@ -58,7 +58,7 @@ package enum RunSlotNumber {
 final class RunSlot: @unchecked Sendable {
     // @unchecked: `word` determines which thread may use the other fields. The plain fields are
     // written before the word names the run. Afterwards they are only read, until the one thread
-    // that sets `isSettling` clears them under the lock of `text`, which every reader on another
+    // that sets `isFinishing` clears them under the lock of `text`, which every reader on another
     // thread holds.
 
     let word = Atomic<UInt64>(0)

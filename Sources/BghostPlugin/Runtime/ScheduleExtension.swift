@@ -97,13 +97,13 @@ extension PluginRuntime {
         let wait = CallWait()
         guard let number = calls.add(.thread(wait)) else { return HostAnswer(status: BG_E_LIMIT) }
         guard events.call(number, run: run, request) else {
-            _ = calls.take(number)
+            _ = calls.remove(number)
             return HostAnswer(status: BG_E_LIMIT)
         }
         if let answer = wait.wait(seconds: RuntimeLimits.callTimeoutSeconds) { return answer }
         // The daemon is stuck, or the answer arrives just now, too late. In both cases the plugin
         // learns that it cannot rely on the request.
-        _ = calls.take(number)
+        _ = calls.remove(number)
         return HostAnswer(status: BG_E_FAILED)
     }
 

@@ -92,7 +92,7 @@ extension PluginRuntime {
             return giveUp(slot, run, liveSlot(run) == nil ? BG_E_STALE : BG_E_LIMIT)
         }
         guard events.call(number, run: run, .transfer(.wait(id: id))) else {
-            guard calls.take(number) != nil else { return BG_OK }
+            guard calls.remove(number) != nil else { return BG_OK }
             return giveUp(slot, run, BG_E_LIMIT)
         }
         return BG_OK
@@ -101,14 +101,14 @@ extension PluginRuntime {
     /// Delivers the end of a transfer to its receiver.
     ///
     /// The daemon is told first, so that it does not report the end elsewhere.
-    func take(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
+    func deliverEnd(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
         if case .transfers = answer.body, answer.status == BG_OK {
             _ = events.call(number, run: 0, .transfer(.took(call: number)))
         }
-        tell(wait, answer)
+        deliver(wait, answer)
     }
 
-    func tell(_ wait: CallTable.TransferWait, _ answer: HostAnswer) {
+    func deliver(_ wait: CallTable.TransferWait, _ answer: HostAnswer) {
         var json: [UInt8] = []
         if case .transfers(let bytes) = answer.body { json = bytes }
         json.withUnsafeBytes { bytes in

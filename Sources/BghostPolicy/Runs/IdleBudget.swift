@@ -36,13 +36,13 @@ package struct IdleBudget: Equatable, Sendable {
     /// - Parameter used: the worker's processor time, nanoseconds; `nil` if unknown. The use since the worker
     ///   became idle counts even without a check in between.
     package mutating func runBegan(used: Int64?, now: UInt64) {
-        if let used, usedBefore != nil { look(used: used, now: now) }
+        if let used, usedBefore != nil { update(used: used, now: now) }
         usedBefore = nil
         left = min(Self.most, left + Self.perRun)
     }
 
     /// Subtracts the processor time that the worker has used since the last check without a run.
-    package mutating func look(used: Int64, now: UInt64) {
+    package mutating func update(used: Int64, now: UInt64) {
         let passed = Int64(clamping: (now > filledAt ? now - filledAt : 0) / Self.shareOfTime)
         left = min(Self.most, left.addingReportingOverflow(passed).partialValue)
         filledAt = max(filledAt, now)

@@ -45,7 +45,7 @@ package struct RunMachine: Equatable, Sendable {
         /// The deadline that the machine requested has come.
         case deadline
         /// The daemon stops now and does not wait for runs.
-        case hurry
+        case forceStop
         /// The run's deadline moves by this many nanoseconds.
         case paused(UInt64)
     }
@@ -126,11 +126,11 @@ package struct RunMachine: Equatable, Sendable {
         case (.running, .stop(let reason)): cancel(reason, now: now, &effects)
         case (.running, .deadline): cancel(.expired, now: now, &effects)
         case (.cancelling, .deadline): kill(.graceExceeded, now: now, &effects)
-        case (.cancelling, .hurry):
+        case (.cancelling, .forceStop):
             // The run did not have its full grace, so its end must not count against it.
             if stopReason != .user { stopReason = .drain }
             kill(.graceExceeded, now: now, &effects)
-        case (_, .hurry): break
+        case (_, .forceStop): break
         case (.killing, .deadline):
             // The process was not reaped: it hangs in a system call. Release the slot; the daemon never uses
             // the worker again.

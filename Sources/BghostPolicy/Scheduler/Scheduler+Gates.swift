@@ -266,7 +266,9 @@ extension Scheduler {
             let fact = facts[requirement]
             let name = requirement.name(probes: facts.probes)
             let isOpen = unmet.isDisjoint(with: requirement)
-            let settling = facts.settles(requirement).map { $0.subtractingClamped(now.monotonic) }
+            let settling = facts.metTime(of: requirement).map {
+                $0.subtractingClamped(now.monotonic)
+            }
             return Gate(
                 .requirement,
                 name: name,

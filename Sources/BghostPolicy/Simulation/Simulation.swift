@@ -194,7 +194,7 @@ package struct Simulation: Sendable {
     }
 
     /// Calls a method of the scheduler and carries out its effects.
-    mutating func tell(
+    mutating func ask(
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
         event(&scheduler, now, &decisions)

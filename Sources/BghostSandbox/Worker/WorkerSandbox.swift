@@ -53,7 +53,7 @@ package struct WorkerSandbox {
     /// Whether the worker has its own file system, with its own `/tmp`.
     package var hasPrivateFiles: Bool { hasFiles }
     /// The state of each layer.
-    package private(set) var standings: [LayerStanding] = []
+    package private(set) var layerStates: [LayerStanding] = []
     /// Paths that the manifest grants and that do not exist.
     package var absent: [String] { files.absent }
 
@@ -91,7 +91,7 @@ package struct WorkerSandbox {
         _ detail: String = "",
         advice: String = ""
     ) {
-        standings.append(
+        layerStates.append(
             result == 0
                 ? LayerStanding(layer, .holds, detail)
                 : LayerStanding(layer, .missing, reasonText(result) + advice)
@@ -104,7 +104,7 @@ package struct WorkerSandbox {
 
     private mutating func separate() {
         for layer in SandboxLayer.allCases where !wants(layer) {
-            standings.append(LayerStanding(layer, .waived))
+            layerStates.append(LayerStanding(layer, .waived))
         }
         let needsNamespaces = wants(.mounts) || wants(.network) || wants(.ipc)
         guard needsNamespaces else { return }
@@ -133,7 +133,7 @@ package struct WorkerSandbox {
             holdsCode: !wants(.writeXorExecute)
         )
         hasFiles = fault == nil
-        standings.append(
+        layerStates.append(
             LayerStanding(
                 .mounts,
                 hasFiles ? .holds : .missing,
@@ -154,12 +154,12 @@ package struct WorkerSandbox {
                 hasUser = result == 0
                 note(.user, result, "user \(order.user)")
             } else {
-                standings.append(LayerStanding(.user, .missing, whyNoUser))
+                layerStates.append(LayerStanding(.user, .missing, whyNoUser))
             }
         }
         if wants(.processes) {
             let isHidden = files.hidesProcesses && hasUser
-            standings.append(
+            layerStates.append(
                 LayerStanding(
                     .processes,
                     isHidden ? .holds : .missing,
@@ -189,7 +189,7 @@ package struct WorkerSandbox {
         if wants(.noNewPrivileges) { note(.noNewPrivileges, bgs_no_new_privileges()) }
         let hasKernelRule = wants(.writeXorExecute) ? bgs_no_writable_code() : 0
         if wants(.landlock) {
-            standings.append(
+            layerStates.append(
                 PathRules.apply(
                     order.grants + ownPlaces,
                     forbidsNetwork: wants(.network)
@@ -199,7 +199,9 @@ package struct WorkerSandbox {
         if wants(.seccomp) {
             // While root's capabilities remain, extended attributes of files can give programs
             // capabilities.
-            let isPowerless = standings.contains { $0.layer == .capabilities && $0.state == .holds }
+            let isPowerless = layerStates.contains {
+                $0.layer == .capabilities && $0.state == .holds
+            }
             let filter = hasFiles && isPowerless ? order.filter : order.filterAmongFiles
             note(
                 .seccomp,
@@ -209,7 +211,7 @@ package struct WorkerSandbox {
             )
         }
         if wants(.writeXorExecute) { noteWritableCode(hasKernelRule) }
-        standings.sort { $0.layer.bit < $1.layer.bit }
+        layerStates.sort { $0.layer.bit < $1.layer.bit }
     }
 
     /// Kernels before 6.3 have no such rule; then the seccomp filter prevents it.

@@ -9,7 +9,7 @@ internal import Glibc
 /// Writes changes into the tables, in one transaction for each call of `transaction`.
 final class ChangeWriter {
     let statements: WriterStatements
-    private(set) var tally: Tally
+    private(set) var sizes: TableSizes
     /// Leases of this transaction by request; a run that also ends in it needs no written lease.
     private var fresh: [RunID: RunRecord] = [:]
     private let retention: SQLiteStore.Retention
@@ -19,14 +19,14 @@ final class ChangeWriter {
         self.retention = retention
         statements = try WriterStatements(connection)
         origins = OriginWriter(statements)
-        tally = try Tally(reading: connection)
+        sizes = try TableSizes(reading: connection)
     }
 
     /// Writes the changes in one transaction.
     ///
     /// - Returns: the number of the last change.
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
-        let before = tally
+        let before = sizes
         fresh.removeAll(keepingCapacity: true)
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
@@ -41,9 +41,9 @@ final class ChangeWriter {
                 }
                 try trim(now)
             }
-            return tally.journal.last
+            return sizes.journal.last
         } catch {
-            tally = before
+            sizes = before
             origins.forget()
             throw error
         }
@@ -55,8 +55,8 @@ final class ChangeWriter {
         case .closed(let id, _):
             guard try removePending(id) else { return }
             countChange()
-        case .began(let record): try begin(record)
-        case .ended(let record, let next): try end(record, next, now)
+        case .runStarted(let record): try begin(record)
+        case .runEnded(let record, let next): try end(record, next, now)
         case .redriven(let request):
             guard try removeDead(request.id) else { return }
             try insert(request, nil)
@@ -66,7 +66,7 @@ final class ChangeWriter {
             countChange()
         case .moved(let request): try move(request)
         case .remembered(let memory): try remember(memory)
-        case .used(let use): try keep(use)
+        case .runtimeConsumed(let use): try keep(use)
         case .notification(let change): try keep(change)
         case .switched(let plugin, let off): try `switch`(plugin, off)
         case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
@@ -100,20 +100,20 @@ final class ChangeWriter {
                 RequestColumns.bindAlive(to: &row)
             }
         }
-        tally.places.add(letter == nil ? PlaceSum.pending(request.id) : PlaceSum.dead(request.id))
+        sizes.places.add(letter == nil ? PlaceSum.pending(request.id) : PlaceSum.dead(request.id))
     }
 
     func removePending(_ id: RunID) throws(SQLiteFailure) -> Bool {
         guard fresh[id] == nil, try statements.removePending.run({ $0.add(id) }) == 1 else {
             return false
         }
-        tally.places.remove(PlaceSum.pending(id))
+        sizes.places.remove(PlaceSum.pending(id))
         return true
     }
 
     private func removeDead(_ id: RunID) throws(SQLiteFailure) -> Bool {
         guard try statements.removeDead.run({ $0.add(id) }) == 1 else { return false }
-        tally.places.remove(PlaceSum.dead(id))
+        sizes.places.remove(PlaceSum.dead(id))
         return true
     }
 
@@ -124,8 +124,8 @@ final class ChangeWriter {
             return countChange()
         }
         fresh[record.request] = record
-        tally.places.remove(PlaceSum.pending(record.request))
-        tally.places.add(place(of: record))
+        sizes.places.remove(PlaceSum.pending(record.request))
+        sizes.places.add(place(of: record))
         countChange()
     }
 
@@ -166,7 +166,7 @@ final class ChangeWriter {
         guard try statements.removeRequest.run({ $0.add(record.request) }) == 1 else {
             throw .damaged("a leased request is missing")
         }
-        tally.places.remove(place(of: record))
+        sizes.places.remove(place(of: record))
         try append(record, now)
         switch next {
         case .consumed: break
@@ -190,7 +190,7 @@ final class ChangeWriter {
     private func append(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
         let texts = record.task.utf8.count + record.plugin.utf8.count
         let bytes = 200 + texts + record.message.utf8.count + record.result.utf8.count
-        let place = tally.runs.append(bytes: bytes)
+        let place = sizes.runs.append(bytes: bytes)
         let source = try origins.row(of: record)
         let output = try keepOutput(of: record, now)
         try statements.insertRun.run { row in
@@ -205,7 +205,7 @@ final class ChangeWriter {
     /// - Returns: the row's number; `nil` if the run has printed nothing.
     private func keepOutput(of record: RunRecord, _ now: Int64) throws(SQLiteFailure) -> Int64? {
         guard let output = record.details?.output, !output.isEmpty else { return nil }
-        let place = tally.outputs.append(bytes: 40 + output.utf8.count)
+        let place = sizes.outputs.append(bytes: 40 + output.utf8.count)
         try statements.insertOutput.run { row in
             row.add(place.seq)
             row.add(now)
@@ -280,21 +280,21 @@ final class ChangeWriter {
 
     // MARK: The journal
 
-    func countChange() { tally.countChange() }
+    func countChange() { sizes.countChange() }
 
     /// Writes what the tables hold after this transaction.
     ///
     /// - Parameter before: the number of the last change before it.
     private func writeJournal(after before: Int64, _ now: Int64) throws(SQLiteFailure) {
-        guard tally.journal.last != before else { return }
-        tally.journal.size &+= 60
+        guard sizes.journal.last != before else { return }
+        sizes.journal.size &+= 60
         try statements.writeJournal.run { row in
-            row.add(tally.journal.last)
-            row.add(tally.journal.last &- before)
+            row.add(sizes.journal.last)
+            row.add(sizes.journal.last &- before)
             row.add(now)
-            row.add(tally.journal.size)
-            row.add(tally.places.count)
-            row.add(tally.places.sum)
+            row.add(sizes.journal.size)
+            row.add(sizes.places.count)
+            row.add(sizes.places.sum)
             // Earlier versions wrote a line about each change.
             row.add([UInt8]())
             row.addSum()
@@ -313,22 +313,22 @@ final class ChangeWriter {
     ///
     /// So no commit waits for a long deletion, and a single commit pays nothing.
     private func trim(
-        _ path: WritableKeyPath<Tally, Tally.Stretch>,
+        _ path: WritableKeyPath<TableSizes, TableSizes.Extent>,
         _ delete: Statement,
         _ age: Statement,
         _ keep: SQLiteStore.Retention.Limits,
         _ now: Int64
     ) throws(SQLiteFailure) {
-        var stretch = tally[keyPath: path]
-        guard stretch.untrimmed >= keep.chunk else { return }
-        let bound = stretch.first &+ Int64(4 * max(keep.chunk, stretch.untrimmed)) &- 1
-        stretch.untrimmed = 0
+        var extent = sizes[keyPath: path]
+        guard extent.untrimmed >= keep.chunk else { return }
+        let bound = extent.first &+ Int64(4 * max(keep.chunk, extent.untrimmed)) &- 1
+        extent.untrimmed = 0
         let isLeft = { (at: Int64, size: Int64) in
-            at < now &- keep.age || size <= stretch.size &- keep.bytes
+            at < now &- keep.age || size <= extent.size &- keep.bytes
         }
-        var last = min(bound, stretch.last &- Int64(keep.count))
+        var last = min(bound, extent.last &- Int64(keep.count))
         // Keep the newest row: the journal's contains what the tables must hold.
-        var probe = min(bound, stretch.last &- 1)
+        var probe = min(bound, extent.last &- 1)
         while probe > last {
             var isOld = false
             try age.rows({ $0.add(probe) }) { row in
@@ -336,12 +336,12 @@ final class ChangeWriter {
                 return false
             }
             if isOld { last = probe }
-            guard probe > stretch.first else { break }
-            probe = stretch.first &+ (probe &- stretch.first) / 2
+            guard probe > extent.first else { break }
+            probe = extent.first &+ (probe &- extent.first) / 2
         }
-        tally[keyPath: path] = stretch
-        guard last >= stretch.first else { return }
+        sizes[keyPath: path] = extent
+        guard last >= extent.first else { return }
         try delete.run { $0.add(last) }
-        tally[keyPath: path].first = last &+ 1
+        sizes[keyPath: path].first = last &+ 1
     }
 }

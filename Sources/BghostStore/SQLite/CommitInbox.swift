@@ -44,10 +44,10 @@ struct CommitInbox {
     var retry = CommitRetry()
     private(set) var failure: StoreHealth.Failure?
     private(set) var isPressed = false
-    /// The callers of `settle`, each with its own semaphore.
-    var settling: [Semaphore] = []
-    /// Whether the shutdown was forced, so that `settle` no longer waits.
-    var isHurried = false
+    /// The callers of `flush`, each with its own semaphore.
+    var flushing: [Semaphore] = []
+    /// Whether the shutdown was forced, so that `flush` no longer waits.
+    var isFlushAborted = false
 
     var health: StoreHealth {
         StoreHealth(
@@ -71,7 +71,7 @@ struct CommitInbox {
     mutating func add(_ job: CommitJob) {
         waiting.append(job)
         bytes += job.bytes
-        weigh()
+        updatePressure()
     }
 
     /// Removes the next batch to write.
@@ -86,7 +86,7 @@ struct CommitInbox {
     }
 
     /// Records the end of a batch; the transactions in `again` are retried.
-    mutating func settle(_ again: [CommitJob]) {
+    mutating func finishBatch(retrying again: [CommitJob]) {
         for job in underway { bytes -= job.bytes }
         underway.removeAll(keepingCapacity: true)
         waiting.insert(contentsOf: again, at: 0)
@@ -113,11 +113,11 @@ struct CommitInbox {
             failure = nil
             retry.succeeded()
         }
-        weigh()
+        updatePressure()
         return before.0 != failure || before.1 != isPressed
     }
 
-    private mutating func weigh() {
+    private mutating func updatePressure() {
         let count = waiting.count + underway.count
         let (countMax, bytesMax) =
             failure == nil

@@ -13,22 +13,22 @@
 struct CommitPace {
     /// Above this duration (2 ms), commits go to the committer's thread: the host has one thread,
     /// and while that waits it stops no run whose time is up.
-    static let patience: UInt64 = 2_000_000
+    static let inlineMax: UInt64 = 2_000_000
     /// A commit that follows the last answer within this time may have waited for it.
-    static let heels: UInt64 = 30_000
+    static let followMax: UInt64 = 30_000
     /// After this time without a commit, no commits are concurrent any longer.
-    static let lull: UInt64 = 1_000_000
+    static let concurrencyTimeout: UInt64 = 1_000_000
     /// How many closely following commits the caller writes itself, once it is known to be the only
     /// one.
-    static let trust = 256
+    static let inlineBudget = 256
     /// How many single commits end the assumption of concurrency, and how many fast ones that of a
     /// slow disk.
-    static let proofs = 2
+    static let samplesMin = 2
 
-    private var isCrowded = false
+    private var isConcurrent = false
     private var isSlow = false
-    private var proofs = 0
-    private var trust = 0
+    private var samples = 0
+    private var inlineBudget = 0
     private var answeredAt: UInt64 = 0
 
     init() {}
@@ -36,27 +36,27 @@ struct CommitPace {
     /// Whether the caller of a commit may write it, if no other is being written.
     mutating func mayCommitHere(now: UInt64) -> Bool {
         let pause = now &- answeredAt
-        if pause >= Self.lull { isCrowded = false }
-        guard !isCrowded, !isSlow else { return false }
-        guard pause < Self.heels else {
-            trust = 0
+        if pause >= Self.concurrencyTimeout { isConcurrent = false }
+        guard !isConcurrent, !isSlow else { return false }
+        guard pause < Self.followMax else {
+            inlineBudget = 0
             return true
         }
-        if trust > 0 {
-            trust -= 1
+        if inlineBudget > 0 {
+            inlineBudget -= 1
             return true
         }
-        isCrowded = true
-        proofs = 0
+        isConcurrent = true
+        samples = 0
         return false
     }
 
     /// Records that the caller has written its commit.
     mutating func committedHere(took: UInt64, now: UInt64) {
         answeredAt = now
-        guard took > Self.patience else { return }
+        guard took > Self.inlineMax else { return }
         isSlow = true
-        proofs = 0
+        samples = 0
     }
 
     /// Records that the committer's thread has written a transaction.
@@ -64,16 +64,16 @@ struct CommitPace {
     /// - Parameter wasAlone: whether it contained one commit and no other arrived meanwhile.
     mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
         answeredAt = now
-        guard wasAlone, took <= Self.patience else {
-            isCrowded = isCrowded || !wasAlone
-            isSlow = took > Self.patience
-            proofs = 0
+        guard wasAlone, took <= Self.inlineMax else {
+            isConcurrent = isConcurrent || !wasAlone
+            isSlow = took > Self.inlineMax
+            samples = 0
             return
         }
-        proofs += 1
-        guard proofs >= Self.proofs else { return }
-        if isCrowded { trust = Self.trust }
-        isCrowded = false
+        samples += 1
+        guard samples >= Self.samplesMin else { return }
+        if isConcurrent { inlineBudget = Self.inlineBudget }
+        isConcurrent = false
         isSlow = false
     }
 }

@@ -16,7 +16,7 @@ internal import Synchronization
 /// no later transaction is written before it; the thread retries with growing pauses.
 final class Committer: Sendable {
     private static let batchMax = 1024
-    /// How long `settle` waits for the disk after a forced shutdown, nanoseconds.
+    /// How long `flush` waits for the disk after a forced shutdown, nanoseconds.
     private static let lastTurn: UInt64 = 1_000_000_000
 
     private let path: String
@@ -99,7 +99,7 @@ final class Committer: Sendable {
         case .here: commitHere(job, start)
         case .there(let mustWake, let isNews):
             if mustWake { wake.signal() }
-            if isNews { tell() }
+            if isNews { notifyObserver() }
         }
     }
 
@@ -150,10 +150,10 @@ final class Committer: Sendable {
     /// Records the outcome of a batch.
     private func finish(_ again: [CommitJob], _ failure: BatchWriter.Failure?, at now: UInt64) {
         let isNews = inbox.withLock { inbox in
-            inbox.settle(again)
+            inbox.finishBatch(retrying: again)
             return note(failure, now, &inbox)
         }
-        if isNews { tell() }
+        if isNews { notifyObserver() }
     }
 
     private func note(
@@ -194,7 +194,7 @@ final class Committer: Sendable {
         observer.withLock { $0 = body }
     }
 
-    private func tell() { observer.withLock { $0 }?() }
+    private func notifyObserver() { observer.withLock { $0 }?() }
 
     /// Advances the next attempt.
     func hint() {
@@ -206,36 +206,38 @@ final class Committer: Sendable {
         if mustWake { wake.signal() }
     }
 
-    /// Waits until everything is written, at most until the deadline, and not after `hurry`.
+    /// Waits until everything is written, at most until the deadline, and not after `abortFlush`.
     ///
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: how many transactions are not written.
-    func settle(until deadline: UInt64) -> Int {
+    func flush(until deadline: UInt64) -> Int {
         let done = Semaphore()
-        let (isHurried, mustWake) = inbox.withLock { inbox in
-            inbox.settling.append(done)
+        let (isFlushAborted, mustWake) = inbox.withLock { inbox in
+            inbox.flushing.append(done)
             inbox.retry.isClosing = true
-            return (inbox.isHurried, inbox.mustWake())
+            return (inbox.isFlushAborted, inbox.mustWake())
         }
         if mustWake { wake.signal() }
         commit([], isAwaited: false, onFailure: .retry) { _ in done.signal() }
         // Even after a forced shutdown, wait for one more attempt.
-        _ = done.wait(until: isHurried ? min(deadline, Self.now &+ Self.lastTurn) : deadline)
+        _ = done.wait(
+            until: isFlushAborted ? min(deadline, Self.now &+ Self.lastTurn) : deadline
+        )
         return inbox.withLock { inbox in
-            inbox.settling.removeAll { $0 === done }
+            inbox.flushing.removeAll { $0 === done }
             // Empty jobs only wait for others.
             return inbox.waiting.count { !$0.changes.isEmpty }
                 + inbox.underway.count { !$0.changes.isEmpty }
         }
     }
 
-    /// Ends the waits of `settle` for transactions that cannot be written.
-    func hurry() {
-        let settling = inbox.withLock { inbox in
-            inbox.isHurried = true
-            return inbox.settling
+    /// Ends the waits of `flush` for transactions that cannot be written.
+    func abortFlush() {
+        let flushing = inbox.withLock { inbox in
+            inbox.isFlushAborted = true
+            return inbox.flushing
         }
-        for wait in settling { wait.signal() }
+        for wait in flushing { wait.signal() }
     }
 
     /// Attempts once more to write what waits, answers every commit, and waits until the thread has
@@ -355,7 +357,7 @@ final class Committer: Sendable {
     private func keptAll(_ batch: [CommitJob], since start: UInt64) {
         let end = Self.now
         let isNews = inbox.withLock { inbox in
-            inbox.settle([])
+            inbox.finishBatch(retrying: [])
             inbox.pace.committedThere(
                 took: end &- start,
                 wasAlone: batch.count == 1 && inbox.waiting.isEmpty,
@@ -363,7 +365,7 @@ final class Committer: Sendable {
             )
             return note(nil, end, &inbox)
         }
-        if isNews { tell() }
+        if isNews { notifyObserver() }
         for job in batch { job.completion(.success(())) }
     }
 }

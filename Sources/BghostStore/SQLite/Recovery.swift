@@ -114,12 +114,12 @@ enum Recovery {
             leases.append(try RunColumns.read(&row))
             return true
         }
-        let expected = try Tally(reading: connection)
+        let expected = try TableSizes(reading: connection)
         // The count may be damaged; the file has no room for more requests than this.
         let pages = try connection.number("PRAGMA page_count")
         let bytes = pages &* (try connection.number("PRAGMA page_size"))
         expect(Int(clamping: max(0, min(expected.places.count, bytes / requestBytesMin))))
-        var seen = Tally.Places()
+        var seen = TableSizes.Places()
         var next = leases[...]
         let request = try Statement(
             """

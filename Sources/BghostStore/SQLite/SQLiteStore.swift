@@ -84,11 +84,11 @@ package final class SQLiteStore: Store {
 
     package func retryNow() { opened?.committer.hint() }
 
-    package func settle(until deadline: UInt64) -> Int {
-        opened?.committer.settle(until: deadline) ?? 0
+    package func flush(until deadline: UInt64) -> Int {
+        opened?.committer.flush(until: deadline) ?? 0
     }
 
-    package func hurry() { opened?.committer.hurry() }
+    package func abortFlush() { opened?.committer.abortFlush() }
 
     /// The committer and reader, if the store is open.
     private var opened: OpenStore? {

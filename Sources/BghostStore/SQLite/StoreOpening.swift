@@ -129,7 +129,7 @@ struct StoreOpening: Sendable {
         _ reader: Connection,
         _ lock: StoreLock
     ) throws(SQLiteFailure) {
-        let last = try Tally(reading: reader).journal.last
+        let last = try TableSizes(reading: reader).journal.last
         guard last < lock.acceptedBefore else { return }
         guard try reader.number("SELECT copied FROM meta") == 0 else { return }
         throw vanished(lock.acceptedBefore - last)

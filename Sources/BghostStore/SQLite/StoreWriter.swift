@@ -24,7 +24,7 @@ final class StoreWriter {
         let changes = try ChangeWriter(connection, retention: retention)
         self.changes = changes
         connection.countLogFrames()
-        lock.accept(changes.tally.journal.last)
+        lock.accept(changes.sizes.journal.last)
     }
 
     /// Writes these lists in one transaction.

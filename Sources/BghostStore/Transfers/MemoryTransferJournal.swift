@@ -31,7 +31,7 @@ package final class MemoryTransferJournal: TransferJournal {
 
     /// This journal always has room.
     package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
-    package func settle(until deadline: UInt64) -> Int { 0 }
+    package func flush(until deadline: UInt64) -> Int { 0 }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
         state.withLock { $0.records.values.sorted { $0.request.id < $1.request.id } }

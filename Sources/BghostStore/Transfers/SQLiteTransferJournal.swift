@@ -68,7 +68,7 @@ package final class SQLiteTransferJournal: TransferJournal {
 
     package func keep(_ changes: [TransferChange]) {
         let isTaken = enqueue(Job(changes: changes, completion: nil))
-        if !isTaken { tell(TransferJournalError("the journal \(path) is closed")) }
+        if !isTaken { notifyObserver(TransferJournalError("the journal \(path) is closed")) }
     }
 
     /// - Returns: whether the journal is open.
@@ -87,9 +87,9 @@ package final class SQLiteTransferJournal: TransferJournal {
         observer.withLock { $0 = body }
     }
 
-    private func tell(_ error: TransferJournalError?) { observer.withLock { $0 }?(error) }
+    private func notifyObserver(_ error: TransferJournalError?) { observer.withLock { $0 }?(error) }
 
-    package func settle(until deadline: UInt64) -> Int {
+    package func flush(until deadline: UInt64) -> Int {
         while true {
             work()
             let (left, isOver) = inbox.withLock { inbox in
@@ -173,7 +173,7 @@ package final class SQLiteTransferJournal: TransferJournal {
     private func keep(_ jobs: [Job], behind backlog: TransferBacklog, _ tables: TransferTables) {
         let before = backlog.isEmpty ? [] : [backlog.changes]
         guard var failure = attempt(before + jobs.map(\.changes), tables) else {
-            settled(TransferBacklog(), nil)
+            finishBatch(TransferBacklog(), nil)
             for job in jobs { job.completion?(.success(())) }
             return
         }
@@ -198,20 +198,20 @@ package final class SQLiteTransferJournal: TransferJournal {
             } else if last.isTransient {
                 left.add(job.changes)
             } else {
-                tell(Self.error(last, "keep a transfer", path))
+                notifyObserver(Self.error(last, "keep a transfer", path))
             }
         }
-        settled(left, last)
+        finishBatch(left, last)
     }
 
     private func drop(_ jobs: [Job], _ fault: SQLiteFailure) {
         let error = Self.error(fault, "keep a transfer", path)
         for job in jobs { job.completion?(.failure(error)) }
-        settled(TransferBacklog(), fault)
+        finishBatch(TransferBacklog(), fault)
     }
 
     /// Records what could not be written, and schedules a retry.
-    private func settled(_ backlog: TransferBacklog, _ failure: SQLiteFailure?) {
+    private func finishBatch(_ backlog: TransferBacklog, _ failure: SQLiteFailure?) {
         let isFailing = !backlog.isEmpty || failure?.isFatal == true
         let (isNews, pause) = inbox.withLock { inbox -> (Bool, UInt64?) in
             inbox.backlog = backlog
@@ -226,7 +226,9 @@ package final class SQLiteTransferJournal: TransferJournal {
             return (isFailing != inbox.isFailing, pause)
         }
         if isNews {
-            tell(isFailing ? failure.map { Self.error($0, "keep a transfer", path) } : nil)
+            notifyObserver(
+                isFailing ? failure.map { Self.error($0, "keep a transfer", path) } : nil
+            )
         }
         guard let pause else { return }
         // The task ends by itself; after `close` it has nothing to do.

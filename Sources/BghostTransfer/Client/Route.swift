@@ -23,15 +23,15 @@ struct Route: Sendable {
     /// - Parameters:
     ///   - permits: whether a host and port may be reached.
     ///   - enter: called before each hop.
-    ///   - take: the receiver; gets the head, the response with its body, and the request that was
+    ///   - receive: the receiver; gets the head, the response with its body, and the request that was
     ///     answered.
-    /// - Throws: `FetchFailure` for failures of the network, and the errors that `enter` and `take`
+    /// - Throws: `FetchFailure` for failures of the network, and the errors that `enter` and `receive`
     ///   throw.
     func send<Value>(
         _ first: OutgoingRequest,
         permits: @Sendable (String, UInt16) -> Bool,
         enter: (WebAddress) async throws -> Void = { _ in },
-        take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
+        receive: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
     ) async throws -> Value {
         var outgoing = first
         for _ in 0...Self.redirectsMax {
@@ -40,7 +40,7 @@ struct Route: Sendable {
                 throw FetchFailure.permissionDenied(host: address.host, port: address.port)
             }
             try await enter(address)
-            switch try await hop(outgoing, take: take) {
+            switch try await hop(outgoing, receive: receive) {
             case .answered(let value): return value
             case .redirected(let next): outgoing = next
             }
@@ -56,7 +56,7 @@ struct Route: Sendable {
     /// Sends one request to the first of the server's addresses that accepts a connection.
     private func hop<Value>(
         _ outgoing: OutgoingRequest,
-        take: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
+        receive: (AnswerHead, HTTPClientResponse, OutgoingRequest) async throws -> Value
     ) async throws -> Step<Value> {
         let address = outgoing.address
         let proxy = try proxies.proxy(for: address)
@@ -75,7 +75,7 @@ struct Route: Sendable {
                 let (head, response) = try await Exchange(request: outgoing).run(on: client)
                 let next = try outgoing.redirected(status: head.status, location: head["location"])
                 if let next { return .redirected(next) }
-                return .answered(try await take(head, response, outgoing))
+                return .answered(try await receive(head, response, outgoing))
             } catch let error as any NotOfTheNetwork {
                 throw error
             } catch {

@@ -113,7 +113,7 @@ struct DownloadAttempt: Sendable {
                 next.source = part.stamp
                 try await start(part, holding: length, from, next)
                 reached = Reached(point: next, end: from)
-                try await take(response, into: part, count, &reached)
+                try await writeBody(response, into: part, count, &reached)
                 try check(head, reached)
             }
             return TransferAnswer(
@@ -164,7 +164,7 @@ struct DownloadAttempt: Sendable {
         attempt.moved(next)
     }
 
-    private func take(
+    private func writeBody(
         _ response: HTTPClientResponse,
         into part: PartFile,
         _ length: Int64?,

@@ -27,17 +27,17 @@ extension TransferEngine {
         guard let entry = live[id] else { return }
         switch effect {
         case .arm(let moment): arm(id, moment)
-        case .want: slots.want(id, server: entry.server)
-        case .unwant: slots.unwant(id)
+        case .requestSlot: slots.request(id, server: entry.server)
+        case .withdrawSlotRequest: slots.withdraw(id)
         case .free: slots.free(id)
         case .begin: begin(id)
         case .forget:
-            board.drop(id)
+            progressTable.drop(id)
             live[id]?.record.point = TransferPoint(boot: boot)
             keep([.moved(id, TransferPoint(boot: boot))])
         case .abandon:
             // Read the last progress of the attempt before its reports are ignored.
-            readBoard()
+            readProgress()
             live[id]?.running = nil
             entry.task?.cancel()
             dropMovers(of: id)
@@ -93,9 +93,9 @@ extension TransferEngine {
             clock: clock,
             boot: boot,
             mustSettle: entry.hasVersion || entry.record.point.validator != nil,
-            moved: { [board, weak self] point in
-                let entry = ProgressBoard.Entry(attempt: number, point: point)
-                guard board.put(id, entry) else { return }
+            moved: { [progressTable, weak self] point in
+                let entry = ProgressTable.Entry(attempt: number, point: point)
+                guard progressTable.put(id, entry) else { return }
                 // The task is short and need not be awaited.
                 Task { await self?.progress() }
             },
@@ -107,7 +107,7 @@ extension TransferEngine {
     private func finished(_ id: RunID, _ number: Int, _ result: AttemptResult?) {
         // The result of an abandoned attempt is ignored.
         guard let result, live[id]?.running == number else { return }
-        readBoard()
+        readProgress()
         live[id]?.running = nil
         note(result.point, of: id, isDone: result.end.isDone)
         handle(id, .ended(result.end))
@@ -136,7 +136,7 @@ extension TransferEngine {
 
     private func grantSlots() {
         guard !isShutDown else { return }
-        moveOn()
+        resumeMovers()
         for id in slots.grant() { handle(id, .slot) }
     }
 
@@ -155,7 +155,7 @@ extension TransferEngine {
         guard isMoved else { throw CancellationError() }
     }
 
-    private func moveOn() {
+    private func resumeMovers() {
         guard !movers.isEmpty else { return }
         var rest: [Mover] = []
         for mover in movers {
@@ -179,9 +179,9 @@ extension TransferEngine {
         guard let entry = live.removeValue(forKey: id) else { return }
         let record = entry.record
         let isTaken = entry.machine.attachments > 0
-        let isQuiet = !record.request.tellsSession
+        let isQuiet = !record.request.notifiesSession
         byToken[entry.token] = nil
-        board.drop(id)
+        progressTable.drop(id)
         unsaved.remove(id)
         sessions.end(
             id,
@@ -199,7 +199,7 @@ extension TransferEngine {
         } else if isTaken {
             // The downloaded files stay; the waiters get the rest.
             keep([.removed(id)])
-            letGo(record.request)
+            removeHolding(record.request)
             if entry.waiters.isEmpty { taken[id] = record }
         } else {
             ended[id] = record
@@ -207,22 +207,22 @@ extension TransferEngine {
         }
         for taker in entry.takers.values { taker.resume(returning: record) }
         for waiter in entry.waiters.values { waiter.resume(returning: record) }
-        tell(record.sessionKey)
+        reportIfComplete(record.sessionKey)
     }
 
     private func removePart(_ request: TransferRequest, after task: Task<Void, Never>?) {
         guard case .download = request.kind, let access = access(request.plugin) else { return }
         // `shutDown` awaits this task.
-        chores[request.id] = Task {
+        cleanups[request.id] = Task {
             await task?.value
             // If this fails, only a hidden file remains.
             try? await onDisk { PartFile.remove(of: request, within: access) }
-            self.chores[request.id] = nil
+            self.cleanups[request.id] = nil
         }
     }
 
     /// Reports the end of a session to the observer, if all its transfers have ended.
-    func tell(_ key: SessionKey) {
+    func reportIfComplete(_ key: SessionKey) {
         guard !isShutDown, let ids = sessions.complete(key), let first = ids.first else { return }
         let records = ids.compactMap { ended[$0] }
         observer?.sessionEnded(SessionEnd(id: first, session: key, transfers: records))

@@ -55,7 +55,7 @@ extension TransferEngine {
         }
         ended[id] = nil
         // The taker now owns the downloaded file.
-        letGo(record.request)
+        removeHolding(record.request)
         keep([.removed(id)])
     }
 
@@ -64,7 +64,7 @@ extension TransferEngine {
         claimed.remove(id)
         guard handedOut.remove(id) != nil, let record = ended[id] else { return }
         sessions.recover(ended: id, in: record.sessionKey, isQuiet: record.isQuiet)
-        tell(record.sessionKey)
+        reportIfComplete(record.sessionKey)
     }
 
     /// The transfer with an id, if it belongs to the plugin.
@@ -91,7 +91,7 @@ extension TransferEngine {
         schedule()
     }
 
-    func dateCame(_ token: UInt64) {
+    func timerFired(_ token: UInt64) {
         guard let id = byToken[token], let request = live[id]?.record.request else { return }
         handle(id, .requirements(isMet: isMet(request)))
         // The wall clock may have been set back meanwhile; then the timer is armed again.

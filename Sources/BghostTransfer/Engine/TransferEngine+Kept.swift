@@ -19,7 +19,7 @@ extension TransferEngine {
         guard !changes.isEmpty else { return }
         keep(changes)
         boundKept(of: session.plugin)
-        tell(session)
+        reportIfComplete(session)
     }
 
     /// Drops the oldest of the kept ends that a plugin has too many of.

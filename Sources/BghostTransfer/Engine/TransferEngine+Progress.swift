@@ -57,11 +57,14 @@ extension TransferEngine {
             } else if token == Self.sweepToken {
                 sweep()
             } else if token & Self.dateBit != 0 {
-                dateCame(token & ~Self.dateBit)
+                timerFired(token & ~Self.dateBit)
             } else if let id = byToken[token], let entry = live[id] {
                 live[id]?.armed = nil
-                let pulse = entry.meter?.pulse()
-                handle(id, .deadline(bytes: pulse?.bytes ?? 0, lastMove: pulse?.lastMove ?? 0))
+                let progress = entry.meter?.progress()
+                handle(
+                    id,
+                    .deadline(bytes: progress?.bytes ?? 0, lastMove: progress?.lastMove ?? 0)
+                )
             }
         }
         schedule()
@@ -70,7 +73,7 @@ extension TransferEngine {
     // MARK: Progress
 
     func progress() {
-        readBoard()
+        readProgress()
         guard !unsaved.isEmpty, !isFlushArmed, !isShutDown else { return }
         let due = later(savedAt, limits.progressInterval)
         guard clock.now < due, savedAt != 0 else { return flush() }
@@ -80,8 +83,8 @@ extension TransferEngine {
     }
 
     /// Reads the progress that attempts have reported.
-    func readBoard() {
-        for (id, entry) in board.take() where live[id]?.running == entry.attempt {
+    func readProgress() {
+        for (id, entry) in progressTable.take() where live[id]?.running == entry.attempt {
             live[id]?.record.point = entry.point
             unsaved.insert(id)
         }
@@ -104,7 +107,7 @@ extension TransferEngine {
     /// Records a position and returns when it is in the journal.
     func settle(_ id: RunID, _ number: Int, _ point: TransferPoint) async throws {
         guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
-        board.drop(id)
+        progressTable.drop(id)
         unsaved.remove(id)
         live[id]?.record.point = point
         let result = await withCheckedContinuation { continuation in

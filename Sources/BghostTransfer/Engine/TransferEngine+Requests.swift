@@ -77,7 +77,7 @@ extension TransferEngine {
             point: TransferPoint(boot: boot),
             status: TransferStatus(isDetached: !isAttached)
         )
-        hold(request)
+        addHolding(request)
         enter(record, deadline: later(clock.now, request.resourceTimeout))
         do {
             try await written([.created(record)])
@@ -85,7 +85,7 @@ extension TransferEngine {
             guard let entry = live.removeValue(forKey: request.id) else { throw error }
             byToken[entry.token] = nil
             sessions.end(request.id, key: key, in: session, isTaken: true)
-            letGo(request)
+            removeHolding(request)
             for waiter in entry.waiters.values { waiter.resume(returning: nil) }
             for taker in entry.takers.values { taker.resume(returning: nil) }
             throw error
@@ -118,8 +118,8 @@ extension TransferEngine {
         guard bytes <= limits.perPluginBytesMax else {
             throw TransferFault(.tooLarge, "this plugin's transfers have as many bytes as they may")
         }
-        letGo(old)
-        hold(kept)
+        removeHolding(old)
+        addHolding(kept)
         live[id]?.record.request = kept
         guard let record = live[id]?.record else { return }
         // In one transaction: the record is replaced as a whole.
@@ -189,7 +189,7 @@ extension TransferEngine {
     func resume(_ id: RunID) { handle(id, .resume) }
 
     /// Starts the next attempt now instead of after its delay.
-    package func retry(_ id: RunID) { handle(id, .hurry) }
+    package func retry(_ id: RunID) { handle(id, .retryNow) }
 
     /// Checks the requirements of all transfers again, after the facts they depend on may have
     /// changed.
@@ -205,7 +205,7 @@ extension TransferEngine {
             guard let code = entry.machine.status.fault?.code,
                 [.connection, .unresolved, .idle].contains(code)
             else { continue }
-            handle(id, .hurry)
+            handle(id, .retryNow)
         }
     }
 
@@ -219,12 +219,12 @@ extension TransferEngine {
             if let record = ended.removeValue(forKey: id) { drop(record) }
         }
         keep(known.map { .removed($0) })
-        tell(session)
+        reportIfComplete(session)
     }
 
     /// All unacknowledged transfers, the oldest first.
     package func list(plugin: String? = nil) -> [View] {
-        readBoard()
+        readProgress()
         let now = clock.now
         let views =
             live.values.map { entry in
@@ -250,13 +250,13 @@ extension TransferEngine {
     /// Drops a transfer that has ended, and removes the file that was kept only for its
     /// acknowledgement.
     func drop(_ record: TransferRecord) {
-        letGo(record.request)
+        removeHolding(record.request)
         guard record.request.hasOwnPlace, let access = access(record.request.plugin) else { return }
         // `shutDown` awaits this task. If the removal fails, a file remains in the plugin's own
         // folder.
-        chores[record.request.id] = Task {
+        cleanups[record.request.id] = Task {
             try? await onDisk { PartFile.removePlaced(record.request, within: access) }
-            self.chores[record.request.id] = nil
+            self.cleanups[record.request.id] = nil
         }
     }
 

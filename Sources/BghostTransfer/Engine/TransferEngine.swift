@@ -69,10 +69,10 @@ package actor TransferEngine {
     /// Those of `handedOut` that a run has claimed for its session.
     var claimed: Set<RunID> = []
     /// What is still being cleaned up.
-    var chores: [RunID: Task<Void, Never>] = [:]
+    var cleanups: [RunID: Task<Void, Never>] = [:]
     /// The resources that each plugin uses, which `TransferLimits` bounds.
     var holdings: [String: Holding] = [:]
-    var sessions = SessionBook()
+    var sessions = SessionIndex()
     var slots: SlotTable
     var movers: [Mover] = []
     var timers = TimerHeap()
@@ -80,7 +80,7 @@ package actor TransferEngine {
     var tokens: UInt64 = 0
     var wakeAt: UInt64?
     var wakeTask: Task<Void, Never>?
-    let board = ProgressBoard()
+    let progressTable = ProgressTable()
     var unsaved: Set<RunID> = []
     var savedAt: UInt64 = 0
     var isFlushArmed = false
@@ -134,9 +134,9 @@ package actor TransferEngine {
         var keys: Set<SessionKey> = []
         for record in records {
             keys.insert(record.sessionKey)
-            hold(record.request)
+            addHolding(record.request)
             guard record.status.state.isTerminal else {
-                takeOver(record)
+                restore(record)
                 continue
             }
             ended[record.request.id] = record
@@ -149,11 +149,13 @@ package actor TransferEngine {
         armSweep()
         // First continue all of them: a session has not ended as long as one of its transfers
         // continues.
-        for record in records where live[record.request.id] != nil { goOn(record.request.id) }
-        for key in keys { tell(key) }
+        for record in records where live[record.request.id] != nil {
+            resumeRestored(record.request.id)
+        }
+        for key in keys { reportIfComplete(key) }
     }
 
-    private func takeOver(_ record: TransferRecord) {
+    private func restore(_ record: TransferRecord) {
         var record = record
         // The callers that waited ended with the process.
         record.status.isDetached = true
@@ -165,19 +167,19 @@ package actor TransferEngine {
         enter(record, deadline: later(clock.now, timeout > spent ? timeout - spent : 0))
     }
 
-    private func goOn(_ id: RunID) {
+    private func resumeRestored(_ id: RunID) {
         guard let state = live[id]?.machine.state else { return }
         handle(id, state == .paused ? .deadline(bytes: 0, lastMove: 0) : .stored)
     }
 
-    func hold(_ request: TransferRequest) {
+    func addHolding(_ request: TransferRequest) {
         var holding = holdings[request.plugin] ?? Holding()
         holding.count += 1
         holding.bytes += request.memoryBytes
         holdings[request.plugin] = holding
     }
 
-    func letGo(_ request: TransferRequest) {
+    func removeHolding(_ request: TransferRequest) {
         guard var holding = holdings[request.plugin] else { return }
         holding.count -= 1
         holding.bytes -= request.memoryBytes
@@ -207,7 +209,7 @@ package actor TransferEngine {
             request.id,
             key: record.key,
             in: record.sessionKey,
-            isQuiet: !request.tellsSession
+            isQuiet: !request.notifiesSession
         )
         armDate(tokens)
     }
@@ -225,8 +227,8 @@ package actor TransferEngine {
         for mover in movers { mover.continuation.resume(returning: false) }
         movers = []
         for task in tasks { await task.value }
-        await settleFiles()
-        readBoard()
+        await finishCleanups()
+        readProgress()
         flush()
         for id in live.keys { release(id, nil) }
         await route.clients.shutDown()
@@ -239,8 +241,8 @@ package actor TransferEngine {
     static var pieceBytesMax: Int { TailKeeper.pieceBytesMax }
 
     /// Waits until the files of failed and cancelled downloads are removed.
-    func settleFiles() async {
-        for chore in chores.values { await chore.value }
+    func finishCleanups() async {
+        for cleanup in cleanups.values { await cleanup.value }
     }
 
     func later(_ time: UInt64, _ delay: UInt64) -> UInt64 {

@@ -23,7 +23,7 @@ final class TransferMeter: Sendable {
 
     /// The progress of the attempt: bytes moved, and when the last byte moved, in nanoseconds of
     /// the engine's clock.
-    func pulse() -> (bytes: UInt64, lastMove: UInt64) {
+    func progress() -> (bytes: UInt64, lastMove: UInt64) {
         if isAtDisk.load(ordering: .relaxed) {
             credit.add(1 << 20, ordering: .relaxed)
             last.store(clock.now, ordering: .relaxed)

@@ -69,7 +69,7 @@ struct UploadAttempt: Sendable {
                 attempt.meter.add(0)
                 // Ignore an invalid `Location`.
                 let location = head["location"].flatMap { try? hop.address.resolving($0).url }
-                switch plan.take(head, location: location) {
+                switch plan.handle(head, location: location) {
                 case .proceed: return nil
                 case .fault(let fault): throw await attempt.failure(fault, head, response)
                 case .complete:

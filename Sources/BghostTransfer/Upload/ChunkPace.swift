@@ -10,18 +10,18 @@ struct ChunkPace {
 
     /// The size limit of the next chunk, bytes.
     private(set) var bytes = 128 << 10
-    private var askedAt: UInt64?
+    private var startedAt: UInt64?
 
     init() {}
 
     /// Records that the next chunk is wanted, so the previous one has been taken.
     ///
     /// - Parameter now: monotonic nanoseconds.
-    mutating func asked(now: UInt64) {
-        defer { askedAt = now }
-        guard let askedAt else { return }
+    mutating func started(now: UInt64) {
+        defer { startedAt = now }
+        guard let startedAt else { return }
         bytes =
-            now &- askedAt < Self.quick
+            now &- startedAt < Self.quick
             ? min(Self.bytesMax, bytes * 2) : max(Self.bytesMin, bytes / 2)
     }
 }

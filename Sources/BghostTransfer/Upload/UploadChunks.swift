@@ -55,7 +55,7 @@ struct UploadChunks: AsyncSequence, Sendable {
                     place = .suffix
                     return ByteBuffer()
                 }
-                pace.asked(now: Monotonic.now)
+                pace.started(now: Monotonic.now)
                 let bytes = pace.bytes
                 let chunk = try await (ahead ?? body.file.chunk(at: offset, bytesMax: bytes)).get()
                 offset += chunk.readableBytes

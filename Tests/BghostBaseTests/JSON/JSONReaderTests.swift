@@ -233,19 +233,19 @@ struct JSONReaderTests {
     /// What survives must be stable: what was read is written and read again as the same.
     @Test(arguments: SeededGenerator.seeds(8))
     func survivesMutations(seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let source = Array(
             "{\"a\":[1,2.5e3,\"\\ud83d\\ude00é\\n\"],/**/\"b\":{\"c\":null,},//\n\"d\":true}".utf8
         )
         for _ in 0..<4000 {
             var bytes = source
-            for _ in 0..<Int.random(in: 1...3, using: &chance) {
-                let index = Int.random(in: 0..<bytes.count, using: &chance)
-                switch UInt8.random(in: 0...2, using: &chance) {
-                case 0: bytes[index] = .random(in: 0...255, using: &chance)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                switch UInt8.random(in: 0...2, using: &random) {
+                case 0: bytes[index] = .random(in: 0...255, using: &random)
                 case 1: bytes.remove(at: index)
                 default:
-                    bytes.insert(bytes[.random(in: 0..<bytes.count, using: &chance)], at: index)
+                    bytes.insert(bytes[.random(in: 0..<bytes.count, using: &random)], at: index)
                 }
             }
             guard let node = try? JSONReader.parse(bytes, dialect: .commented) else { continue }

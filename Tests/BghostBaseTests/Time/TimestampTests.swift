@@ -50,9 +50,9 @@ import Testing
 
     @Test(arguments: SeededGenerator.seeds(4))
     func readsWhatItWrote(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
-            let time = Int64.random(in: -9_223_372_036_000_000_000 ... .max, using: &chance)
+            let time = Int64.random(in: -9_223_372_036_000_000_000 ... .max, using: &random)
             let text = Timestamp.text(unixNanoseconds: time)
             guard let read = Timestamp.unixNanoseconds(text) else {
                 Issue.record("\(text) cannot be read")

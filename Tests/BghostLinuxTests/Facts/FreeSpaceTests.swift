@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FreeSpaceTests {
     @Test func aFolderIsMeasured() throws {
         let folder = try TemporaryDirectory()
-        let reading = FreeSpace.look(folder.path)
+        let reading = FreeSpace.read(folder.path)
         guard case .space(let percent, let bytes) = reading.measure else {
             Issue.record("\(reading)")
             return
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["/proc", "/no/such/folder"]) func whatHasNoSizeIsUnknown(path: String) {
-        let reading = FreeSpace.look(path)
+        let reading = FreeSpace.read(path)
         #expect(reading.measure == .unknown)
         #expect(!reading.text.isEmpty)
     }

@@ -9,10 +9,10 @@ import Testing
     @Test func aSourceIsHeardFromAnyThread() async throws {
         let resident = try FactsResident()
         let source = ManualFacts([.externalPower, .network])
-        source.tell(.externalPower, .state(false), text: "before the start")
+        source.report(.externalPower, .state(false), text: "before the start")
         try await resident.start { _ in [source] }
         #expect(await resident.sheet[.externalPower].reading == "before the start")
-        source.tell(.externalPower, .state(true))
+        source.report(.externalPower, .state(true))
         #expect(await resident.fact(.externalPower, is: .holds).source == "manual")
         #expect(await resident.changes == [.externalPower, .externalPower])
     }
@@ -22,7 +22,7 @@ import Testing
         let resident = try FactsResident()
         let source = ManualFacts(.network)
         try await resident.start { _ in [source] }
-        source.tell(.network, .state(true))
+        source.report(.network, .state(true))
         _ = await resident.fact(.network, is: .fails)
         await resident.pass(seconds: 1)
         #expect(await resident.sheet[.network].value == .fails)
@@ -32,7 +32,7 @@ import Testing
     @Test func aSimulatedFactWinsUntilItEnds() async throws {
         let resident = try FactsResident()
         let source = ManualFacts(.externalPower)
-        source.tell(.externalPower, .state(true))
+        source.report(.externalPower, .state(true))
         try await resident.start { _ in [source] }
         try await resident.simulate("externalPower=off")
         #expect(await resident.sheet[.externalPower].value == .fails)

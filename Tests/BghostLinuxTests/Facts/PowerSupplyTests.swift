@@ -128,7 +128,7 @@ import Testing
 
     @Test(arguments: trees) func aTreeIsRead(tree: Tree) throws {
         let folder = try Self.build(tree.files)
-        let readings = PowerSupplies(root: folder.path).look()
+        let readings = PowerSupplies(root: folder.path).read()
         #expect(readings.map(\.requirement) == [.externalPower, .batteryNotLow])
         #expect(readings.map(\.measure) == [tree.power, tree.charge])
         #expect(readings.map(\.text) == [tree.powerText, tree.chargeText])
@@ -137,13 +137,13 @@ import Testing
 
     @Test func aMachineWhoseKernelKnowsNoSuppliesHasPower() throws {
         let classes = try TemporaryDirectory()
-        let readings = PowerSupplies(root: classes.file("power_supply")).look()
+        let readings = PowerSupplies(root: classes.file("power_supply")).read()
         #expect(readings.map(\.measure) == [.state(true), .state(true)])
     }
 
     @Test func aSandboxWithoutTheFilesIsNotAServer() throws {
         let empty = try TemporaryDirectory()
-        let readings = PowerSupplies(root: empty.file("class/power_supply")).look()
+        let readings = PowerSupplies(root: empty.file("class/power_supply")).read()
         #expect(readings.map(\.measure) == [.unknown, .unknown])
         #expect(readings[0].text.hasSuffix("No such file or directory"))
     }
@@ -151,7 +151,7 @@ import Testing
     @Test func aPipeInPlaceOfAFileIsNotWaitedFor() throws {
         let folder = try Self.build(["AC": ["type": "Mains"]])
         #expect(mkfifo(folder.file("AC/online"), 0o600) == 0)
-        #expect(PowerSupplies(root: folder.path).look()[0].measure == .unknown)
+        #expect(PowerSupplies(root: folder.path).read()[0].measure == .unknown)
     }
 
     @Test func withoutASignItIsLookedAtEvery30Seconds() async throws {

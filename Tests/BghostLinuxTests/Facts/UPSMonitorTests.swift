@@ -48,7 +48,7 @@ import Testing
         variables["battery.charge"] = charge
         variables["battery.runtime"] = runtime
         let server = try Self.server(variables)
-        let readings = UPSMonitor(server.address).look()
+        let readings = UPSMonitor(server.address).read()
         #expect(readings.map(\.requirement) == [.externalPower, .batteryNotLow])
         #expect(readings.map(\.measure) == [power, battery])
         #expect(readings.allSatisfy { $0.origin == .ups })
@@ -67,12 +67,12 @@ import Testing
             }
             return "VAR \(words[2]) ups.status \"\(words[2] == "b" ? "OB" : "OL")\"\r\n"
         }
-        let both = UPSMonitor(server.address).look()
+        let both = UPSMonitor(server.address).read()
         #expect(both[0].measure == .state(false))
         #expect(both[0].text == "b ups.status=OB")
         var address = server.address
         address.supply = "a"
-        #expect(UPSMonitor(address).look()[0].measure == .state(true))
+        #expect(UPSMonitor(address).read()[0].measure == .state(true))
     }
 
     /// What a server may say instead of an answer, and what is then known.
@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: answers) func otherAnswersMakeItUnknown(answer: Answer) throws {
         let server = try UPSServer(saying: answer.text)
-        for reading in UPSMonitor(server.address).look() {
+        for reading in UPSMonitor(server.address).read() {
             #expect(reading.measure == .unknown)
             #expect(reading.text == answer.reading)
         }
@@ -144,14 +144,14 @@ import Testing
     @Test func aServerThatClosesIsUnknown() throws {
         let server = try UPSServer { _ in nil }
         #expect(
-            UPSMonitor(server.address).look()[0].text
+            UPSMonitor(server.address).read()[0].text
                 == "the connection was closed in mid-answer"
         )
     }
 
     @Test(arguments: ["", list]) func aServerThatFallsSilentIsNotWaitedFor(answer: String) throws {
         let server = try UPSServer(saying: answer)
-        let reading = UPSMonitor(server.address, timeout: .milliseconds(50)).look()[0]
+        let reading = UPSMonitor(server.address, timeout: .milliseconds(50)).read()[0]
         #expect(reading.measure == .unknown)
         #expect(reading.text == "no answer in time")
     }
@@ -159,7 +159,7 @@ import Testing
     @Test func whereNobodyListensIsUnknown() throws {
         // Port 1 of the loopback is nobody's.
         let address = UPSMonitor.Address(host: "127.0.0.1", port: 1, supply: "a")
-        let reading = UPSMonitor(address).look()[0]
+        let reading = UPSMonitor(address).read()[0]
         #expect(reading.measure == .unknown)
         #expect(reading.text == "connect to 127.0.0.1:1: Connection refused")
         #expect(reading.source == "a@127.0.0.1:1")

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// Damage by chance and by design: whatever is read, there is an answer.
+/// Random and designed damage: whatever is read, there is an answer.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct ImageMutationTests {
     let folder: TemporaryDirectory
     let good: [UInt8]

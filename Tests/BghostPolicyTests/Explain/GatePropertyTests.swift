@@ -86,7 +86,7 @@ private struct GateFate {
             scheduler.restore(memory, now: now)
         }
         happen(opening: Set(Gate.Kind.allCases)) { $0.start(now: $1, &$2) }
-        // One waits for the usual use at two o'clock, one for others: by chance few do.
+        // One waits for the usual use at two o'clock, one for others: few do by random.
         for task in ["queued", "skipping"] {
             let submission = Submission(task: task, tolerance: 4 * World.hour)
             guard let accepted = try? scheduler.accept(submission, now: now) else { continue }

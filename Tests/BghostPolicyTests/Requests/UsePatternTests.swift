@@ -108,18 +108,18 @@ struct UsePatternTests {
 
     @Test(arguments: SeededGenerator.seeds(4))
     func `What is chosen lies in its window, and any text is read as written`(seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             var pattern = UsePattern()
-            for _ in 0..<Int.random(in: 0...60, using: &chance) {
+            for _ in 0..<Int.random(in: 0...60, using: &random) {
                 pattern.add(
                     now: Self.midnight
-                        + Int64.random(in: -20 * Hand.day...2 * Hand.day, using: &chance)
+                        + Int64.random(in: -20 * Hand.day...2 * Hand.day, using: &random)
                 )
             }
             #expect(UsePattern(text: pattern.text) == pattern)
-            let earliest = Self.midnight + Int64.random(in: 0...3 * Hand.day, using: &chance)
-            let tolerance = Int64(1) << Int64.random(in: 0...51, using: &chance)
+            let earliest = Self.midnight + Int64.random(in: 0...3 * Hand.day, using: &random)
+            let tolerance = Int64(1) << Int64.random(in: 0...51, using: &random)
             let habit = pattern.habit(now: Self.midnight)
             guard let aim = habit.start(notBefore: earliest, tolerance: tolerance) else { continue }
             #expect(aim >= earliest && aim - earliest <= tolerance)

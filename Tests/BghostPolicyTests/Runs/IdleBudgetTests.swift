@@ -13,12 +13,12 @@ import Testing
         // It is looked at after each 10 ms of its processor time, which take as long here.
         for look in 1...10 {
             used += 10 * Self.ms
-            budget.look(used: used, now: UInt64(look) * 10_000_000)
+            budget.update(used: used, now: UInt64(look) * 10_000_000)
             #expect(!budget.isSpent, "\(look)")
         }
         for look in 11...12 {
             used += 10 * Self.ms
-            budget.look(used: used, now: UInt64(look) * 10_000_000)
+            budget.update(used: used, now: UInt64(look) * 10_000_000)
         }
         #expect(budget.isSpent)
     }
@@ -38,12 +38,12 @@ import Testing
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: 0)
         for second in 1...10_000 {
-            budget.look(used: Int64(second) * 9 * Self.ms, now: UInt64(second) * 1_000_000_000)
+            budget.update(used: Int64(second) * 9 * Self.ms, now: UInt64(second) * 1_000_000_000)
         }
         #expect(!budget.isSpent)
         // And twice that it may not.
         for second in 10_001...10_020 {
-            budget.look(
+            budget.update(
                 used: 90_000 * Self.ms + Int64(second - 10_000) * 30 * Self.ms,
                 now: UInt64(second) * 1_000_000_000
             )
@@ -69,9 +69,9 @@ import Testing
     @Test func `Where the end of a run was not measured, the first look only begins`() {
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: nil)
-        budget.look(used: 3_600_000 * Self.ms, now: 0)
+        budget.update(used: 3_600_000 * Self.ms, now: 0)
         #expect(!budget.isSpent)
-        budget.look(used: 3_600_101 * Self.ms, now: 0)
+        budget.update(used: 3_600_101 * Self.ms, now: 0)
         #expect(budget.isSpent)
     }
 }

@@ -34,7 +34,7 @@ import Testing
     /// One of each kind of event.
     static let events: [Event] = [
         .began, .stop(.drain), .exceeded(.memory), .completed(status: 0), .refused,
-        .exited(.signalled(11)), .workerLost, .deadline, .hurry, .paused(7),
+        .exited(.signalled(11)), .workerLost, .deadline, .forceStop, .paused(7),
     ]
 
     static let killable: [Row] = [
@@ -46,7 +46,7 @@ import Testing
         Row(.starting, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.starting, .workerLost, .ended, [.end(.lost)]),
         Row(.starting, .deadline, .killing, [reapOver, .kill(.startTimeout)]),
-        Row(.starting, .hurry, .starting),
+        Row(.starting, .forceStop, .starting),
         Row(.starting, .paused(7), .starting),
 
         Row(.running, .began, .running),
@@ -67,7 +67,7 @@ import Testing
             .cancelling,
             [graceOver, .cancel(.expired, remaining: 5_000_000_000)]
         ),
-        Row(.running, .hurry, .running),
+        Row(.running, .forceStop, .running),
         // From when it was due, and not from now.
         Row(.running, .paused(7), .running, [.arm(25_000_000_007)]),
 
@@ -79,7 +79,7 @@ import Testing
         Row(.cancelling, .exited(.signalled(11)), .ended, [.end(.crashed(.signalled(11)))]),
         Row(.cancelling, .workerLost, .ended, [.end(.lost)]),
         Row(.cancelling, .deadline, .killing, [reapOver, .kill(.graceExceeded)]),
-        Row(.cancelling, .hurry, .killing, [reapOver, .kill(.graceExceeded)]),
+        Row(.cancelling, .forceStop, .killing, [reapOver, .kill(.graceExceeded)]),
         Row(.cancelling, .paused(7), .cancelling, [.arm(5_000_000_007)]),
 
         // Once the worker is being killed, only that it is gone frees the slot.
@@ -91,7 +91,7 @@ import Testing
         Row(.killing, .exited(.signalled(11)), .ended, [.end(.killed(.cpu))]),
         Row(.killing, .workerLost, .ended, [.end(.killed(.cpu))]),
         Row(.killing, .deadline, .ended, [.end(.killed(.cpu))]),
-        Row(.killing, .hurry, .killing),
+        Row(.killing, .forceStop, .killing),
         Row(.killing, .paused(7), .killing),
     ]
 
@@ -103,7 +103,7 @@ import Testing
         Row(.running, .exceeded(.output), .ended, [.kill(.output), .end(.abandoned)]),
         Row(.cancelling, .exceeded(.output), .ended, [.kill(.output), .end(.abandoned)]),
         Row(.cancelling, .deadline, .ended, [.kill(.graceExceeded), .end(.abandoned)]),
-        Row(.cancelling, .hurry, .ended, [.kill(.graceExceeded), .end(.abandoned)]),
+        Row(.cancelling, .forceStop, .ended, [.kill(.graceExceeded), .end(.abandoned)]),
         Row(.cancelling, .completed(status: -3), .ended, [.end(.cancelledClean)]),
     ]
 

@@ -141,7 +141,7 @@ import Testing
         case 4: .refused
         case 5: .exited(.exited(3))
         case 6: .workerLost
-        case 7: .hurry
+        case 7: .forceStop
         default: .deadline
         }
     }
@@ -154,7 +154,7 @@ import Testing
         var effects: [Effect] = []
         machine.handle(.began, now: 1, &effects)
         machine.handle(.stop(asked), now: 2, &effects)
-        machine.handle(.hurry, now: 3, &effects)
+        machine.handle(.forceStop, now: 3, &effects)
         #expect(machine.stopReason == recorded)
         #expect(machine.killReason == .graceExceeded)
     }

@@ -24,16 +24,16 @@ import Testing
 
     @Test(arguments: SeededGenerator.seeds(4))
     func `It is in the window, and whoever's window has it takes it`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
-            let earliest = Int64.random(in: 1...(1 << 61), using: &chance)
-            let tolerance = Int64(1) << Int64.random(in: 0...51, using: &chance) - 1
+            let earliest = Int64.random(in: 1...(1 << 61), using: &random)
+            let tolerance = Int64(1) << Int64.random(in: 0...51, using: &random) - 1
             let instant = Coalescing.instant(notBefore: earliest, tolerance: tolerance)
             #expect(instant >= earliest && instant - earliest <= tolerance)
             guard instant > earliest else { continue }
             // A part of the window that still has it.
-            let later = Int64.random(in: earliest...instant, using: &chance)
-            let shorter = Int64.random(in: instant...(earliest + tolerance), using: &chance) - later
+            let later = Int64.random(in: earliest...instant, using: &random)
+            let shorter = Int64.random(in: instant...(earliest + tolerance), using: &random) - later
             #expect(Coalescing.instant(notBefore: later, tolerance: shorter) == instant)
         }
     }

@@ -17,7 +17,7 @@ import Testing
         return manifest
     }
 
-    private func tell(_ value: FactValue?, _ hand: inout Hand) {
+    private func report(_ value: FactValue?, _ hand: inout Hand) {
         hand.perform { scheduler, now, effects in
             var facts = FactSheet()
             let changed = facts.simulate(.batteryNotLow, as: value, now: now)
@@ -38,7 +38,7 @@ import Testing
         starts: Bool
     ) throws {
         var hand = Hand(try manifest(policy))
-        tell(battery, &hand)
+        report(battery, &hand)
         try hand.submit(Submission(task: "short"))
         try hand.submit(Submission(task: "long"))
         #expect(hand.running == (starts ? ["short", "long"] : ["long"]))
@@ -52,14 +52,14 @@ import Testing
     @Test func `A charged battery and another manifest let it start`() throws {
         for isReload in [true, false] {
             var hand = Hand(try manifest(.lowBattery))
-            tell(.fails, &hand)
+            report(.fails, &hand)
             try hand.submit(Submission(task: "short"))
             #expect(hand.running.isEmpty)
             if isReload {
                 hand.reload(try manifest(.none))
                 hand.perform { $0.dispatch(now: $1, &$2) }
             } else {
-                tell(.holds, &hand)
+                report(.holds, &hand)
             }
             #expect(hand.running == ["short"])
         }

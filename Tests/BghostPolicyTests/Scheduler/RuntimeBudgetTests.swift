@@ -93,13 +93,13 @@ import Testing
 
     @Test(arguments: SeededGenerator.seeds(4))
     func `No 24 hours hold more than they may`(seed: UInt64) {
-        var chance = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let limit = 3600 * Hand.second
         var ledger = RuntimeLedger()
         var runs: [(end: Int64, time: Int64)] = []
         var now = Hand.noon
         for _ in 0..<3000 {
-            now += Int64.random(in: 0...(20 * Self.minute), using: &chance)
+            now += Int64.random(in: 0...(20 * Self.minute), using: &random)
             ledger.forget(now: now)
             let within = runs.filter { $0.end > now - Hand.day }.map(\.time).reduce(0, +)
             // It may keep a minute too long, and never lets one go too early.
@@ -115,7 +115,7 @@ import Testing
                 #expect(then.used < limit)
             } else {
                 #expect(ledger.used < limit)
-                let time = Int64.random(in: 0...(8 * Self.minute), using: &chance)
+                let time = Int64.random(in: 0...(8 * Self.minute), using: &random)
                 _ = ledger.add(time, now: now)
                 runs.append((now, time))
             }

@@ -92,7 +92,7 @@ import Testing
 
         private mutating func withdraw() {
             let identifier = someIdentifier
-            world.simulation.tell { scheduler, now, effects in
+            world.simulation.ask { scheduler, now, effects in
                 _ = scheduler.withdraw(identifier, now: now, &effects)
             }
         }
@@ -100,7 +100,7 @@ import Testing
         private mutating func switchPlugin() {
             let plugin = Int.random(in: 0..<3, using: &random)
             let reason = Bool.random(using: &random) ? "" : nil
-            world.simulation.tell { scheduler, now, effects in
+            world.simulation.ask { scheduler, now, effects in
                 let plugin = scheduler.catalog.current(plugin: plugin) ?? plugin
                 scheduler.set(plugin: plugin, disabledReason: reason, now: now, &effects)
             }
@@ -147,7 +147,7 @@ import Testing
         /// Has nothing stand in the way any more.
         mutating func clearTheWay() {
             world.simulation.reload(World.settings(seed: 0).manifest, slots: 3)
-            world.simulation.tell { scheduler, now, effects in
+            world.simulation.ask { scheduler, now, effects in
                 for plugin in scheduler.catalog.plugins.indices {
                     scheduler.set(plugin: plugin, disabledReason: nil, now: now, &effects)
                 }

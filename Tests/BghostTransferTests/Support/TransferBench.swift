@@ -19,7 +19,7 @@ final class TransferBench: Sendable {
 
     /// - Parameters:
     ///   - folder: where files are, which survives this bench.
-    ///   - jitter: what chance says; by default that there is nothing to wait for.
+    ///   - jitter: the random part of each delay; by default 0.
     init(
         folder: TemporaryDirectory? = nil,
         journal: (any TransferJournal)? = nil,

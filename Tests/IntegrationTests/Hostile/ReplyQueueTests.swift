@@ -104,9 +104,9 @@ import Testing
 
     @Test func `There is room up to the limit, and again once it is given back`() {
         let first = share()
-        #expect(first.take(1 << 20))
+        #expect(first.reserve(1 << 20))
         var second: HeldShare? = share()
-        #expect(second?.take(1) == false)
+        #expect(second?.reserve(1) == false)
         second = nil
         #expect(held.count == 1 << 20)
         withExtendedLifetime(first) {}

@@ -80,8 +80,8 @@ final class HeldStore: Store {
     var health: StoreHealth { store.health }
     func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
     func retryNow() {}
-    func settle(until deadline: UInt64) -> Int { store.settle(until: deadline) }
-    func hurry() {}
+    func flush(until deadline: UInt64) -> Int { store.flush(until: deadline) }
+    func abortFlush() {}
 
     func recover(
         expecting expect: (Int) -> Void,

@@ -6,7 +6,7 @@ internal import Glibc
 /// The state of all checks: which are done, in progress, or ready.
 ///
 /// Any thread may use it.
-final class CheckBoard: @unchecked Sendable {
+final class CheckProgress: @unchecked Sendable {
     // @unchecked: `lock` protects all mutable state.
 
     /// One check, of the plugin or of one handler.
@@ -83,7 +83,7 @@ final class CheckBoard: @unchecked Sendable {
                     $0.check.id == unit.check.id && $0.handler == unit.handler
                 }
                 if let index { units[index].result = result }
-                if let plugin, known == nil { take(plugin) }
+                if let plugin, known == nil { record(plugin) }
             }
             skip()
             pthread_cond_broadcast(changed)
@@ -108,7 +108,7 @@ final class CheckBoard: @unchecked Sendable {
     // MARK: With the lock held
 
     /// Replaces each check of handlers by one check per handler.
-    private func take(_ plugin: CheckedPlugin) {
+    private func record(_ plugin: CheckedPlugin) {
         known = plugin
         let names = plugin.handlers.map(\.name).filter { onlyHandler == nil || onlyHandler == $0 }
         units = units.flatMap { unit in

@@ -5,7 +5,7 @@ internal import BghostTransferRules
 internal import Synchronization
 
 /// Collects the progress that attempts report on any thread, until the engine reads it.
-final class ProgressBoard: Sendable {
+final class ProgressTable: Sendable {
     struct Entry: Sendable {
         let attempt: Int
         let point: TransferPoint

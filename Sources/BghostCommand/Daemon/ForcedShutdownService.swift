@@ -7,7 +7,7 @@ internal import UnixSignals
 /// Ends a drain at once when a second stop signal arrives.
 ///
 /// The service group requires a description.
-struct HurryService: Service, CustomStringConvertible {
+struct ForcedShutdownService: Service, CustomStringConvertible {
     let host: Host
 
     var description: String { "the second signal" }
@@ -20,7 +20,7 @@ struct HurryService: Service, CustomStringConvertible {
         for await _ in signals.cancelOnGracefulShutdown() {
             let now = clock.now
             // Some supervisors send a signal to the process and to its group: count these as one signal.
-            if let first, now - first > .milliseconds(20) { await host.hurry() }
+            if let first, now - first > .milliseconds(20) { await host.forceShutdown() }
             if first == nil { first = now }
         }
     }

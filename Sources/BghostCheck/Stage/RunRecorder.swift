@@ -15,7 +15,7 @@ struct RunEnd: Equatable, Sendable {
 }
 
 /// How the host answers during a check.
-enum HostMood: Sendable {
+enum HostBehavior: Sendable {
     /// It answers every call at once.
     case prompt
     /// It refuses every call with `BG_E_LIMIT`.
@@ -29,7 +29,7 @@ enum HostMood: Sendable {
 }
 
 /// The host's side of a plugin under check: it records how runs end, and answers calls.
-final class RunBook: RuntimeEventSink {
+final class RunRecorder: RuntimeEventSink {
     private struct State {
         var ends: [UInt64: RunEnd] = [:]
         var released: Set<UInt64> = []
@@ -41,12 +41,12 @@ final class RunBook: RuntimeEventSink {
 
     private let state = Mutex(State())
     private let answers: Line
-    private let mood: HostMood
+    private let hostBehavior: HostBehavior
     private let runtime = Mutex<PluginRuntime?>(nil)
-    private let changed = Bell()
+    private let changed = WaitableEvent()
 
-    init(_ mood: HostMood, answers: Line) {
-        self.mood = mood
+    init(_ hostBehavior: HostBehavior, answers: Line) {
+        self.hostBehavior = hostBehavior
         self.answers = answers
     }
 
@@ -92,12 +92,12 @@ final class RunBook: RuntimeEventSink {
             state.ends[run] = end
             if isReleased { state.released.insert(run) }
         }
-        changed.ring(with: 0)
+        changed.signal(0)
     }
 
     func released(_ run: UInt64) {
         state.withLock { _ = $0.released.insert(run) }
-        changed.ring(with: 0)
+        changed.signal(0)
     }
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer) {}
@@ -117,7 +117,7 @@ final class RunBook: RuntimeEventSink {
             if wasOpen { runtime.answer(fetch, HostAnswer(status: BG_E_CANCELLED)) }
             return runtime.answer(number, HostAnswer(status: BG_OK))
         }
-        if case .silent = mood, operation.isLong {
+        if case .silent = hostBehavior, operation.isLong {
             return state.withLock { _ = $0.open.insert(number) }
         }
         var time = 0
@@ -127,6 +127,6 @@ final class RunBook: RuntimeEventSink {
                 return state.lists[list] ?? 0
             }
         }
-        runtime.answer(number, mood.answer(to: operation, time: time))
+        runtime.answer(number, hostBehavior.answer(to: operation, time: time))
     }
 }

@@ -3,12 +3,12 @@
 internal import Synchronization
 
 /// Notifies one waiting task of events.
-final class Bell: Sendable {
-    private enum Ring { case rung, timedOut, cancelled }
+final class EventCounter: Sendable {
+    private enum WakeReason { case signalled, timedOut, cancelled }
 
     private struct State {
         var count: UInt64 = 0
-        var waiter: CheckedContinuation<Ring, Never>?
+        var waiter: CheckedContinuation<WakeReason, Never>?
         /// The number of the current wait, so that the timer of an earlier wait does not end it.
         var wait: UInt64 = 0
     }
@@ -18,13 +18,13 @@ final class Bell: Sendable {
     /// How many events there were.
     var count: UInt64 { state.withLock { $0.count } }
 
-    func ring() {
+    func signal() {
         let waiter = state.withLock { state in
             state.count += 1
             defer { state.waiter = nil }
             return state.waiter
         }
-        waiter?.resume(returning: .rung)
+        waiter?.resume(returning: .signalled)
     }
 
     /// Waits for an event after the first `count` ones.
@@ -43,11 +43,11 @@ final class Bell: Sendable {
             end(wait, .timedOut)
         }
         defer { timer.cancel() }
-        let ring = await withTaskCancellationHandler {
+        let reason = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let now: Ring? = state.withLock { state in
+                let now: WakeReason? = state.withLock { state in
                     if Task.isCancelled { return .cancelled }
-                    if state.count > count { return .rung }
+                    if state.count > count { return .signalled }
                     // The timer may already have fired.
                     if ContinuousClock.now >= deadline { return .timedOut }
                     state.waiter = continuation
@@ -58,22 +58,22 @@ final class Bell: Sendable {
         } onCancel: {
             end(wait, .cancelled)
         }
-        if ring == .cancelled { throw CancellationError() }
-        return ring == .rung
+        if reason == .cancelled { throw CancellationError() }
+        return reason == .signalled
     }
 
-    private func end(_ wait: UInt64, _ ring: Ring) {
-        let waiter = state.withLock { state -> CheckedContinuation<Ring, Never>? in
+    private func end(_ wait: UInt64, _ reason: WakeReason) {
+        let waiter = state.withLock { state -> CheckedContinuation<WakeReason, Never>? in
             guard state.wait == wait else { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }
-        waiter?.resume(returning: ring)
+        waiter?.resume(returning: reason)
     }
 }
 
 /// A lock that one task at a time holds, across suspensions.
-final class Turn: Sendable {
+final class AsyncLock: Sendable {
     private struct State {
         var isTaken = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -81,7 +81,7 @@ final class Turn: Sendable {
 
     private let state = Mutex(State())
 
-    func take() async {
+    func acquire() async {
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
                 guard state.isTaken else {
@@ -95,7 +95,7 @@ final class Turn: Sendable {
         }
     }
 
-    func give() {
+    func release() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiters.isEmpty else {
                 state.isTaken = false

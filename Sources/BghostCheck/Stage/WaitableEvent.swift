@@ -7,39 +7,39 @@ internal import Glibc
 /// An event that one thread waits for; an event before the wait is kept.
 ///
 /// It uses no descriptor, since checks count those of the process.
-final class Bell: @unchecked Sendable {
+final class WaitableEvent: @unchecked Sendable {
     // @unchecked: `lock` protects `value`.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let rung: UnsafeMutablePointer<pthread_cond_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: UInt64?
 
     init() {
         lock = .allocate(capacity: 1)
-        rung = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
         pthread_mutex_init(lock, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(rung, &attributes)
+        pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
     }
 
     deinit {
-        pthread_cond_destroy(rung)
+        pthread_cond_destroy(condition)
         pthread_mutex_destroy(lock)
-        rung.deallocate()
+        condition.deallocate()
         lock.deallocate()
     }
 
-    func ring(with value: UInt64) {
+    func signal(_ value: UInt64) {
         pthread_mutex_lock(lock)
         self.value = value
-        pthread_cond_signal(rung)
+        pthread_cond_signal(condition)
         pthread_mutex_unlock(lock)
-        LentThread.look()
+        LentThread.wakeUp()
     }
 
-    /// What was rung with, and takes it.
+    /// Removes and returns the value of the last signal.
     private func take() -> UInt64? {
         pthread_mutex_lock(lock)
         defer {
@@ -63,7 +63,7 @@ final class Bell: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while value == nil {
-            guard pthread_cond_timedwait(rung, lock, &limit) == 0 else { break }
+            guard pthread_cond_timedwait(condition, lock, &limit) == 0 else { break }
         }
         defer { value = nil }
         return value

@@ -15,7 +15,7 @@ package struct SessionKey: Hashable, Sendable {
 
 /// The transfers of all sessions: finds duplicate requests, and reports a session when all its transfers have
 /// ended.
-package struct SessionBook: Equatable, Sendable {
+package struct SessionIndex: Equatable, Sendable {
     private struct Session: Equatable, Sendable {
         /// Transfers that have not ended.
         var open: Set<RunID> = []

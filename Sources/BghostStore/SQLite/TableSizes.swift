@@ -3,11 +3,11 @@
 /// In-memory counters of the tables, mirrored in the journal row, so that a change needs no query.
 ///
 /// A value type: after a rollback, the previous value is restored.
-struct Tally {
+struct TableSizes {
     var places = Places()
-    var journal = Stretch()
-    var runs = Stretch()
-    var outputs = Stretch()
+    var journal = Extent()
+    var runs = Extent()
+    var outputs = Extent()
 
     /// The number of requests, and the exclusive or of their states.
     struct Places: Equatable {
@@ -33,7 +33,7 @@ struct Tally {
     }
 
     /// A table that grows at one end and is trimmed at the other.
-    struct Stretch {
+    struct Extent {
         /// The number of the newest row; 0 if there is none.
         var last: Int64 = 0
         /// The number of the oldest row that still exists.
@@ -73,30 +73,30 @@ struct Tally {
             try row.checkSum("the journal")
             return false
         }
-        runs = try Self.stretch("run", on: connection)
+        runs = try Self.extent("run", on: connection)
         journal.first = try Self.first("journal", on: connection) ?? journal.last + 1
         // A file that is not migrated yet has no such table.
         if try Self.has("output", on: connection) {
-            outputs = try Self.stretch("output", on: connection)
+            outputs = try Self.extent("output", on: connection)
         }
     }
 
-    private static func stretch(
+    private static func extent(
         _ table: String,
         on connection: Connection
-    ) throws(SQLiteFailure) -> Stretch {
-        var stretch = Stretch()
+    ) throws(SQLiteFailure) -> Extent {
+        var extent = Extent()
         let newest = try Statement(
             "SELECT seq, size FROM \(table) ORDER BY seq DESC LIMIT 1",
             on: connection
         )
         try newest.rows { row in
-            stretch.last = row.int()
-            stretch.size = row.int()
+            extent.last = row.int()
+            extent.size = row.int()
             return false
         }
-        stretch.first = try first(table, on: connection) ?? stretch.last + 1
-        return stretch
+        extent.first = try first(table, on: connection) ?? extent.last + 1
+        return extent
     }
 
     private static func has(
