@@ -27,6 +27,9 @@ package struct ServedTimes: Equatable, Codable, Sendable {
         self.ranges = Array(ranges.suffix(Self.rangesMax))
     }
 
+    /// The latest served time; `nil` if there is none.
+    package var last: Int64? { ranges.map(\.through).max() }
+
     /// The ranges as text, such as `1795219200000000000/1795305600000000000`, separated by spaces.
     package var text: String {
         ranges.map { "\($0.from)/\($0.through)" }.joined(separator: " ")

@@ -93,7 +93,8 @@ package final class MemoryStore: Store {
         case .moved(let request):
             if state.pending[request.id] != nil { state.pending[request.id] = request }
         case .discarded(let id): state.dead[id] = nil
-        case .remembered(let memory): state.tasks[memory.identifier] = memory
+        case .remembered(let memory):
+            state.tasks[memory.identifier] = memory.isEmpty ? nil : memory
         case .runtimeConsumed(let use):
             state.runtime.removeAll {
                 $0.minute < use.minute.subtractingClamped(RuntimeUse.minutesKept)

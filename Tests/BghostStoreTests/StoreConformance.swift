@@ -116,7 +116,7 @@ extension StoreConformance {
     }
 
     func remembers() async throws {
-        let plain = TaskMemory(identifier: "a")
+        let plain = TaskMemory(identifier: "a", scheduledSince: 4)
         var uses = UsePattern()
         uses.add(now: .max)
         let full = TaskMemory(
@@ -147,6 +147,12 @@ extension StoreConformance {
         try await commit(.remembered(plain))
         let tasks = try store.recover().tasks.sorted { $0.identifier < $1.identifier }
         #expect(tasks == [plain, full])
+        // An empty state has no row, also if there was none before.
+        try await commit(
+            .remembered(TaskMemory(identifier: "a")),
+            .remembered(TaskMemory(identifier: "b", throttle: ThrottlePoints(changedAt: 7)))
+        )
+        #expect(try store.recover().tasks == [full])
     }
 
     func keepsRuntime() async throws {

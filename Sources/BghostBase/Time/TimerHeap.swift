@@ -28,6 +28,10 @@ package struct TimerHeap: Sendable {
     @inlinable
     package var count: Int { entries.count - forgotten }
 
+    /// The number of entries, also of disarmed ones: the memory of the heap.
+    @inlinable
+    package var size: Int { entries.count }
+
     /// The earliest deadline, possibly a dead one; `nil` if there is none.
     @inlinable
     package var next: UInt64? { entries.first?.deadline }

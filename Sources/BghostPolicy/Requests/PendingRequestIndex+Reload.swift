@@ -3,6 +3,19 @@
 internal import BghostBase
 
 extension PendingRequestIndex {
+    /// Prepares groups and handlerQueues without an identifier and a run for others with their numbers.
+    ///
+    /// Stale elements of their heaps would otherwise become those of the new ones.
+    mutating func clear(groups unusedGroups: [Int], handlerQueues unusedLanes: [Int]) {
+        // The list of groups that may be ready still contains the group, and drops it later.
+        for group in unusedGroups where group < groups.count {
+            groups[group].ready = TimerHeap()
+        }
+        for queue in unusedLanes where lane < handlerQueues.count {
+            handlerQueues[queue] = HandlerQueue()
+        }
+    }
+
     /// Assigns new definitions to identifiers.
     ///
     /// Pending requests wait under the new definition. A run in progress still counts in the group in which
@@ -34,7 +47,7 @@ extension PendingRequestIndex {
         for group in touched { groups[group].ready = TimerHeap() }
         for queue in touchedQueues { handlerQueues[queue].blocked = TimerHeap() }
         if !touched.isEmpty || !touchedQueues.isEmpty {
-            for entry in entries.indices {
+            for entry in entries.indices where entries.isInUse(entry) {
                 let kind = entries.kind(entry)
                 guard touched.contains(kind.group) || touchedQueues.contains(kind.handlerQueue)
                 else {
@@ -48,6 +61,7 @@ extension PendingRequestIndex {
             // Another overlap may decide about a request that is blocked under its rank.
             entries.rows[entry].queuedRank = RequestRow.notQueued
             enqueueIfReady(entry, now: now)
+            noteIfIdle(entry)
         }
     }
 }

@@ -40,7 +40,7 @@ package struct PendingRequestIndex: Sendable {
     /// The number of groups that have a run.
     private var runningGroups = 0
     /// The entries that wait for a date.
-    private var waiting = TimerHeap()
+    var waiting = TimerHeap()
     private var sequence: UInt64 = 0
     /// The number of entries that `next` has looked at: its work, which tests count.
     private(set) var entriesVisited = 0
@@ -48,6 +48,8 @@ package struct PendingRequestIndex: Sendable {
     var submitted: [Int] = []
     /// By group, the memory of the waiting requests that plugins submitted, bytes.
     var held: [Int] = []
+    /// Entries that may have become idle, with repetitions; see `nextIdle`.
+    var idle: [Int] = []
     var slots: Int
 
     /// - Parameter slots: the maximum number of concurrent runs, which the groups share.
@@ -72,18 +74,22 @@ package struct PendingRequestIndex: Sendable {
         group: @autoclosure () -> Int = 0,
         handlerQueue: @autoclosure () -> Int = 0,
         quota: @autoclosure () -> Int = 0,
-        overlap: @autoclosure () -> Overlap
+        overlap: @autoclosure () -> Overlap,
+        isNamed: @autoclosure () -> Bool = true
     ) -> Int {
-        let entry = entries.enter(identifier) {
+        let (entry, isNew) = entries.enter(identifier) {
             Kind(
                 definition: definition(),
                 group: group(),
                 handlerQueue: handlerQueue(),
                 quota: quota(),
-                overlap: overlap()
+                overlap: overlap(),
+                isNamed: isNamed()
             )
         }
+        guard isNew else { return entry }
         makeRoom(for: entries.kind(entry))
+        noteIfIdle(entry)
         return entry
     }
 
@@ -92,7 +98,7 @@ package struct PendingRequestIndex: Sendable {
         while handlerQueues.count <= kind.handlerQueue { handlerQueues.append(HandlerQueue()) }
     }
 
-    /// The entry of an identifier; `nil` if the identifier was never used.
+    /// The entry of an identifier; `nil` if the identifier is not in use.
     func entry(of identifier: String) -> Int? { entries.number(of: identifier) }
 
     // MARK: Requests
@@ -113,7 +119,8 @@ package struct PendingRequestIndex: Sendable {
         guard let entry = entry(of: request.task), let place = entries[entry].place(of: request.id)
         else { return 0 }
         return entries.indices.count {
-            (entries.candidate($0, now: now)?.rank).map { $0 < place.rank } ?? false
+            entries.isInUse($0)
+                && (entries.candidate($0, now: now)?.rank).map { $0 < place.rank } ?? false
         }
     }
 
@@ -140,7 +147,11 @@ package struct PendingRequestIndex: Sendable {
 
     /// Removes the pending request of an entry and returns it.
     mutating func withdraw(entry: Int) -> Request? {
-        defer { setPending(nil, entry: entry) }
+        defer {
+            setPending(nil, entry: entry)
+            dequeueIfEmpty(entry)
+            noteIfIdle(entry)
+        }
         return entries.pending(entry)
     }
 
@@ -172,6 +183,8 @@ package struct PendingRequestIndex: Sendable {
                 addHeldBytes(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
             }
             entries.changeExtras(entry) { $0 = Extras(delayedUntil: $0.delayedUntil) }
+            dequeueIfEmpty(entry)
+            noteIfIdle(entry)
         }
         return entries[entry].requests
     }
@@ -183,17 +196,6 @@ package struct PendingRequestIndex: Sendable {
         guard entries.extras(entry)?.delayedUntil != date else { return }
         entries.changeExtras(entry) { $0.delayedUntil = date }
         enqueueIfReady(entry, now: now)
-    }
-
-    /// The next date on which a request becomes due, Unix nanoseconds; that request may have been withdrawn.
-    package var nextDue: Int64? { waiting.next.map { Int64(clamping: $0) } }
-
-    /// Adds the entries to the ready heaps whose date has passed.
-    package mutating func becomeDue(now: Int64) {
-        while let entry = popAlarm(now: now) {
-            entries.rows[entry].alarm = RequestRow.noAlarm
-            enqueueIfReady(entry, now: now, isDue: true)
-        }
     }
 
     /// Selects the next decision: in the groups below their fair share of the slots, the request with the
@@ -277,6 +279,7 @@ package struct PendingRequestIndex: Sendable {
         groups[group].running -= 1
         if groups[group].running == 0 { runningGroups -= 1 }
         recheck(entry: entry, now: now)
+        noteIfIdle(entry)
     }
 
     /// Checks an entry again after a condition that blocked its requests may have changed.
@@ -293,6 +296,7 @@ package struct PendingRequestIndex: Sendable {
             entries.changeExtras(index) { $0.retries.remove(at: number) }
         case .manual: entries.changeExtras(index) { $0.manual.removeFirst() }
         }
+        noteIfIdle(index)
         // If runs may overlap, the next request does not have to wait until this run ends.
         enqueueIfReady(index, now: now)
     }
@@ -313,10 +317,14 @@ package struct PendingRequestIndex: Sendable {
         entries.rows[entry].queuedRank = candidate.rank
         let kind = entries.kind(entry)
         makeReady(entry, rank: candidate.rank)
-        guard isStale else { return }
+        if isStale { countStaleRank(of: kind) }
+    }
+
+    /// Counts a rank under which its row is no longer queued; the heaps are rebuilt after a number of them.
+    mutating func countStaleRank(of kind: Kind) {
         let rows = entries.rows
         groups[kind.group].ready.forget { rows[Int($0)].queuedRank == $1 }
-        // The stale element may be in either heap; each is rebuilt after a number of them.
+        // The stale rank may be in either heap.
         if handlerQueues[kind.handlerQueue].isClosed {
             handlerQueues[kind.handlerQueue].blocked.forget { rows[Int($0)].queuedRank == $1 }
         }
@@ -364,35 +372,5 @@ package struct PendingRequestIndex: Sendable {
             index += 1
         }
         return (below ?? any)?.group
-    }
-
-    // MARK: Dates
-
-    mutating func arm(_ entry: Int, now: Int64) {
-        guard let next = entries.nextDate(entry, now: now) else { return }
-        let date = UInt64(max(1, next))
-        let armed = entries.rows[entry].alarm
-        if armed == RequestRow.noAlarm || date < armed { setAlarm(entry, at: date) }
-    }
-
-    private mutating func setAlarm(_ entry: Int, at date: UInt64) {
-        let isStale = entries.rows[entry].alarm != RequestRow.noAlarm
-        entries.rows[entry].alarms &+= 1
-        entries.rows[entry].alarm = date
-        waiting.insert(deadline: date, token: entries.rows[entry].alarmToken(entry))
-        guard isStale else { return }
-        let rows = entries.rows
-        waiting.forget { Self.isLive($0, $1, rows) }
-    }
-
-    private mutating func popAlarm(now: Int64) -> Int? {
-        let rows = entries.rows
-        return waiting.popDue(now: UInt64(max(0, now))) { Self.isLive($0, $1, rows) }
-            .map { Int($0 >> 32) }
-    }
-
-    private static func isLive(_ token: UInt64, _ date: UInt64, _ rows: [RequestRow]) -> Bool {
-        let number = Int(token >> 32)
-        return rows[number].alarm == date && rows[number].alarmToken(number) == token
     }
 }

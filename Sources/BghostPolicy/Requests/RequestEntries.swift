@@ -4,21 +4,33 @@ internal import BghostBase
 internal import BghostModel
 
 extension PendingRequestIndex {
-    /// All identifiers that were ever used, in the order of their first use.
-    struct Entries: RandomAccessCollection, Sendable {
+    /// The identifiers in use, each with a row.
+    ///
+    /// The row of an identifier that is forgotten is given to another one, so some rows are not in use.
+    struct Entries: Sendable {
         var rows: [RequestRow] = []
-        private var kinds: [Kind] = []
-        private var numbers: [Kind: UInt32] = [:]
+        private var kinds = KindTable()
         private var identifiers = IdentifierTable()
         private var extras: [Int: Extras] = [:]
 
-        var startIndex: Int { 0 }
-        var endIndex: Int { rows.count }
+        /// The number of identifiers.
+        var count: Int { identifiers.count }
+
+        /// The numbers of all rows, also of those that are not in use.
+        var indices: Range<Int> { rows.indices }
+
+        func isInUse(_ number: Int) -> Bool { rows[number].isInUse }
+
+        /// The number of kinds in use: at most that of definitions with an identifier.
+        var kindCount: Int { kinds.count }
+
+        /// The kinds that an identifier has, in no order.
+        var kindsInUse: some Collection<Kind> { kinds.all }
 
         subscript(number: Int) -> Entry {
             Entry(
                 row: rows[number],
-                kind: kinds[Int(rows[number].kind)],
+                kind: kinds[rows[number].kind],
                 extras: extras(number),
                 identifiers: identifiers,
                 number: number
@@ -32,27 +44,48 @@ extension PendingRequestIndex {
 
         func number(of identifier: String) -> Int? { identifiers.number(of: identifier) }
 
-        func kind(_ number: Int) -> Kind { kinds[Int(rows[number].kind)] }
+        func kind(_ number: Int) -> Kind { kinds[rows[number].kind] }
 
-        /// Returns the number of an identifier; adds a row for a new one.
-        mutating func enter(_ identifier: String, _ kind: () -> Kind) -> Int {
-            let number = identifiers.enter(identifier)
-            guard number == rows.count else { return number }
-            rows.append(RequestRow(kind: self.number(of: kind())))
-            return number
-        }
-
-        private mutating func number(of kind: Kind) -> UInt32 {
-            if let known = numbers[kind] { return known }
-            let number = UInt32(kinds.count)
-            kinds.append(kind)
-            numbers[kind] = number
-            return number
+        /// Returns the number of an identifier; a new one gets a row.
+        mutating func enter(
+            _ identifier: String,
+            _ kind: () -> Kind
+        ) -> (number: Int, isNew: Bool) {
+            let (number, isNew) = identifiers.enter(identifier)
+            guard isNew else { return (number, false) }
+            let kind = kinds.add(kind())
+            if number == rows.count {
+                rows.append(RequestRow(kind: kind))
+            } else {
+                rows[number] = RequestRow(kind: kind, after: rows[number])
+            }
+            return (number, true)
         }
 
         /// Assigns another kind to an identifier.
         mutating func set(_ kind: Kind, of number: Int) {
-            rows[number].kind = self.number(of: kind)
+            let former = rows[number].kind
+            rows[number].kind = kinds.add(kind)
+            kinds.remove(former)
+        }
+
+        /// Forgets an idle identifier; another one may get its number.
+        mutating func release(_ number: Int) {
+            kinds.remove(rows[number].kind)
+            extras[number] = nil
+            rows[number] = rows[number].released
+            identifiers.remove(number)
+        }
+
+        /// Whether an identifier has neither a request nor a run.
+        func isIdle(_ number: Int) -> Bool {
+            rows[number].running == 0 && waitingCount(number) == 0
+        }
+
+        /// The number of waiting requests.
+        func waitingCount(_ number: Int) -> Int {
+            let others = extras(number).map { $0.retries.count + $0.manual.count } ?? 0
+            return (rows[number].hasRequest ? 1 : 0) + others
         }
 
         // MARK: Requests
@@ -88,7 +121,7 @@ extension PendingRequestIndex {
         /// The waiting requests whose ids lie in a range.
         func requests(in ids: ClosedRange<RunID>) -> [Request] {
             var found: [Request] = []
-            for number in indices {
+            for number in indices where isInUse(number) {
                 if let id = rows[number].pendingID, ids.contains(id) {
                     pending(number).map { found.append($0) }
                 }

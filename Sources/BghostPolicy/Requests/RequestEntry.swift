@@ -36,12 +36,6 @@ extension PendingRequestIndex {
                 .map(\.request)
         }
 
-        /// The number of all waiting requests.
-        var waitingCount: Int {
-            let others = extras.map { $0.retries.count + $0.manual.count } ?? 0
-            return (row.pendingID == nil ? 0 : 1) + others
-        }
-
         /// Whether another run may start in addition to those in progress.
         var hasRoom: Bool { running == 0 || overlap == .allow }
 
@@ -69,6 +63,11 @@ extension PendingRequestIndex {
         let handlerQueue: Int
         let quota: Int
         let overlap: Overlap
+        /// Whether the manifest names the identifier itself, which then keeps its entry.
+        ///
+        /// Members of a family, and identifiers that were removed from the manifest, are forgotten when
+        /// nothing needs them.
+        var isNamed = true
     }
 
     /// The rare properties of an identifier, kept out of `RequestRow` to save memory.

@@ -41,6 +41,8 @@ struct RequestRow: Sendable {
     var kind: UInt32
     var running: UInt32 = 0
     /// The number of the row's last alarm; it distinguishes alarms with the same date.
+    ///
+    /// It goes on when another identifier gets the row.
     var alarms: UInt16 = 0
     private var priority: Int16 = 0
     private var requirements: UInt16 = 0
@@ -52,7 +54,20 @@ struct RequestRow: Sendable {
     static let notQueued = UInt64.max
     static let noAlarm: UInt64 = 0
 
-    init(kind: UInt32) { self.kind = kind }
+    /// The `kind` of a row that no identifier uses.
+    private static let unused = UInt32.max
+
+    /// - Parameter former: the unused row in whose place it comes; `nil` for a new one.
+    init(kind: UInt32, after former: RequestRow? = nil) {
+        self.kind = kind
+        alarms = former?.alarms ?? 0
+    }
+
+    /// Whether an identifier uses the row.
+    var isInUse: Bool { kind != Self.unused }
+
+    /// An unused row in the place of this one.
+    var released: RequestRow { RequestRow(kind: Self.unused, after: self) }
 
     /// The heap token of the current alarm: the row's number and the alarm's number.
     func alarmToken(_ number: Int) -> UInt64 { UInt64(number) << 32 | UInt64(alarms) }

@@ -55,6 +55,11 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     /// The index into `delays` at a time, Unix nanoseconds.
     package func level(now: Int64) -> Int { min(points(now: now), Self.delays.count - 1) }
 
+    /// When the last point has expired, Unix nanoseconds; `nil` if there are no points.
+    var end: Int64? {
+        points > 0 ? Self.sum(changedAt, Self.clearsOneAfter, points) : nil
+    }
+
     /// The earliest time of the next start, Unix nanoseconds; `nil` is now.
     ///
     /// Points that expire meanwhile shorten the delay: if a delay of one day drops to four hours after six

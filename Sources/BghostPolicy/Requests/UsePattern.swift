@@ -34,6 +34,15 @@ package struct UsePattern: Equatable, Codable, Sendable {
 
     package var isEmpty: Bool { days.isEmpty }
 
+    /// The time for which a use counts at most, nanoseconds.
+    static let keptFor = (daysMax + 1) * halfHoursOfDay * halfHour
+
+    /// When the last use no longer counts, Unix nanoseconds; `nil` if there is no use.
+    var end: Int64? {
+        days.last.map { $0.number.multipliedClamped(by: Self.halfHoursOfDay * Self.halfHour) }
+            .map { $0.addingClamped(Self.keptFor) }
+    }
+
     /// Records a use.
     ///
     /// - Parameter now: Unix nanoseconds. Recorded days after this time were recorded while the clock was

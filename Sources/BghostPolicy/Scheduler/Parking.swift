@@ -17,7 +17,13 @@ struct Parking: Sendable {
     /// The states of the tasks, in the order of the identifiers.
     var remembered: [TaskMemory] { memories.values.sorted { $0.identifier < $1.identifier } }
 
-    mutating func remember(_ memory: TaskMemory) { memories[memory.identifier] = memory }
+    mutating func remember(_ memory: TaskMemory) {
+        memories[memory.identifier] = memory.isEmpty ? nil : memory
+    }
+
+    /// Takes over a state that an earlier scheduler has stored, also an empty one, so that its row is
+    /// deleted.
+    mutating func restore(_ memory: TaskMemory) { memories[memory.identifier] = memory }
 
     /// The state of a task; an empty one if none is kept.
     func memory(of identifier: String) -> TaskMemory {

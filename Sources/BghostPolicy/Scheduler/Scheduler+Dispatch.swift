@@ -10,10 +10,15 @@ extension Scheduler {
         startReadyRequests(now: now, &effects)
     }
 
-    /// Starts requests until no slot is free or no request can start.
+    /// Starts requests until no slot is free or no request can start, and forgets idle identifiers.
     ///
     /// Every event that may permit a start calls this last.
     mutating func startReadyRequests(now: Moment, _ effects: inout [SchedulerEffect]) {
+        startRequests(now: now, &effects)
+        forgetIdle(now: now, &effects)
+    }
+
+    private mutating func startRequests(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining, storeBlock == nil else { return }
         while hasFreeSlot {
             let decision = pendingIndex.next(now: now.unix, &gates) { request, task, gates in
@@ -73,7 +78,9 @@ extension Scheduler {
     /// Checks the requests of some tasks again.
     mutating func recheckRequests(now: Moment, where isWanted: (_ task: Int) -> Bool) {
         for entry in pendingIndex.entries.indices
-        where isWanted(pendingIndex.entries[entry].definition) {
+        where pendingIndex.entries.isInUse(entry)
+            && isWanted(pendingIndex.entries.kind(entry).definition)
+        {
             pendingIndex.recheck(entry: entry, now: now.unix)
         }
     }

@@ -24,7 +24,7 @@ extension Scheduler {
         gates.facts = facts
         guard !changed.isEmpty else { return }
         stopRunsThatLost(facts, &effects)
-        for index in pendingIndex.entries.indices {
+        for index in pendingIndex.entries.indices where pendingIndex.entries.isInUse(index) {
             let entry = pendingIndex.entries[index]
             let isConcerned = entry.requests.contains {
                 !gates.watched(for: $0, task: entry.definition).isDisjoint(with: changed)

@@ -65,7 +65,7 @@ extension Scheduler {
     /// The entries of one task, or of all in the order of their identifiers.
     func entries(of identifier: String?) -> [Int] {
         if let identifier { return pendingIndex.entry(of: identifier).map { [$0] } ?? [] }
-        return pendingIndex.entries.indices.sorted {
+        return pendingIndex.entries.indices.filter(pendingIndex.entries.isInUse).sorted {
             pendingIndex.entries[$0].identifier < pendingIndex.entries[$1].identifier
         }
     }

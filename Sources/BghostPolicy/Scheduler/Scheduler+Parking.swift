@@ -65,6 +65,7 @@ extension Scheduler {
             changes.append(.remembered(memory))
         }
         if !changes.isEmpty { effects.append(.commit(changes)) }
+        forgetParked(now: now, &effects)
         logParked(parking.requests, &effects)
     }
 }

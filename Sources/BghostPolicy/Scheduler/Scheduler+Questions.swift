@@ -44,7 +44,7 @@ extension Scheduler {
         package var next: Int?
     }
 
-    /// A page of the waiting requests of one task, or of all tasks in the order of their first use.
+    /// A page of the waiting requests of one task, or of all tasks in no order.
     ///
     /// A request that waits during all calls is in exactly one page, unless the manifest is replaced
     /// meanwhile; of parked requests, which come last, some may be left out if others leave. The cost of a
@@ -61,15 +61,15 @@ extension Scheduler {
         let wanted = identifier.map { pendingIndex.entry(of: $0) }
         var index = from
         if let wanted {
-            if let wanted { add(entries[wanted], into: &page, keeping: limit) }
-            index = entries.count
+            if let wanted { add(wanted, of: entries, into: &page, keeping: limit) }
+            index = entries.indices.upperBound
         }
-        let end = min(entries.count, index.addingClamped(Self.pageEntriesMax))
+        let end = min(entries.indices.upperBound, index.addingClamped(Self.pageEntriesMax))
         while index < end, page.requests.count < Self.pageMax {
-            add(entries[index], into: &page, keeping: limit)
+            if entries.isInUse(index) { add(index, of: entries, into: &page, keeping: limit) }
             index += 1
         }
-        if index < entries.count {
+        if index < entries.indices.upperBound {
             page.next = index
         } else if !parking.requests.isEmpty {
             page.next = -1
@@ -78,15 +78,16 @@ extension Scheduler {
     }
 
     private func add(
-        _ entry: PendingRequestIndex.Entry,
+        _ entry: Int,
+        of entries: PendingRequestIndex.Entries,
         into page: inout WaitingPage,
         keeping limit: Int
     ) {
-        let count = entry.waitingCount
+        let count = entries.waitingCount(entry)
         guard count > 0 else { return }
         page.count += count
         let room = limit - page.requests.count
-        if room > 0 { page.requests += entry.requests.prefix(room) }
+        if room > 0 { page.requests += entries[entry].requests.prefix(room) }
     }
 
     private func parked(of identifier: String?, from: Int, keeping limit: Int) -> WaitingPage {
@@ -107,9 +108,12 @@ extension Scheduler {
     /// The pending requests of a plugin's tasks.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
         let plugin = catalog.current(plugin: plugin) ?? plugin
-        return pendingIndex.entries.compactMap { entry in
-            guard catalog.pluginOfTask[entry.definition] == plugin else { return nil }
-            return entry.pending.map { ($0, catalog.tasks[entry.definition].kind) }
+        let entries = pendingIndex.entries
+        return entries.indices.compactMap { number in
+            guard entries.isInUse(number) else { return nil }
+            let definition = entries.kind(number).definition
+            guard catalog.pluginOfTask[definition] == plugin else { return nil }
+            return entries.pending(number).map { ($0, catalog.tasks[definition].kind) }
         }
     }
 
@@ -128,17 +132,18 @@ extension Scheduler {
         let entries = pendingIndex.entries
         var index = max(0, from)
         let end = min(
-            entries.count,
+            entries.indices.upperBound,
             index.addingReportingOverflow(Self.pageEntriesMax).partialValue
         )
         while index < end, page.count < Self.pageMax {
+            defer { index += 1 }
+            guard entries.isInUse(index) else { continue }
             let definition = entries.kind(index).definition
-            if catalog.pluginOfTask[definition] == plugin, let request = entries[index].pending {
+            if catalog.pluginOfTask[definition] == plugin, let request = entries.pending(index) {
                 page.append((request, catalog.tasks[definition].kind))
             }
-            index += 1
         }
-        return (page, index < entries.count ? index : nil)
+        return (page, index < entries.indices.upperBound ? index : nil)
     }
 
     /// The most requests of a page.
@@ -146,20 +151,19 @@ extension Scheduler {
     /// The most identifiers that are checked for a page.
     private static let pageEntriesMax = 8192
 
-    /// The identifiers of family members that were used, those of the latest first uses first.
+    /// The identifiers of family members that were used last, the latest first.
     ///
-    /// The cost is O(tasks of the manifest) and a number of identifiers that does not grow with those
-    /// that were used. Identifiers that the manifest no longer permits are left out.
+    /// The cost is O(tasks of the manifest). Identifiers that the manifest no longer permits are left out.
     ///
-    /// - Returns: at most `limit` identifiers, and the number of all that were ever used.
+    /// - Parameter limit: at most 256 are listed.
+    /// - Returns: the identifiers, and the number of all that are in use or that a higher limit would list.
     package func familyMembers(limit: Int) -> (identifiers: [String], total: Int) {
-        let entries = pendingIndex.entries
         let named = catalog.names.count { pendingIndex.entry(of: $0) != nil }
-        let members = entries.indices.suffix(Self.pageEntriesMax).reversed().lazy
-            .filter { isPermitted($0) }
-            .map { entries[$0].identifier }
-            .filter { !catalog.names($0) }
-        return (Array(members.prefix(limit)), entries.count - named)
+        let latest = recentMembers.latestFirst.filter {
+            !catalog.names($0) && catalog.task(for: $0) != nil
+        }
+        let forgotten = latest.count { pendingIndex.entry(of: $0) == nil }
+        return (Array(latest.prefix(limit)), pendingIndex.entries.count - named + forgotten)
     }
 
     // MARK: Tasks

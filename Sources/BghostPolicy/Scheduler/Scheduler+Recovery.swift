@@ -18,9 +18,13 @@ extension Scheduler {
     package mutating func restore(_ memory: TaskMemory, now: Moment) {
         recordInput(.restoredTask(memory), at: now)
         guard let task = catalog.task(for: memory.identifier) else {
-            return parking.remember(memory)
+            return parking.restore(memory)
         }
-        remember(memory, entry: entry(for: memory.identifier, task: task), now: now)
+        let entry = entry(for: memory.identifier, task: task)
+        // Also one that is not worth a row: `start` then deletes the row.
+        memories[entry] = memory
+        delayThrottled(entry, memory, now: now)
+        pendingIndex.noteIfIdle(entry)
     }
 
     /// Restores a request without a run.

@@ -50,13 +50,18 @@ extension Scheduler {
         gates.adopt(catalog, change)
         var outcome = ReloadOutcome(change: change)
         let (changed, removed) = changedEntries(change)
-        pendingIndex.redefine(changed.map { ($0.entry, kind(of: $0.task)) }, now: now.unix)
+        pendingIndex.redefine(
+            changed.map { ($0.entry, kind(of: $0.task)) }
+                + removed.map { ($0, unnamedKind(of: $0)) },
+            now: now.unix
+        )
         for (entry, _) in changed {
             guard let memory = memories[entry] else { continue }
             delayThrottled(entry, memory, now: now)
         }
         outcome.parked = park(removed, now: now, &effects)
         outcome.unparked = unpark(now: now, &effects)
+        forgetParked(now: now, &effects)
         for (entry, task) in changed
         where schedules[entry] != nil && catalog.tasks[task].identifier.isFamily {
             dropSchedule(of: entry, now: now, &effects)
@@ -65,6 +70,7 @@ extension Scheduler {
             recheckRequests(now: now) { [catalog] in catalog.tasks[$0].kind == .refresh }
         }
         for task in change.newTasks { applyTaskChange(task, change, now: now, &effects) }
+        forgetIdle(now: now, &effects)
         return outcome
     }
 
@@ -74,8 +80,16 @@ extension Scheduler {
             group: catalog.pluginOfTask[task],
             handlerQueue: catalog.handlerOfTask[task],
             quota: quotaIndex(of: task),
-            overlap: catalog.tasks[task].overlap
+            overlap: catalog.tasks[task].overlap,
+            isNamed: !catalog.tasks[task].identifier.isFamily
         )
+    }
+
+    /// The kind of an entry whose identifier the manifest no longer permits.
+    private func unnamedKind(of entry: Int) -> PendingRequestIndex.Kind {
+        var kind = pendingIndex.entries.kind(entry)
+        kind.isNamed = false
+        return kind
     }
 
     /// The entries whose task has changed, and those whose task was removed.
@@ -86,7 +100,7 @@ extension Scheduler {
         var removed: [Int] = []
         var successors: [Int: Int] = [:]
         for (task, former) in change.formerTasks { successors[former] = task }
-        for entry in pendingIndex.entries.indices {
+        for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
             let task = pendingIndex.entries.kind(entry).definition
             // Skip the lookup if the same identifiers are permitted: there may be a million entries.
             guard change.changesIdentifiers else {

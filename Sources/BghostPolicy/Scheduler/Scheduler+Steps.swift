@@ -47,7 +47,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         var moved = parking.moveRetries(by: step)
-        for entry in pendingIndex.entries.indices {
+        for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
             let definition = pendingIndex.entries.kind(entry).definition
             moved += pendingIndex.shiftRelativeDates(
                 entry: entry,

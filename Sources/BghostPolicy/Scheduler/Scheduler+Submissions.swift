@@ -4,6 +4,13 @@ package import BghostBase
 package import BghostFacts
 internal import BghostModel
 
+/// The requests of one identifier that are being stored.
+struct UnstoredRequests: Sendable {
+    /// The newest one that is no manual run; the others are replaced by it.
+    var newest: RunID?
+    var count = 0
+}
+
 /// An accepted submission that is being stored.
 package struct AcceptedSubmission: Sendable {
     package let request: Request
@@ -67,6 +74,8 @@ extension Scheduler {
         let entry = entry(for: request.task, task: task)
         if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
         var replaced: RunID?
+        var unstored = storing[entry] ?? UnstoredRequests()
+        unstored.count += 1
         if !isManual {
             if submission.onConflict == .update, let pending = pendingIndex.entries[entry].pending {
                 request.keepDates(of: pending)
@@ -74,11 +83,12 @@ extension Scheduler {
                 chooseStart(&request, task: task, entry: entry, now: now)
             }
             // A request that is being stored is replaced too: the store keeps the order of commits.
-            replaced = storing[entry] ?? pendingIndex.entries[entry].pending?.id
-            storing[entry] = request.id
+            replaced = unstored.newest ?? pendingIndex.entries[entry].pending?.id
+            unstored.newest = request.id
             storingFromPlugins.remove(entry)
             if submitter.isPlugin { storingFromPlugins.insert(entry) }
         }
+        storing[entry] = unstored
         if let replaced { gates.beingReplaced.insert(replaced) }
         return AcceptedSubmission(
             request: request,
@@ -97,9 +107,13 @@ extension Scheduler {
     ) {
         recordInput(.submissionFinished(accepted.request.id, isStored: isStored), at: now)
         if let replaced = accepted.replaced { gates.beingReplaced.remove(replaced) }
-        if storing[accepted.entry] == accepted.request.id {
-            storing[accepted.entry] = nil
-            storingFromPlugins.remove(accepted.entry)
+        if var unstored = storing[accepted.entry] {
+            unstored.count -= 1
+            if unstored.newest == accepted.request.id {
+                unstored.newest = nil
+                storingFromPlugins.remove(accepted.entry)
+            }
+            storing[accepted.entry] = unstored.count > 0 ? unstored : nil
         }
         if isStored, !isPermitted(accepted.entry) {
             // Its task was removed meanwhile, and the request that it replaces was parked with it.
@@ -117,6 +131,7 @@ extension Scheduler {
         } else {
             pendingIndex.recheck(entry: accepted.entry, now: now.unix)
         }
+        pendingIndex.noteIfIdle(accepted.entry)
         startReadyRequests(now: now, &effects)
     }
 
@@ -145,7 +160,7 @@ extension Scheduler {
         else {
             return false
         }
-        return pendingIndex.entries[entry].pending != nil || storing[entry] != nil
+        return pendingIndex.entries[entry].pending != nil || storing[entry]?.newest != nil
     }
 
     private func tolerance(of submission: Submission, task: Int) -> Int64 {

@@ -58,8 +58,13 @@ extension Scheduler {
     /// Updates the state of an entry in memory; the caller stores it.
     mutating func remember(_ memory: TaskMemory, entry: Int, now: Moment) {
         guard isPermitted(entry) else { return parking.remember(memory) }
-        memories[entry] = memory
+        memories[entry] = memory.isEmpty ? nil : memory
         delayThrottled(entry, memory, now: now)
+        if memory.isEmpty {
+            pendingIndex.noteIfIdle(entry)
+        } else {
+            keepIfIdle(entry, now: now)
+        }
     }
 
     /// Holds an entry as long as it is throttled.

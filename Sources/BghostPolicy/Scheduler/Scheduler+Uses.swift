@@ -10,12 +10,14 @@ extension Scheduler {
         catalog.task(for: identifier).map { catalog.tasks[$0].learnsUse } ?? false
     }
 
-    /// The identifiers for which uses may be recorded; of families, those that were submitted.
+    /// The identifiers for which uses may be recorded; of families, those that were submitted in the last two
+    /// weeks.
     ///
     /// - Parameter plugin: restricts the result to the tasks of one plugin.
     package func learners(ofPlugin plugin: String? = nil) -> [String] {
         let group = plugin.map { catalog.currentPlugins[$0] ?? -1 }
         return pendingIndex.entries.indices.filter { entry in
+            guard pendingIndex.entries.isInUse(entry) else { return false }
             let kind = pendingIndex.entries.kind(entry)
             return (group ?? kind.group) == kind.group && isPermitted(entry)
                 && catalog.tasks[kind.definition].learnsUse

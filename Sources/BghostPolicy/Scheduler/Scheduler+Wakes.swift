@@ -24,7 +24,7 @@ extension Scheduler {
             catalog.tasks[task].kind == .urlSession
         else { return nil }
         let entry = entry(for: identifier, task: task)
-        guard pendingIndex.entries[entry].pending == nil, storing[entry] == nil,
+        guard pendingIndex.entries[entry].pending == nil, storing[entry]?.newest == nil,
             !pendingIndex.entries[entry].hasRetries, pendingIndex.entries[entry].running == 0
         else { return nil }
         let request = Request(
@@ -36,7 +36,8 @@ extension Scheduler {
             priority: catalog.tasks[task].priority,
             submitter: .manifest
         )
-        storing[entry] = id
+        storing[entry, default: UnstoredRequests()].newest = id
+        storing[entry, default: UnstoredRequests()].count += 1
         return AcceptedSubmission(
             request: request,
             change: .accepted(request, replacing: nil),

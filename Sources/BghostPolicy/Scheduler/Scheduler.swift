@@ -54,14 +54,18 @@ package struct Scheduler: Sendable {
     var pendingIndex: PendingRequestIndex
     var gates: RunGates
     var running = RunningTable()
-    /// The request of each entry that is being stored.
-    var storing: [Int: RunID] = [:]
+    /// The requests of each entry that are being stored.
+    var storing: [Int: UnstoredRequests] = [:]
     /// The entries whose request that is being stored was submitted by a plugin.
     var storingFromPlugins: Set<Int> = []
     /// The schedules by entry.
     var schedules: [Int: ActiveSchedule] = [:]
     /// The states of tasks by entry, where there is one.
     var memories: [Int: TaskMemory] = [:]
+    /// Until when idle identifiers are kept that the manifest does not name.
+    var expiries = ExpiryTable()
+    /// The members of families that were used last.
+    var recentMembers = RecentMembers()
     /// Requests for tasks that are no longer in the manifest.
     var parking = Parking()
     /// The fencing token of the newest run.
@@ -112,6 +116,7 @@ package struct Scheduler: Sendable {
         var next = pendingIndex.nextDue
         if let end = parking.nextEnd { next = min(next ?? .max, end) }
         if let end = gates.budgets.nextEnd { next = min(next ?? .max, end) }
+        if let end = expiries.next { next = min(next ?? .max, end) }
         return next
     }
 
@@ -130,13 +135,16 @@ package struct Scheduler: Sendable {
         let quota = quotaIndex(of: task)
         let plugin = catalog.pluginOfTask[task]
         let overlap = catalog.tasks[task].overlap
+        let isFamily = catalog.tasks[task].identifier.isFamily
+        if isFamily { recentMembers.add(identifier) }
         return pendingIndex.entry(
             for: identifier,
             definition: task,
             group: plugin,
             handlerQueue: catalog.handlerOfTask[task],
             quota: quota,
-            overlap: overlap
+            overlap: overlap,
+            isNamed: !isFamily
         )
     }
 
@@ -150,6 +158,7 @@ package struct Scheduler: Sendable {
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
         refillBudgets(gates.budgets.refill(now: now.unix), now: now)
+        forgetExpired(now: now, &effects)
         startReadyRequests(now: now, &effects)
     }
 
@@ -171,9 +180,12 @@ package struct Scheduler: Sendable {
             submitNext(entry: entry, now: now, &effects)
         }
         // Among several requests of a task, another one may be the first now.
-        for entry in pendingIndex.entries.indices where pendingIndex.entries[entry].hasRetries {
+        for entry in pendingIndex.entries.indices where pendingIndex.entries.hasRetries(entry) {
             pendingIndex.recheck(entry: entry, now: now.unix)
         }
+        // A date that was computed while the clock was ahead would keep identifiers for too long.
+        for entry in expiries.entries { pendingIndex.noteIfIdle(entry) }
+        forgetExpired(now: now, &effects)
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
         startReadyRequests(now: now, &effects)

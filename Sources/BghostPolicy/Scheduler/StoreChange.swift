@@ -32,7 +32,7 @@ package indirect enum StoreChange: Sendable {
     case discarded(RunID)
     /// A pending request has a new date.
     case moved(Request)
-    /// The new state of an identifier.
+    /// The new state of an identifier; an empty one is deleted.
     case remembered(TaskMemory)
     /// The new usage of a plugin's budget in one minute; usage older than a day is deleted.
     case runtimeConsumed(RuntimeUse)

@@ -88,7 +88,8 @@ package struct Ledger: Sendable {
                 $0.plugin == use.plugin && $0.kind == use.kind && $0.minute == use.minute
             }
             uses.append(use)
-        case .remembered(let memory): memories[memory.identifier] = memory
+        case .remembered(let memory):
+            memories[memory.identifier] = memory.isEmpty ? nil : memory
         // The scheduler does not decide these changes.
         case .notification, .quarantined: break
         case .switched(let plugin, let off): disabledPlugins[plugin] = off

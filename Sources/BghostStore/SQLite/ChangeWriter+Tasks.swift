@@ -3,8 +3,13 @@
 internal import BghostPolicy
 
 extension ChangeWriter {
+    /// Stores the state of an identifier; an empty one has no row.
     func remember(_ memory: TaskMemory) throws(SQLiteFailure) {
-        try statements.remember.run { TaskColumns.bind(memory, to: &$0) }
+        if memory.isEmpty {
+            try statements.forget.run { $0.add(memory.identifier) }
+        } else {
+            try statements.remember.run { TaskColumns.bind(memory, to: &$0) }
+        }
         countChange()
     }
 

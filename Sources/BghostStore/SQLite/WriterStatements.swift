@@ -13,6 +13,7 @@ struct WriterStatements {
     let release: Statement
     let insertRun: Statement
     let remember: Statement
+    let forget: Statement
     let keepRuntime: Statement
     let trimRuntime: Statement
     let switchOff: Statement
@@ -69,6 +70,7 @@ struct WriterStatements {
             "INSERT OR REPLACE INTO task (\(TaskColumns.names)) VALUES"
                 + " (\(Self.marks(TaskColumns.count)))"
         )
+        forget = try prepare("DELETE FROM task WHERE identifier = ?")
         keepRuntime = try prepare("INSERT OR REPLACE INTO runtime VALUES (?, ?, ?, ?, ?)")
         trimRuntime = try prepare("DELETE FROM runtime WHERE minute < ? OR minute > ?")
         switchOff = try prepare("INSERT OR REPLACE INTO switched_off VALUES (?, ?, ?)")

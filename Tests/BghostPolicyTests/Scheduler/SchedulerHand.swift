@@ -226,6 +226,23 @@ struct SchedulerHand {
         keep(perform { scheduler, now, _ in scheduler.forgetUses(of: task, now: now) })
     }
 
+    /// Stores a state as an earlier daemon may have left it.
+    mutating func keep(_ memory: TaskMemory) { memories[memory.identifier] = memory }
+
+    mutating func clearThrottle(_ task: String) {
+        _ = keep(perform { $0.clearThrottle(task, now: $1, &$2) })
+    }
+
+    /// Withdraws all requests of tasks, and lets others start.
+    mutating func withdrawAll(_ tasks: [String]) {
+        var effects: [SchedulerEffect] = []
+        let withdrawn = scheduler.withdrawAll(of: tasks, now: now, &effects)
+        journal.append((scheduler.takeInputs(), effects.map(\.fingerprint)))
+        for change in withdrawn.changes { keep(change) }
+        for effect in effects { execute(effect) }
+        perform { $0.dispatch(now: $1, &$2) }
+    }
+
     private mutating func keep(_ change: StoreChange?) -> Bool {
         if let change { keep(change) }
         return change != nil
@@ -323,7 +340,8 @@ struct SchedulerHand {
         case .runStarted(let record): pending[record.request] = nil
         case .runEnded(_, .again(let request)): pending[request.id] = request
         case .redriven(let request), .moved(let request): pending[request.id] = request
-        case .remembered(let memory): memories[memory.identifier] = memory
+        case .remembered(let memory):
+            memories[memory.identifier] = memory.isEmpty ? nil : memory
         case .runtimeConsumed(let use):
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
