@@ -28,6 +28,25 @@ import Testing
         #expect(plugins.names == ["a", "b"])
     }
 
+    @Test func `The index of a released version goes to another plugin`() {
+        let plugins = PluginTable()
+        let first = plugins.add(Self.plugin("a"))
+        let other = plugins.add(Self.plugin("b"))
+        #expect(plugins.inUse.isEmpty)
+        first.executors[1] = TestExecutor(serial: 1, plugin: first, slotCount: 1)
+        other.isBeingChecked = true
+        #expect(plugins.inUse == [0, 1])
+        first.executors = [:]
+        #expect(plugins.inUse == [1])
+        // A current version is never released.
+        plugins.retire(first)
+        plugins.release([0, 1])
+        #expect(first.isReleased && !other.isReleased)
+        let second = plugins.add(Self.plugin("c"), at: 0)
+        #expect(plugins[0] === second && plugins["c"] === second && plugins.all.count == 2)
+        #expect(!second.isReleased && plugins["a"] == nil)
+    }
+
     @Test func `Serial numbers wrap, and skip 0 and executors that still exist`() {
         let executors = ExecutorTable(after: .max - 1)
         let plugin = PluginTable().add(Self.plugin("a"))

@@ -241,12 +241,12 @@ final class PluginCalls {
         _ target: PluginSlot?
     ) {
         let serial = executor.serial
-        let plugin = target?.index
+        let plugin = target?.name
         replies.open(executor)
         intake.store(accepted) { [unowned self] result in
             stored(result, call: call, serial: serial)
             // The scheduler counts the request from now on.
-            if let plugin { _ = self.share(of: plugins[plugin]) }
+            if let plugin = plugin.flatMap({ plugins[$0] }) { _ = self.share(of: plugin) }
             withExtendedLifetime(share) {}
         }
     }
@@ -272,13 +272,19 @@ final class PluginCalls {
     /// The first page waits for its turn too: one packet of a worker can contain hundreds of these calls.
     private func cancelAllPending(_ call: Call, _ executor: any RunExecutor) {
         replies.open(executor)
-        let (plugin, serial) = (executor.plugin.index, executor.serial)
+        // Not its index, which may be that of another plugin in a later turn.
+        let (plugin, serial) = (executor.plugin.name, executor.serial)
         reference.perform { $0.withdrawAll(ofPlugin: plugin, from: 0, call, serial) }
     }
 
-    private func withdrawAll(ofPlugin plugin: Int, from start: Int, _ call: Call, _ serial: UInt32)
-    {
-        let (page, next) = dispatcher.scheduler.pending(ofPlugin: plugin, from: start)
+    private func withdrawAll(
+        ofPlugin plugin: String,
+        from start: Int,
+        _ call: Call,
+        _ serial: UInt32
+    ) {
+        guard let index = plugins[plugin]?.index else { return withdrewAll(call, serial) }
+        let (page, next) = dispatcher.scheduler.pending(ofPlugin: index, from: start)
         for (request, _) in page { withdraw(request.task) }
         guard let next else { return withdrewAll(call, serial) }
         reference.perform { $0.withdrawAll(ofPlugin: plugin, from: next, call, serial) }

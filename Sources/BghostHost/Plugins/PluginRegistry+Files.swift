@@ -119,6 +119,7 @@ extension PluginRegistry {
     private func changed(_ plugin: PluginSlot, _ found: FileSnapshot) {
         guard case .plugin(let definition) = plugin.code else {
             plugin.candidate = nil
+            plugin.isBeingChecked = true
             let index = plugin.index
             reference.performAsync { await $0.refresh(function: index) }
             return

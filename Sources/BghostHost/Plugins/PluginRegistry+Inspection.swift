@@ -194,6 +194,7 @@ extension PluginRegistry {
     nonisolated(nonsending) func refresh(function index: Int) async {
         let plugin = plugins[index]
         let found = await findings(of: plugin)
+        plugin.isBeingChecked = false
         guard !plugin.isRetired, !isDraining else { return }
         for executor in Array(plugin.executors.values) { retireLive(executor) }
         adopt(found, for: plugin)

@@ -20,8 +20,10 @@ extension PluginRegistry {
     }
 
     /// Adds a plugin without inspecting its files.
-    func add(_ code: PluginCode) {
-        let slot = plugins.add(code)
+    ///
+    /// - Parameter index: as for ``PluginTable/add(_:at:)``.
+    func add(_ code: PluginCode, at index: Int? = nil) {
+        let slot = plugins.add(code, at: index)
         crashes.versionReplaced(slot.name)
         warnAboutDescriptorLimit(of: slot)
     }
@@ -96,6 +98,8 @@ extension PluginRegistry {
 
     /// Notifies the scheduler whether runs of a plugin can start.
     func reportProblem(of plugin: PluginSlot) {
+        // Its index may be that of another plugin.
+        guard !plugin.isReleased else { return }
         dispatcher.decide { scheduler, now, effects in
             scheduler.plugin(
                 plugin.index,

@@ -27,6 +27,7 @@ final class PluginSlot {
     var candidate: FileSnapshot?
     /// Files that could not be adopted.
     var refused: FileSnapshot?
+    /// Whether a check or an inspection of its files is under way, which refers to its index.
     var isBeingChecked = false
     /// The time of the next check of its files, in monotonic nanoseconds; `.max` if none is armed.
     var checkAt: UInt64 = .max
@@ -38,6 +39,8 @@ final class PluginSlot {
     var isWatched = false
     /// Whether a reload has replaced or removed it; it starts no more runs.
     var isRetired = false
+    /// Whether nothing needs it, so that another plugin may get its index.
+    var isReleased = false
     /// The memory that the daemon holds for it and for the version that it replaced.
     var memory = HeldBytes(limit: HostLimits.heldBytesMax)
     /// Why it cannot be used; `nil` if it can.
@@ -67,6 +70,9 @@ final class PluginSlot {
         self.index = index
         self.code = code
     }
+
+    /// Whether it has an executor, or an unfinished piece of work refers to its index.
+    var isInUse: Bool { !executors.isEmpty || isBeingChecked }
 
     var name: String {
         switch code {

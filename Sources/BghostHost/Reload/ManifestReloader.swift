@@ -182,6 +182,7 @@ final class ManifestReloader: SharesServices {
                 wanted,
                 slots: wanted.slots,
                 replacing: replaced,
+                keeping: plugins.inUse,
                 now: now,
                 &effects
             )
@@ -226,16 +227,16 @@ final class ManifestReloader: SharesServices {
             plugin.releaseIfRetired()
         }
         for index in change.newPlugins {
-            // The host and the scheduler use the same index of a plugin.
-            precondition(index == plugins.all.count, "a plugin has another number")
             guard let code = codes[dispatcher.scheduler.catalog.plugins[index].name] else {
                 continue
             }
-            registry.add(code)
+            // The host and the scheduler use the same index of a plugin.
+            registry.add(code, at: index)
             // Memory held for the finishing workers of the replaced version counts against the new one.
             if let memory = memories[code.name] { plugins[index].memory = memory }
             registry.postponeChecks(at: code.name)
         }
+        plugins.release(change.unusedPlugins)
         return change.newPlugins.map { plugins[$0] }
     }
 

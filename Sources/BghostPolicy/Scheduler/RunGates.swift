@@ -14,6 +14,8 @@ struct RunGates: Sendable {
         var problem: String?
         /// Whether a request waits for it.
         var hasBlockedRequests = false
+        /// The names of its serial handlers; `nil` until it has been loaded.
+        var serial: [String]?
         /// The history of disabling and enabling it.
         var switches = GateHistory()
         /// The history of its problems.
@@ -62,26 +64,37 @@ struct RunGates: Sendable {
     mutating func adopt(_ changed: TaskCatalog, _ change: CatalogChange) {
         catalog = changed
         budgets.adopt(changed)
-        for index in plugins.count..<changed.plugins.count {
+        var retired: [String: Int] = [:]
+        for index in change.retiredPlugins { retired[changed.plugins[index].name] = index }
+        while plugins.count < changed.plugins.count { plugins.append(Plugin()) }
+        for index in change.newPlugins {
             let name = changed.plugins[index].name
             var plugin = Plugin()
-            let former = change.retiredPlugins.first { changed.plugins[$0].name == name }
-            if let former {
+            if let former = retired[name] {
                 plugin.disabledReason = plugins[former].disabledReason
                 plugin.switches = plugins[former].switches
             } else {
                 plugin.disabledReason = disabledElsewhere.removeValue(forKey: name)
             }
-            plugins.append(plugin)
+            plugins[index] = plugin
         }
         for index in change.retiredPlugins where changed.current(plugin: index) == nil {
             disabledElsewhere[changed.plugins[index].name] = plugins[index].disabledReason
         }
-        for handler in changed.handlers[handlers.count...] {
+        while handlers.count < changed.handlers.count { handlers.append(Handler()) }
+        for index in change.newHandlers {
+            let handler = changed.handlers[index]
+            // Its plugin may have been loaded before a task named this handler.
+            let serial = plugins[handler.plugin].serial
             let isFunction = changed.plugins[handler.plugin].isFunction
-            handlers.append(Handler(isSerial: isFunction ? false : nil))
+            handlers[index] = Handler(
+                isSerial: isFunction ? false : serial.map { $0.contains(handler.name) }
+            )
         }
     }
+
+    /// Adopts a catalog in which only unused definitions have changed.
+    mutating func follow(_ changed: TaskCatalog) { catalog = changed }
 
     /// Whether a request may start a run now.
     ///

@@ -26,7 +26,14 @@ struct RuntimeBudgets: Sendable {
 
     /// Adopts the limits of a manifest; the time used within the last day is kept.
     mutating func adopt(_ catalog: TaskCatalog) {
-        let before = accounts.values
+        struct Key: Hashable {
+            let plugin: String
+            let kind: TaskKind
+        }
+        var ledgers: [Key: RuntimeLedger] = [:]
+        for account in accounts.values {
+            ledgers[Key(plugin: account.plugin, kind: account.kind)] = account.ledger
+        }
         accounts = [:]
         for (name, index) in catalog.currentPlugins {
             for kind in TaskKind.allCases {
@@ -36,8 +43,8 @@ struct RuntimeBudgets: Sendable {
                     kind: kind,
                     limit: Int64(clamping: max(1, limit.clampedNanoseconds))
                 )
-                if let known = before.first(where: { $0.plugin == name && $0.kind == kind }) {
-                    account.ledger = known.ledger
+                if let known = ledgers[Key(plugin: name, kind: kind)] {
+                    account.ledger = known
                     account.update()
                 }
                 accounts[TaskCatalog.quotaIndex(plugin: index, kind)] = account

@@ -121,6 +121,7 @@ extension Scheduler {
     ) {
         recordInput(.loaded(plugin: plugin, serial: serial), at: now)
         guard !catalog.plugins[plugin].isFunction else { return }
+        gates.plugins[plugin].serial = serial
         for index in catalog.handlers(ofPlugin: plugin) {
             gates.handlers[index].isSerial = serial.contains(catalog.handlers[index].name)
             followHandler(index)

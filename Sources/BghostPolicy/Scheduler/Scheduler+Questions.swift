@@ -213,10 +213,7 @@ extension Scheduler {
 
     /// Whether this is the pattern of a family in the manifest, such as `com.example.*`.
     package func isFamily(_ pattern: String) -> Bool {
-        catalog.currentTasks.contains {
-            let identifier = catalog.tasks[$0].identifier
-            return identifier.isFamily && identifier.description == pattern
-        }
+        catalog.isFamily(pattern)
     }
 
     /// All waiting requests of the members of a family.

@@ -25,16 +25,24 @@ extension Scheduler {
     ///   - slots: the new limit of concurrent runs.
     ///   - replaced: plugins to treat as new although their definition is unchanged, because their
     ///     file has changed.
+    ///   - kept: plugins whose index something else needs, such as an executor; others that are retired and
+    ///     have no run may lose it to new ones at the next reload.
     @discardableResult
     package mutating func reload(
         _ manifest: Manifest,
         slots: Int,
         replacing replaced: [String],
+        keeping kept: [Int] = [],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> ReloadOutcome {
         recordInput(
-            .reloaded(manifest: manifest.fingerprint, slots: slots, replacing: replaced),
+            .reloaded(
+                manifest: manifest.fingerprint,
+                slots: slots,
+                replacing: replaced,
+                keeping: kept
+            ),
             at: now
         )
         let probes = settings.manifest.host.facts.probes.map(\.name)
@@ -71,7 +79,18 @@ extension Scheduler {
         }
         for task in change.newTasks { applyTaskChange(task, change, now: now, &effects) }
         forgetIdle(now: now, &effects)
+        release(keeping: kept, &outcome.change)
         return outcome
+    }
+
+    /// Frees the definitions of earlier manifests that have neither a run nor an identifier.
+    private mutating func release(keeping kept: [Int], _ change: inout CatalogChange) {
+        var tasks = Set(running.all.map(\.running.task))
+        for kind in pendingIndex.entries.kindsInUse { tasks.insert(kind.definition) }
+        catalog.release(tasksInUse: tasks, pluginsInUse: Set(kept))
+        pendingIndex.clear(groups: catalog.unused.plugins, handlerQueues: catalog.unused.handlers)
+        change.unusedPlugins = catalog.unused.plugins
+        gates.follow(catalog)
     }
 
     private func kind(of task: Int) -> PendingRequestIndex.Kind {

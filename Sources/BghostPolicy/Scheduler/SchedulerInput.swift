@@ -38,7 +38,9 @@ package enum SchedulerInput: Codable, Sendable {
     case resultUsed(String)
     case forgetUses(of: String)
     /// The manifest is identified by its fingerprint, since it may contain secrets.
-    case reloaded(manifest: String, slots: Int, replacing: [String])
+    ///
+    /// `keeping` is missing in the recordings of older versions, which kept all plugins.
+    case reloaded(manifest: String, slots: Int, replacing: [String], keeping: [Int]?)
 
     /// The keys in recordings: some are the former names of their cases, so that older recordings stay
     /// readable.

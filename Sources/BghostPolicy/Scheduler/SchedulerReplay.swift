@@ -22,7 +22,7 @@ package struct SchedulerReplay: Sendable {
 
     /// Whether the data that an event refers to is available.
     package func has(_ input: SchedulerInput) -> Bool {
-        guard case .reloaded(let manifest, _, _) = input else { return true }
+        guard case .reloaded(let manifest, _, _, _) = input else { return true }
         return manifests[manifest] != nil
     }
 
@@ -102,9 +102,16 @@ package struct SchedulerReplay: Sendable {
         case .withdrawAll(let identifiers):
             _ = scheduler.withdrawAll(of: identifiers, now: now, &effects)
         case .redriven(let requests): scheduler.redriven(requests, now: now, &effects)
-        case .reloaded(let fingerprint, let slots, let replaced):
+        case .reloaded(let fingerprint, let slots, let replaced, let kept):
             guard let manifest = manifests[fingerprint] else { return false }
-            scheduler.reload(manifest, slots: slots, replacing: replaced, now: now, &effects)
+            scheduler.reload(
+                manifest,
+                slots: slots,
+                replacing: replaced,
+                keeping: kept ?? Array(scheduler.catalog.plugins.indices),
+                now: now,
+                &effects
+            )
         case .clearThrottle(let identifier):
             _ = scheduler.clearThrottle(identifier, now: now, &effects)
         case .resultUsed(let identifier): _ = scheduler.resultUsed(identifier, now: now)

@@ -66,6 +66,10 @@ package struct CatalogChange: Equatable, Sendable {
     package internal(set) var retiredPlugins: [Int] = []
     /// The names of removed plugins.
     package internal(set) var removedPlugins: [String] = []
+    /// The indices of all plugins that nothing needs; a later manifest gives them to others.
+    package internal(set) var unusedPlugins: [Int] = []
+    /// The indices of new handlers.
+    var newHandlers: [Int] = []
     /// Whether the set of permitted identifiers has changed.
     var changesIdentifiers = false
 
@@ -110,11 +114,9 @@ extension TaskCatalog {
                 currentPlugins[source.name] = known
                 continue
             }
-            change.newPlugins.append(plugins.count)
-            currentPlugins[source.name] = plugins.count
-            plugins.append(source.plugin)
-            sources.append(source)
-            isRetired.append(false)
+            let index = add(source)
+            change.newPlugins.append(index)
+            currentPlugins[source.name] = index
         }
         for (name, index) in before.sorted(by: { $0.value < $1.value })
         where currentPlugins[name] != index {
@@ -138,7 +140,7 @@ extension TaskCatalog {
                 permitted.append(former)
                 continue
             }
-            let index = add(definition, plugin: plugin)
+            let index = add(definition, plugin: plugin, &change)
             permitted.append(index)
             change.newTasks.append(index)
             if let former {
@@ -147,7 +149,8 @@ extension TaskCatalog {
                 change.changesIdentifiers = true
             }
         }
-        change.removedTasks = before.sorted { $0.value < $1.value }.map(\.key.description)
+        let order = currentTasks.map { tasks[$0].identifier }
+        change.removedTasks = order.filter { before[$0] != nil }.map(\.description)
         if !before.isEmpty { change.changesIdentifiers = true }
         permit(permitted)
     }

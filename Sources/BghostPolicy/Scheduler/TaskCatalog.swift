@@ -6,9 +6,10 @@ package import BghostModel
 /// The contents of a manifest, prepared for lookups: tasks, their plugins, and the plugins'
 /// handlers.
 ///
-/// An index identifies the same task, plugin or handler for the lifetime of the catalog. A new manifest adds
+/// An index identifies the same task, plugin or handler as long as something needs it. A new manifest adds
 /// entries and retires others (`TaskCatalog+Reload.swift`), so a run in progress keeps the definition with
-/// which it started.
+/// which it started. Retired entries that nothing needs any longer are given to new ones
+/// (`TaskCatalog+Release.swift`).
 package struct TaskCatalog: Sendable {
     /// A plugin, or a function.
     package struct Plugin: Sendable {
@@ -30,14 +31,16 @@ package struct TaskCatalog: Sendable {
         let name: String
     }
 
-    /// In the order of addition; retired tasks are not in `currentTasks`.
+    /// In no order; retired tasks are not in `currentTasks`.
     package internal(set) var tasks: [TaskDefinition] = []
-    /// Plugins and functions, in the order of addition.
+    /// Plugins and functions, in no order.
     package internal(set) var plugins: [Plugin] = []
     private(set) var handlers: [Handler] = []
-    private var handlerIndices: [Handler: Int] = [:]
+    var handlerIndices: [Handler: Int] = [:]
     /// The indices of the handlers of each plugin.
-    private var handlersOfPlugin: [Int: [Int]] = [:]
+    var handlersOfPlugin: [Int: [Int]] = [:]
+    /// The indices that the next definitions get.
+    var unused = UnusedDefinitions()
     /// The index of each task's plugin.
     package private(set) var pluginOfTask: [Int] = []
     /// The index of each task's handler.
@@ -45,7 +48,7 @@ package struct TaskCatalog: Sendable {
     /// The definition of each plugin, to detect whether another manifest changes it.
     var sources: [PluginSource] = []
     /// Whether each task is permitted now.
-    private var isCurrent: [Bool] = []
+    private(set) var isCurrent: [Bool] = []
     /// Whether each plugin is retired and starts no more runs.
     var isRetired: [Bool] = []
     /// The permitted tasks, in the manifest's order.
@@ -57,8 +60,8 @@ package struct TaskCatalog: Sendable {
     /// Whether there are sessions, whose transfers may have requirements.
     var hasSessions = false
     private var exact: [String: Int] = [:]
-    /// The longest pattern first.
-    private var families: [Int] = []
+    /// The families by their patterns without the trailing `*`, such as `com.example.`.
+    private var families: [Substring: Int] = [:]
 
     init(_ manifest: Manifest) { adopt(manifest) }
 
@@ -67,11 +70,34 @@ package struct TaskCatalog: Sendable {
     /// Adds a task.
     ///
     /// - Returns: its index.
-    mutating func add(_ task: TaskDefinition, plugin: Int) -> Int {
-        tasks.append(task)
-        pluginOfTask.append(plugin)
-        handlerOfTask.append(place(of: Handler(plugin: plugin, name: task.handler.handler)))
-        return tasks.count - 1
+    mutating func add(_ task: TaskDefinition, plugin: Int, _ change: inout CatalogChange) -> Int {
+        let handler = place(of: Handler(plugin: plugin, name: task.handler.handler), &change)
+        guard let index = unused.tasks.popLast() else {
+            tasks.append(task)
+            pluginOfTask.append(plugin)
+            handlerOfTask.append(handler)
+            return tasks.count - 1
+        }
+        tasks[index] = task
+        pluginOfTask[index] = plugin
+        handlerOfTask[index] = handler
+        return index
+    }
+
+    /// Adds a plugin.
+    ///
+    /// - Returns: its index.
+    mutating func add(_ source: PluginSource) -> Int {
+        guard let index = unused.plugins.popLast() else {
+            plugins.append(source.plugin)
+            sources.append(source)
+            isRetired.append(false)
+            return plugins.count - 1
+        }
+        plugins[index] = source.plugin
+        sources[index] = source
+        isRetired[index] = false
+        return index
     }
 
     /// Permits these tasks, and no others.
@@ -80,31 +106,54 @@ package struct TaskCatalog: Sendable {
         isCurrent = [Bool](repeating: false, count: tasks.count)
         for index in permitted { isCurrent[index] = true }
         exact = [:]
-        families = []
+        families = [:]
         for index in permitted {
-            if tasks[index].identifier.isFamily {
-                families.append(index)
+            let identifier = tasks[index].identifier
+            if identifier.isFamily {
+                families[identifier.description.dropLast()] = index
             } else {
-                exact[tasks[index].identifier.description] = index
+                exact[identifier.description] = index
             }
-        }
-        families.sort { [tasks] in
-            tasks[$0].identifier.description.utf8.count
-                > tasks[$1].identifier.description.utf8.count
         }
     }
 
-    private mutating func place(of handler: Handler) -> Int {
+    private mutating func place(of handler: Handler, _ change: inout CatalogChange) -> Int {
         if let known = handlerIndices[handler] { return known }
-        handlerIndices[handler] = handlers.count
-        handlersOfPlugin[handler.plugin, default: []].append(handlers.count)
-        handlers.append(handler)
-        return handlers.count - 1
+        let index = unused.handlers.popLast() ?? handlers.count
+        if index == handlers.count {
+            handlers.append(handler)
+        } else {
+            handlers[index] = handler
+        }
+        handlerIndices[handler] = index
+        handlersOfPlugin[handler.plugin, default: []].append(index)
+        change.newHandlers.append(index)
+        return index
     }
 
     /// The task for an identifier: the one with that name, otherwise the longest matching family.
+    ///
+    /// It costs one lookup for each dot of the identifier, however many families there are.
     package func task(for identifier: String) -> Int? {
-        exact[identifier] ?? families.first { tasks[$0].identifier.matches(identifier) }
+        if let task = exact[identifier] { return task }
+        guard !families.isEmpty else { return nil }
+        return Self.stems(of: identifier).lazy.compactMap { families[$0] }.first
+            .flatMap { tasks[$0].identifier.matches(identifier) ? $0 : nil }
+    }
+
+    /// The beginnings of an identifier that may be families, the longest first.
+    static func stems(of identifier: String) -> some Sequence<Substring> {
+        // No identifier is longer, and a client may send any text.
+        let isTooLong = identifier.utf8.count > IdentifierPattern.bytesMax
+        let dots =
+            isTooLong
+            ? [] : identifier.utf8.indices.filter { identifier.utf8[$0] == UInt8(ascii: ".") }
+        return dots.reversed().lazy.map { identifier[...$0] }
+    }
+
+    /// Whether this is the pattern of a family, such as `com.example.*`.
+    func isFamily(_ pattern: String) -> Bool {
+        pattern.hasSuffix(".*") && families[pattern.dropLast()] != nil
     }
 
     /// Whether this task, in this form, is permitted.

@@ -241,10 +241,12 @@ import Testing
         )
         #expect(hand.running == ["a"])
 
-        hand.perform { $0.set(plugin: 2, disabledReason: "why", now: $1, &$2) }
+        let former = try #require(hand.scheduler.catalog.currentPlugins["plugin"])
+        hand.perform { $0.set(plugin: former, disabledReason: "why", now: $1, &$2) }
         hand.reload(Manifest())
         hand.reload(try Self.manifest())
-        #expect(hand.scheduler.disabledReason(plugin: 3) == "why")
+        let plugin = try #require(hand.scheduler.catalog.currentPlugins["plugin"])
+        #expect(hand.scheduler.disabledReason(plugin: plugin) == "why" && plugin != former)
     }
 
     @Test func `A plugin whose file is another one is a new one`() throws {

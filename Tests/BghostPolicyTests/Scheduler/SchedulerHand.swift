@@ -100,13 +100,15 @@ struct SchedulerHand {
     mutating func reload(
         _ manifest: Manifest,
         slots: Int = 4,
-        replacing replaced: [String] = []
+        replacing replaced: [String] = [],
+        keeping kept: [Int] = []
     ) -> ReloadOutcome {
         let outcome = perform { scheduler, now, effects in
             scheduler.reload(
                 manifest,
                 slots: slots,
                 replacing: replaced,
+                keeping: kept,
                 now: now,
                 &effects
             )
