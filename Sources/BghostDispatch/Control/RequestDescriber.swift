@@ -37,7 +37,7 @@ package final class RequestDescriber {
         return described
     }
 
-    /// A pending request with gates that ``gates(of:now:countsAhead:)`` returned.
+    /// A pending request with gates that ``gates(of:now:ahead:)`` returned.
     func describe(_ request: Request, _ gates: [Gate]) -> PendingRequest {
         PendingRequest(
             id: request.id,
@@ -58,9 +58,9 @@ package final class RequestDescriber {
 
     /// The gates of a request, with the reason if the limiter of wakes delays it.
     ///
-    /// - Parameter countsAhead: whether to count the requests that start before it, which costs O(n).
-    func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
-        let gates = dispatcher.scheduler.gates(of: request, now: now, countsAhead: countsAhead)
+    /// - Parameter ahead: the number of requests that start before it; `nil` if it is not known.
+    func gates(of request: Request, now: Moment, ahead: Int? = nil) -> [Gate] {
+        let gates = dispatcher.scheduler.gates(of: request, now: now, ahead: ahead)
         guard request.counters.runs == 0, let delay = wakeDelay(request) else { return gates }
         return gates.map { gate in
             guard gate.kind == .notBefore, !gate.isOpen else { return gate }

@@ -37,11 +37,12 @@ package final class TaskCommands {
     /// - Parameter limit: the most requests to list; all are counted.
     package nonisolated(nonsending) func pending(task: String?, limit: Int) async -> PendingList {
         var list = PendingList(requests: [], total: 0)
+        let selection = task.map { Scheduler.WaitingSelection.task($0) } ?? .all
         var room = Self.pendingBytesMax
         var start: Int? = 0
         while let from = start {
             let kept = room > 0 ? limit - list.requests.count : 0
-            let page = dispatcher.scheduler.waiting(of: task, from: from, keeping: kept)
+            let page = dispatcher.scheduler.waiting(selection, from: from, keeping: kept)
             list.total += page.count
             for request in page.requests where room > 0 {
                 room -= request.parameters.utf8.count
@@ -57,12 +58,13 @@ package final class TaskCommands {
     package nonisolated(nonsending) func cancelPending(
         task: String?
     ) async throws(OperatorRefusal) -> [PendingRequest] {
+        let selection = task.map { Scheduler.WaitingSelection.task($0) } ?? .all
         var described: [PendingRequest] = []
         var failure: StoreError?
         var start: Int? = 0
         while let from = start {
             await Task.yield()
-            let page = dispatcher.scheduler.waiting(of: task, from: from, keeping: .max)
+            let page = dispatcher.scheduler.waiting(selection, from: from, keeping: .max)
             guard !page.requests.isEmpty else {
                 start = page.next
                 continue

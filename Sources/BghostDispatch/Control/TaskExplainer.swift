@@ -10,7 +10,8 @@ internal import BghostStore
 /// Explains why a task or a request does not run.
 ///
 /// The host owns it. Use it on the reactor's thread only; it changes nothing, and another thread reads the
-/// store.
+/// store. Requests are searched and counted in pages, between which deadlines and frames of workers are
+/// handled.
 package final class TaskExplainer {
     private let dispatcher: Dispatcher
     private let history: HistoryReader
@@ -44,39 +45,41 @@ package final class TaskExplainer {
     ) async throws(OperatorRefusal) -> TaskExplanation {
         let subject = try await subject(of: id)
         let task = subject.task
-        var explanation = explanation(of: subject)
+        var explanation = await explanation(of: subject)
         let answer = await history.ask { store in
             (last: store.lastRun(task: task), dead: store.deadLetters(task: task, limit: 1).first)
         }
         explanation.dead = answer.dead
-        explanation.last = subject.last ?? (subject.requests == .family ? nil : answer.last)
+        explanation.last = subject.last ?? (subject.isFamily ? nil : answer.last)
         // It ended while the store was asked.
         explanation.running.removeAll { $0.id == answer.last?.id }
         return explanation
     }
 
     /// An explanation without what the store knows.
-    private func explanation(of subject: Subject) -> TaskExplanation {
-        let requests: [Request] =
-            switch subject.requests {
-            case .family: dispatcher.scheduler.requests(ofFamily: subject.task)
-            case .task: dispatcher.scheduler.requests(of: subject.task)
-            case .range(let range): dispatcher.scheduler.requests(in: range)
-            case .none: []
-            }
+    private nonisolated(nonsending) func explanation(of subject: Subject) async
+        -> TaskExplanation
+    {
+        var (requests, total): ([Request], Int) = ([], 0)
+        if let selection = subject.requests { (requests, total) = await waiting(selection) }
+        var places = dispatcher.scheduler.queuePlaces(of: requests)
+        while places.next != nil {
+            dispatcher.scheduler.count(&places, now: clock.moment)
+            if places.next != nil { await Task.yield() }
+        }
         let now = clock.moment
         return TaskExplanation(
             task: subject.task,
             at: now.unix,
-            requests: requests.prefix(TaskExplanation.requestsMax).map { request in
-                let gates = describer.gates(of: request, now: now, countsAhead: true)
+            requests: requests.map { request in
+                let gates = describer.gates(of: request, now: now, ahead: places[request.id])
                 return Explanation(
                     request: describer.describe(request, gates),
                     gates: gates,
                     at: now.unix
                 )
             },
-            total: requests.count,
+            total: total,
             running: activeRuns().filter { isMember($0.task, of: subject.task) },
             last: nil,
             schedule: dispatcher.scheduler.outlook(of: subject.task, now: now),
@@ -85,18 +88,32 @@ package final class TaskExplainer {
         )
     }
 
+    /// The first of the selected requests, by identifier, and the number of all.
+    private nonisolated(nonsending) func waiting(
+        _ selection: Scheduler.WaitingSelection
+    ) async -> (requests: [Request], total: Int) {
+        var requests: [Request] = []
+        var total = 0
+        var start: Int? = 0
+        while let from = start {
+            let room = TaskExplanation.requestsMax - requests.count
+            let page = dispatcher.scheduler.waiting(selection, from: from, keeping: room)
+            requests += page.requests
+            total += page.count
+            start = page.next
+            if start != nil { await Task.yield() }
+        }
+        // The requests of one task stay in the order in which they would start.
+        if case .task = selection { return (requests, total) }
+        return (requests.sorted { ($0.task, $0.id) < ($1.task, $1.id) }, total)
+    }
+
     /// What a question is about.
     private struct Subject {
-        enum Requests: Equatable {
-            case task
-            case family
-            /// The requests with these ids.
-            case range(ClosedRange<RunID>)
-            case none
-        }
-
         var task: String
-        var requests: Requests
+        /// Its requests; `nil` if none of them is asked for.
+        var requests: Scheduler.WaitingSelection?
+        var isFamily = false
         /// The run that the question names; `nil` for the last run of the task.
         var last: RunRecord?
     }
@@ -104,12 +121,14 @@ package final class TaskExplainer {
     private nonisolated(nonsending) func subject(
         of id: String
     ) async throws(OperatorRefusal) -> Subject {
-        if dispatcher.scheduler.isFamily(id) { return Subject(task: id, requests: .family) }
+        if dispatcher.scheduler.isFamily(id) {
+            return Subject(task: id, requests: .family(id), isFamily: true)
+        }
         // A pending request may be parked because the manifest no longer permits its task.
         if dispatcher.scheduler.catalog.task(for: id) != nil
             || !dispatcher.scheduler.requests(of: id).isEmpty
         {
-            return Subject(task: id, requests: .task)
+            return Subject(task: id, requests: .task(id))
         }
         return try await subject(ofPrefix: id)
     }
@@ -130,25 +149,25 @@ package final class TaskExplainer {
         ofPrefix prefix: String
     ) async throws(OperatorRefusal) -> Subject {
         guard let range = RunID.range(ofPrefix: prefix) else { throw dispatcher.noSuchTask(prefix) }
-        let requests = dispatcher.scheduler.requests(in: range)
-        if requests.count > 1 {
+        let (requests, total) = await waiting(.ids(range))
+        if total > 1 {
             throw OperatorRefusal(
                 .ambiguousRequest,
-                "\(requests.count) requests that wait have an id that begins with \(prefix)",
+                "\(total) requests that wait have an id that begins with \(prefix)",
                 fix: "give more characters",
                 candidates: requests.prefix(Gate.idsMax).map { "\($0.id) \($0.task)" }
             )
         }
         if let request = requests.first {
-            return Subject(task: request.task, requests: .range(range))
+            return Subject(task: request.task, requests: .ids(range))
         }
         if let run = activeRuns().first(where: { range.contains($0.request) }) {
-            return Subject(task: run.task, requests: .none)
+            return Subject(task: run.task, requests: nil)
         }
         if range.lowerBound == range.upperBound,
             let run = await history.ask({ $0.run(ofRequest: range.lowerBound) })
         {
-            return Subject(task: run.task, requests: .none, last: run)
+            return Subject(task: run.task, requests: nil, last: run)
         }
         // Request IDs always start with a digit, and task identifiers hardly ever do.
         guard prefix.first?.isNumber == true else { throw dispatcher.noSuchTask(prefix) }

@@ -71,7 +71,7 @@ package final class NotificationDelivery {
         let outbox = NotificationOutbox(settings)
         let lost = outbox.recover(
             rows,
-            requests.filter { dispatcher.scheduler.waits($0.id) },
+            requests.filter { dispatcher.scheduler.waits($0.id, of: $0.task) },
             zone: zone
         )
         for lost in lost {
@@ -176,7 +176,7 @@ package final class NotificationDelivery {
                 // The request is pending, as checked above, so the result is irrelevant.
                 _ = scheduler.withdraw(task, now: now, &effects)
             }
-        } else if settings?.task.isFamily == true, dispatcher.scheduler.waits(request) {
+        } else if settings?.task.isFamily == true, dispatcher.scheduler.waits(request, of: task) {
             // The request waits for a retry; this member of the family has no other request.
             let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
                 scheduler.withdrawAll(of: [task], now: now, &effects)

@@ -108,7 +108,7 @@ final class RunCommands {
         if answer == nil {
             // If it runs or waits, its end answers the waiter. Otherwise it may have ended since the
             // store was asked.
-            guard !isKnown(id) else { return }
+            guard await !isKnown(id) else { return }
             answer = await history.ask { $0.run(ofRequest: id) }
         }
         guard let ended = answer else {
@@ -128,8 +128,20 @@ final class RunCommands {
         waiters.remove(waiter, for: id)?.resume(returning: nil)
     }
 
-    private func isKnown(_ id: RunID) -> Bool {
-        runs.slots.contains { $0?.record.request == id } || dispatcher.scheduler.waits(id)
+    /// Whether a request runs or waits.
+    ///
+    /// The waiting ones are searched in pages, between which deadlines and frames of workers are handled.
+    private nonisolated(nonsending) func isKnown(_ id: RunID) async -> Bool {
+        var start: Int? = 0
+        while let from = start {
+            if runs.slots.contains(where: { $0?.record.request == id }) { return true }
+            let page = dispatcher.scheduler.waiting(.ids(id...id), from: from, keeping: 0)
+            guard page.count == 0 else { return true }
+            start = page.next
+            if start != nil { await Task.yield() }
+        }
+        // It may have begun while its page was still to come.
+        return runs.slots.contains { $0?.record.request == id }
     }
 
     // MARK: Runs

@@ -44,6 +44,8 @@ package struct PendingRequestIndex: Sendable {
     private var sequence: UInt64 = 0
     /// The number of entries that `next` has looked at: its work, which tests count.
     private(set) var entriesVisited = 0
+    /// The number of entries that were checked again because a condition may have changed.
+    private(set) var rechecks = 0
     /// The number of pending requests that plugins submitted, by quota.
     var submitted: [Int] = []
     /// By group, the memory of the waiting requests that plugins submitted, bytes.
@@ -103,25 +105,9 @@ package struct PendingRequestIndex: Sendable {
 
     // MARK: Requests
 
-    /// Whether a request with this id is waiting.
-    func contains(_ id: RunID) -> Bool { entries.contains(id) }
-
-    /// The waiting requests whose ids lie in a range.
-    func requests(in ids: ClosedRange<RunID>) -> [Request] { entries.requests(in: ids) }
-
     /// The request of an entry that would start next if nothing blocked it.
     func first(of entry: Int, now: Int64) -> Request? {
         entries.candidate(entry, now: now).flatMap { entries.request($0, of: entry) }
-    }
-
-    /// The number of other requests that would start before this one if slots became free.
-    func requestsAhead(of request: Request, now: Int64) -> Int {
-        guard let entry = entry(of: request.task), let place = entries[entry].place(of: request.id)
-        else { return 0 }
-        return entries.indices.count {
-            entries.isInUse($0)
-                && (entries.candidate($0, now: now)?.rank).map { $0 < place.rank } ?? false
-        }
     }
 
     /// Adds a request.
@@ -284,6 +270,7 @@ package struct PendingRequestIndex: Sendable {
 
     /// Checks an entry again after a condition that blocked its requests may have changed.
     mutating func recheck(entry: Int, now: Int64) {
+        rechecks += 1
         enqueueIfReady(entry, now: now)
     }
 

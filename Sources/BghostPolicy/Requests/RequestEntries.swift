@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostFacts
 internal import BghostModel
 
 extension PendingRequestIndex {
@@ -110,28 +111,19 @@ extension PendingRequestIndex {
             rows[number].hasExtras = !isEmpty
         }
 
-        func contains(_ id: RunID) -> Bool {
-            rows.contains { $0.pendingID == id }
-                || extras.values.contains { extras in
-                    extras.retries.contains { $0.request.id == id }
-                        || extras.manual.contains { $0.request.id == id }
-                }
+        /// The requirements of the requests of an identifier, besides those of its task.
+        func requirements(_ number: Int) -> RequirementSet {
+            let pending = rows[number].hasRequest ? rows[number].requirements : []
+            guard let extras = extras(number) else { return pending }
+            return extras.retries.reduce(into: pending) { $0.formUnion($1.request.requirements) }
         }
 
-        /// The waiting requests whose ids lie in a range.
-        func requests(in ids: ClosedRange<RunID>) -> [Request] {
-            var found: [Request] = []
-            for number in indices where isInUse(number) {
-                if let id = rows[number].pendingID, ids.contains(id) {
-                    pending(number).map { found.append($0) }
-                }
-                guard let extras = extras(number) else { continue }
-                for place in extras.retries + extras.manual.all
-                where ids.contains(place.request.id) {
-                    found.append(place.request)
-                }
-            }
-            return found
+        /// Whether an identifier has a request with an id in a range.
+        func hasRequest(_ number: Int, in ids: ClosedRange<RunID>) -> Bool {
+            if let id = rows[number].pendingID, ids.contains(id) { return true }
+            guard let extras = extras(number) else { return false }
+            return extras.retries.contains { ids.contains($0.request.id) }
+                || extras.manual.contains { ids.contains($0.request.id) }
         }
 
         // MARK: The next request

@@ -45,7 +45,7 @@ struct RequestRow: Sendable {
     /// It goes on when another identifier gets the row.
     var alarms: UInt16 = 0
     private var priority: Int16 = 0
-    private var requirements: UInt16 = 0
+    private var requirementBits: UInt16 = 0
     private var flags: Flags = []
     /// Whether `Entries` has further requests or a hold for the identifier.
     var hasExtras = false
@@ -92,6 +92,9 @@ struct RequestRow: Sendable {
         return request.heldBytes
     }
 
+    /// The requirements of its request; without a meaning if there is none.
+    var requirements: RequirementSet { RequirementSet(rawValue: requirementBits) }
+
     var pendingID: RunID? { hasRequest ? id : nil }
 
     /// The dates between which its request may start; `nil` if there is no request.
@@ -119,7 +122,7 @@ struct RequestRow: Sendable {
             submittedAt: submittedAt,
             earliestBegin: flags.contains(.hasEarliest) ? earliest : nil,
             priority: Int(priority),
-            requirements: RequirementSet(rawValue: requirements),
+            requirements: requirements,
             // A plugin's request is stored whole, because its submitter contains the run or the plugin.
             submitter: flags.contains(.isOfManifest) ? .manifest : .operator
         )
@@ -142,7 +145,7 @@ struct RequestRow: Sendable {
             earliest = date
             flags.insert(.hasEarliest)
         }
-        requirements = request.requirements.rawValue
+        requirementBits = request.requirements.rawValue
         priority = Int16(truncatingIfNeeded: request.priority)
         if !isNamed || !fits(request) {
             rest = .whole(request)

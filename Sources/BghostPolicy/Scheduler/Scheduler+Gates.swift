@@ -12,9 +12,9 @@ internal import BghostModel
 extension Scheduler {
     /// Every gate of a waiting request, in the order of `Gate.Kind`; empty if it does not wait.
     ///
-    /// - Parameter countsAhead: whether to count the requests that start before it. The index then checks all
-    ///   of them.
-    package func gates(of request: Request, now: Moment, countsAhead: Bool = false) -> [Gate] {
+    /// - Parameter ahead: the number of requests that start before it, from ``queuePlaces(of:)``; `nil` if
+    ///   it is not known.
+    package func gates(of request: Request, now: Moment, ahead: Int? = nil) -> [Gate] {
         guard let task = catalog.task(for: request.task) else {
             let place = RequestPlace(request: request, rank: 0)
             return [removedGate(request)] + dateGates(place, now: now)
@@ -35,12 +35,7 @@ extension Scheduler {
         gates.append(predecessorGate(request, index, now: now))
         gates.append(overlapGate(index))
         gates.append(handlerGate(task))
-        gates.append(
-            slotGate(
-                ahead: countsAhead && !hasFreeSlot
-                    ? pendingIndex.requestsAhead(of: request, now: now.unix) : nil
-            )
-        )
+        gates.append(slotGate(ahead: hasFreeSlot ? nil : ahead))
         return gates + temporaryGates(request)
     }
 

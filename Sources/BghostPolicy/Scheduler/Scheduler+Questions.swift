@@ -17,9 +17,11 @@ extension Scheduler {
         pendingIndex.entry(of: identifier).flatMap { pendingIndex.entries[$0].pending }
     }
 
-    /// Whether a request with this id is waiting, in the index or parked.
-    package func waits(_ id: RunID) -> Bool {
-        pendingIndex.contains(id) || parking.requests.contains { $0.id == id }
+    /// Whether a request of a task is waiting, in the index or parked.
+    package func waits(_ id: RunID, of task: String) -> Bool {
+        let entry = pendingIndex.entry(of: task)
+        return entry.flatMap { pendingIndex.entries[$0].place(of: id) } != nil
+            || parking.requests.contains { $0.id == id }
     }
 
     /// All waiting requests of one task, or of all tasks in the order of their identifiers.
@@ -32,74 +34,6 @@ extension Scheduler {
             requests.append(request)
         }
         return requests
-    }
-
-    /// Some of the waiting requests.
-    package struct WaitingPage: Sendable {
-        /// The first requests of the page, at most as many as the caller keeps.
-        package var requests: [Request] = []
-        /// The number of all requests of the page.
-        package var count = 0
-        /// The start of the next page; `nil` after the last one.
-        package var next: Int?
-    }
-
-    /// A page of the waiting requests of one task, or of all tasks in no order.
-    ///
-    /// A request that waits during all calls is in exactly one page, unless the manifest is replaced
-    /// meanwhile; of parked requests, which come last, some may be left out if others leave. The cost of a
-    /// page has a bound, however many identifiers there are.
-    ///
-    /// - Parameters:
-    ///   - from: 0, or `next` of the previous page.
-    ///   - limit: the number of requests that the caller keeps; further ones are only counted.
-    package func waiting(of identifier: String?, from: Int, keeping limit: Int) -> WaitingPage {
-        var page = WaitingPage()
-        // Negative starts mean parked requests, because the number of identifiers may grow meanwhile.
-        guard from >= 0 else { return parked(of: identifier, from: -1 - from, keeping: limit) }
-        let entries = pendingIndex.entries
-        let wanted = identifier.map { pendingIndex.entry(of: $0) }
-        var index = from
-        if let wanted {
-            if let wanted { add(wanted, of: entries, into: &page, keeping: limit) }
-            index = entries.indices.upperBound
-        }
-        let end = min(entries.indices.upperBound, index.addingClamped(Self.pageEntriesMax))
-        while index < end, page.requests.count < Self.pageMax {
-            if entries.isInUse(index) { add(index, of: entries, into: &page, keeping: limit) }
-            index += 1
-        }
-        if index < entries.indices.upperBound {
-            page.next = index
-        } else if !parking.requests.isEmpty {
-            page.next = -1
-        }
-        return page
-    }
-
-    private func add(
-        _ entry: Int,
-        of entries: PendingRequestIndex.Entries,
-        into page: inout WaitingPage,
-        keeping limit: Int
-    ) {
-        let count = entries.waitingCount(entry)
-        guard count > 0 else { return }
-        page.count += count
-        let room = limit - page.requests.count
-        if room > 0 { page.requests += entries[entry].requests.prefix(room) }
-    }
-
-    private func parked(of identifier: String?, from: Int, keeping limit: Int) -> WaitingPage {
-        var page = WaitingPage()
-        let end = min(parking.requests.count, from.addingClamped(Self.pageEntriesMax))
-        for request in parking.requests[min(from, end)..<end]
-        where identifier == nil || request.task == identifier {
-            page.count += 1
-            if page.requests.count < limit { page.requests.append(request) }
-        }
-        if end < parking.requests.count { page.next = -1 - end }
-        return page
     }
 
     /// The missed starts that a run in progress makes up for.
@@ -116,40 +50,6 @@ extension Scheduler {
             return entries.pending(number).map { ($0, catalog.tasks[definition].kind) }
         }
     }
-
-    /// A page of the pending requests of a plugin's tasks.
-    ///
-    /// A request that is pending during all calls is in exactly one page.
-    ///
-    /// - Parameter from: 0, or `next` of the previous page.
-    /// - Returns: `next` is `nil` on the last page.
-    package func pending(
-        ofPlugin plugin: Int,
-        from: Int
-    ) -> (page: [(request: Request, kind: TaskKind)], next: Int?) {
-        let plugin = catalog.current(plugin: plugin) ?? plugin
-        var page: [(request: Request, kind: TaskKind)] = []
-        let entries = pendingIndex.entries
-        var index = max(0, from)
-        let end = min(
-            entries.indices.upperBound,
-            index.addingReportingOverflow(Self.pageEntriesMax).partialValue
-        )
-        while index < end, page.count < Self.pageMax {
-            defer { index += 1 }
-            guard entries.isInUse(index) else { continue }
-            let definition = entries.kind(index).definition
-            if catalog.pluginOfTask[definition] == plugin, let request = entries.pending(index) {
-                page.append((request, catalog.tasks[definition].kind))
-            }
-        }
-        return (page, index < entries.indices.upperBound ? index : nil)
-    }
-
-    /// The most requests of a page.
-    static let pageMax = 256
-    /// The most identifiers that are checked for a page.
-    private static let pageEntriesMax = 8192
 
     /// The identifiers of family members that were used last, the latest first.
     ///
@@ -214,20 +114,6 @@ extension Scheduler {
     /// Whether this is the pattern of a family in the manifest, such as `com.example.*`.
     package func isFamily(_ pattern: String) -> Bool {
         catalog.isFamily(pattern)
-    }
-
-    /// All waiting requests of the members of a family.
-    package func requests(ofFamily pattern: String) -> [Request] {
-        entries(of: nil).flatMap { index -> [Request] in
-            let entry = pendingIndex.entries[index]
-            let family = catalog.tasks[entry.definition].identifier
-            return family.description == pattern && family.isFamily ? entry.requests : []
-        }
-    }
-
-    /// The waiting requests with ids in a range.
-    package func requests(in ids: ClosedRange<RunID>) -> [Request] {
-        pendingIndex.requests(in: ids) + parking.requests.filter { ids.contains($0.id) }
     }
 
     /// The next start of a task's schedule; `nil` if it has no schedule.

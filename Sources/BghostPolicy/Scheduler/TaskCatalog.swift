@@ -152,8 +152,11 @@ package struct TaskCatalog: Sendable {
     }
 
     /// Whether this is the pattern of a family, such as `com.example.*`.
-    func isFamily(_ pattern: String) -> Bool {
-        pattern.hasSuffix(".*") && families[pattern.dropLast()] != nil
+    func isFamily(_ pattern: String) -> Bool { family(pattern) != nil }
+
+    /// The task of the family with this pattern; `nil` if there is none.
+    func family(_ pattern: String) -> Int? {
+        pattern.hasSuffix(".*") ? families[pattern.dropLast()] : nil
     }
 
     /// Whether this task, in this form, is permitted.

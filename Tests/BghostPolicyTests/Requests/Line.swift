@@ -73,6 +73,11 @@ struct Line {
 }
 
 extension PendingRequestIndex {
+    /// Whether a request with this id is waiting.
+    func contains(_ id: RunID) -> Bool {
+        entries.indices.contains { entries.isInUse($0) && entries.hasRequest($0, in: id...id) }
+    }
+
     /// The next thing to do, where nothing is kept of what was turned away.
     mutating func next(
         now: Int64,

@@ -51,10 +51,10 @@ import Testing
         }
         hand.pass(SchedulerHand.day - 1)
         #expect(hand.ends.isEmpty)
-        #expect(hand.scheduler.waits(request.id))
+        #expect(hand.scheduler.waits(request.id, of: request.task))
         hand.pass(1)
         #expect(hand.ends == [request.id: .notPermitted])
-        #expect(hand.pending.isEmpty && !hand.scheduler.waits(request.id))
+        #expect(hand.pending.isEmpty && !hand.scheduler.waits(request.id, of: request.task))
     }
 
     @Test func `It is given up at the start if the week passed meanwhile`() {

@@ -32,12 +32,14 @@ import Testing
     private static func pages(
         _ scheduler: Scheduler,
         of identifier: String? = nil,
+        _ selection: Scheduler.WaitingSelection = .all,
         keeping limit: Int
     ) -> [Scheduler.WaitingPage] {
         var pages: [Scheduler.WaitingPage] = []
         var start: Int? = 0
         while let from = start {
-            pages.append(scheduler.waiting(of: identifier, from: from, keeping: limit))
+            let selection = identifier.map { Scheduler.WaitingSelection.task($0) } ?? selection
+            pages.append(scheduler.waiting(selection, from: from, keeping: limit))
             start = pages.last?.next
         }
         return pages
@@ -97,11 +99,64 @@ import Testing
         var seen: [RunID] = []
         var start: Int? = 0
         while let from = start {
-            let page = scheduler.waiting(of: nil, from: from, keeping: .max)
+            let page = scheduler.waiting(.all, from: from, keeping: .max)
             seen += page.requests.map(\.id)
             start = page.next
             if start == -1 { try Self.submit("backup", to: &scheduler) }
         }
         #expect(seen.count == 10_000 && Set(seen).count == 10_000)
+    }
+
+    @Test func `A family and a range of ids are found in pages`() throws {
+        var manifest = try SchedulerHand.manifest("report.*", "report.daily.*", "own")
+        manifest.plugins[0].maxPending = PendingLimits(refresh: 100_000, processing: 1)
+        // Without a slot, a manual run waits too.
+        var scheduler = Scheduler(SchedulerHand.settings(manifest, slots: 0))
+        for number in 0..<20_000 { try Self.submit("report.\(number)", to: &scheduler) }
+        for number in 0..<10 { try Self.submit("report.daily.\(number)", to: &scheduler) }
+        try Self.submit("own", isManual: true, to: &scheduler)
+        let daily = Self.pages(scheduler, .family("report.daily.*"), keeping: 4)
+        #expect(daily.count == 3 && daily.reduce(0) { $0 + $1.count } == 10)
+        #expect(daily.flatMap(\.requests).map(\.task) == (0..<4).map { "report.daily.\($0)" })
+        let others = Self.pages(scheduler, .family("report.*"), keeping: 0)
+        #expect(others.reduce(0) { $0 + $1.count } == 20_000)
+        #expect(Self.pages(scheduler, .family("other.*"), keeping: 1).allSatisfy { $0.count == 0 })
+        for task in ["report.19999", "own"] {
+            let id = try #require(scheduler.requests(of: task).first?.id)
+            let found = Self.pages(scheduler, .ids(id...id), keeping: 5)
+            #expect(found.flatMap(\.requests).map(\.task) == [task])
+            #expect(scheduler.waits(id, of: task) && !scheduler.waits(id, of: "report.1"))
+        }
+    }
+
+    @Test func `The requests ahead of a hundred are counted together`() throws {
+        var manifest = try SchedulerHand.manifest("job.*")
+        manifest.plugins[0].maxPending = PendingLimits(refresh: 100_000, processing: 1)
+        var hand = SchedulerHand(manifest, slots: 1)
+        var ranks: [(id: RunID, priority: Int, order: Int)] = []
+        for number in 0..<20_000 {
+            // They have different priorities, and one runs.
+            let priority = number * 7919 % 1000
+            let request = try hand.submit(Submission(task: "job.\(number)", priority: priority))
+            if number > 0 { ranks.append((request.id, priority, number)) }
+        }
+        #expect(hand.running == ["job.0"])
+        ranks.sort { ($1.priority, $0.order) < ($0.priority, $1.order) }
+        let asked = stride(from: 0, to: ranks.count, by: 199).map { $0 }
+        let requests = hand.scheduler.requests(of: nil)
+        let wanted = Set(asked.map { ranks[$0].id })
+        var places = hand.scheduler.queuePlaces(of: requests.filter { wanted.contains($0.id) })
+        var pages = 0
+        while places.next != nil {
+            hand.scheduler.count(&places, now: hand.now)
+            pages += 1
+        }
+        #expect(pages == 3)
+        for index in asked { #expect(places[ranks[index].id] == index) }
+        #expect(places[ranks[1].id] == nil)
+        // With a free slot, no request waits for others.
+        try hand.end(after: 1)
+        hand.reload(manifest, slots: 2)
+        #expect(hand.scheduler.queuePlaces(of: []).next == nil)
     }
 }
