@@ -157,9 +157,9 @@ struct RunGates: Sendable {
         request.requirements.union(catalog.tasks[task].requirements)
     }
 
-    /// All facts that may delay a request.
-    func watched(for request: Request, task: Int) -> RequirementSet {
-        required(by: request, task: task)
+    /// All facts that may delay the requests of a task, besides their own requirements.
+    func watched(byTask task: Int) -> RequirementSet {
+        catalog.tasks[task].requirements
             .union(catalog.powerPolicy.requirement(of: catalog.tasks[task].kind))
     }
 

@@ -77,9 +77,11 @@ extension Scheduler {
 
     /// Checks the requests of some tasks again.
     mutating func recheckRequests(now: Moment, where isWanted: (_ task: Int) -> Bool) {
+        let wanted = definitions(where: isWanted)
+        guard wanted.contains(true) else { return }
         for entry in pendingIndex.entries.indices
         where pendingIndex.entries.isInUse(entry)
-            && isWanted(pendingIndex.entries.kind(entry).definition)
+            && wanted[pendingIndex.entries.kind(entry).definition]
         {
             pendingIndex.recheck(entry: entry, now: now.unix)
         }

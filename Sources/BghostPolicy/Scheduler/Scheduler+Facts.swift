@@ -24,14 +24,27 @@ extension Scheduler {
         gates.facts = facts
         guard !changed.isEmpty else { return }
         stopRunsThatLost(facts, &effects)
-        for index in pendingIndex.entries.indices where pendingIndex.entries.isInUse(index) {
-            let entry = pendingIndex.entries[index]
-            let isConcerned = entry.requests.contains {
-                !gates.watched(for: $0, task: entry.definition).isDisjoint(with: changed)
-            }
-            if isConcerned { pendingIndex.recheck(entry: index, now: now.unix) }
+        let concerned = definitions { [gates] in
+            !gates.watched(byTask: $0).isDisjoint(with: changed)
+        }
+        for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
+            let isConcerned =
+                concerned[pendingIndex.entries.kind(entry).definition]
+                || !pendingIndex.entries.requirements(entry).isDisjoint(with: changed)
+            if isConcerned { pendingIndex.recheck(entry: entry, now: now.unix) }
         }
         startReadyRequests(now: now, &effects)
+    }
+
+    /// For each task, whether it has identifiers and a condition holds for it.
+    ///
+    /// So a search through the identifiers does not evaluate the condition for each.
+    func definitions(where isWanted: (_ task: Int) -> Bool) -> [Bool] {
+        var wanted = Array(repeating: false, count: catalog.tasks.count)
+        for kind in pendingIndex.entries.kindsInUse {
+            wanted[kind.definition] = isWanted(kind.definition)
+        }
+        return wanted
     }
 
     private func stopRunsThatLost(_ facts: FactSheet, _ effects: inout [SchedulerEffect]) {

@@ -112,25 +112,62 @@ extension Scheduler {
     }
 
     /// The entries whose task has changed, and those whose task was removed.
-    private func changedEntries(
+    private mutating func changedEntries(
         _ change: CatalogChange
     ) -> (changed: [(entry: Int, task: Int)], removed: [Int]) {
         var changed: [(entry: Int, task: Int)] = []
         var removed: [Int] = []
-        var successors: [Int: Int] = [:]
-        for (task, former) in change.formerTasks { successors[former] = task }
+        let moves = moves(change)
         for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
             let task = pendingIndex.entries.kind(entry).definition
-            // Skip the lookup if the same identifiers are permitted: there may be a million entries.
-            guard change.changesIdentifiers else {
-                if let successor = successors[task] { changed.append((entry, successor)) }
-                continue
+            switch moves[task] {
+            case .none: continue
+            case .to(let successor): changed.append((entry, successor))
+            case .search:
+                identifierSearches += 1
+                let current = catalog.task(for: pendingIndex.entries[entry].identifier)
+                if let current, current != task { changed.append((entry, current)) }
+                if current == nil { removed.append(entry) }
             }
-            let current = catalog.task(for: pendingIndex.entries[entry].identifier)
-            if let current, current != task { changed.append((entry, current)) }
-            if current == nil { removed.append(entry) }
         }
+        // New names of members, whose families may have stayed.
+        var named: [Int: Int] = [:]
+        for task in change.newTasks
+        where change.formerTasks[task] == nil && !catalog.tasks[task].identifier.isFamily {
+            let name = catalog.tasks[task].identifier.description
+            if let entry = pendingIndex.entry(of: name) { named[entry] = task }
+        }
+        if !named.isEmpty { others.removeAll { named[$0.entry] != nil } }
+        others += named.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         return (changed, removed)
+    }
+
+    /// Where the identifiers of a task go with another manifest.
+    private enum Move {
+        /// They stay.
+        case none
+        /// All go to this task.
+        case to(Int)
+        /// Each has to be searched.
+        case search
+    }
+
+    /// The moves by task; so most identifiers need no search, of which there may be a million.
+    private func moves(_ change: CatalogChange) -> [Move] {
+        var moves = Array(repeating: Move.search, count: catalog.tasks.count)
+        for task in catalog.currentTasks { moves[task] = .none }
+        for (task, former) in change.formerTasks { moves[former] = .to(task) }
+        // A new family takes identifiers from the larger ones that contain it.
+        for task in change.newTasks where change.formerTasks[task] == nil {
+            let identifier = catalog.tasks[task].identifier
+            guard identifier.isFamily else { continue }
+            for stem in TaskCatalog.stems(of: String(identifier.description.dropLast(2))) {
+                guard let larger = catalog.family("\(stem)*") else { continue }
+                moves[larger] = .search
+                if let former = change.formerTasks[larger] { moves[former] = .search }
+            }
+        }
+        return moves
     }
 
     /// Parks the waiting requests of removed tasks.

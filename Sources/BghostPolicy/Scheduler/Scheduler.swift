@@ -80,6 +80,8 @@ package struct Scheduler: Sendable {
     var wallOffset: Int64?
     /// `nil` if runs may start.
     var storeBlock: StoreBlock?
+    /// The number of identifiers whose task reloads have searched: their work, which tests count.
+    var identifierSearches = 0
     /// The recorded events, if recording is enabled.
     var inputs: [SchedulerInput.Entry]?
 
