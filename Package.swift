@@ -259,7 +259,15 @@ let package = Package(
             name: "BghostPlugin",
             dependencies: [
                 "BghostBase", "BghostFunctions", "BghostModel", "BghostWire", "CBghost",
-                "CBghostSystem", "CFFI",
+                "CBghostSystem",
+            ],
+            swiftSettings: swift
+        ),
+        // Apart from BghostPlugin, so that its users need no libffi.
+        .target(
+            name: "BghostFunctionCalls",
+            dependencies: [
+                "BghostBase", "BghostFunctions", "BghostPlugin", "CBghost", "CBghostSystem", "CFFI",
             ],
             swiftSettings: swift
         ),
@@ -360,10 +368,10 @@ let package = Package(
             name: "BghostCommand",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin", "BghostPolicy",
-                "BghostSandbox", "BghostServices", "BghostStore", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust",
+                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -392,8 +400,8 @@ let package = Package(
         .executableTarget(
             name: "bghost-worker",
             dependencies: [
-                "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox", "BghostWire",
-                "CBghostSystem",
+                "BghostFunctionCalls", "BghostLinux", "BghostModel", "BghostPlugin",
+                "BghostSandbox", "BghostWire", "CBghostSystem",
             ],
             swiftSettings: swift,
             linkerSettings: program
@@ -623,7 +631,8 @@ let package = Package(
         .testTarget(
             name: "BghostPluginTests",
             dependencies: [
-                "BghostBase", "BghostFunctions", "BghostPlugin", "BghostTestSupport", "CBghost",
+                "BghostBase", "BghostFunctionCalls", "BghostFunctions", "BghostPlugin",
+                "BghostTestSupport", "CBghost",
             ],
             swiftSettings: swift
         ),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostFunctionCalls
 internal import BghostPlugin
 internal import BghostWire
 internal import CBghostSystem

@@ -63,7 +63,13 @@ enum ModuleTable {
             "BghostPlugin",
             [
                 "BghostBase", "BghostFunctions", "BghostModel", "BghostWire", "CBghost",
-                "CBghostSystem", "CFFI",
+                "CBghostSystem",
+            ]
+        ),
+        Module(
+            "BghostFunctionCalls",
+            [
+                "BghostBase", "BghostFunctions", "BghostPlugin", "CBghost", "CBghostSystem", "CFFI",
             ]
         ),
         Module("BghostCrypto"),
@@ -124,10 +130,10 @@ enum ModuleTable {
             "BghostCommand",
             [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin", "BghostPolicy",
-                "BghostSandbox", "BghostServices", "BghostStore", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust",
+                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust",
             ]
         ),
         Module(
@@ -141,8 +147,8 @@ enum ModuleTable {
         Module(
             "bghost-worker",
             [
-                "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox", "BghostWire",
-                "CBghostSystem",
+                "BghostFunctionCalls", "BghostLinux", "BghostModel", "BghostPlugin",
+                "BghostSandbox", "BghostWire", "CBghostSystem",
             ]
         ),
         Module("StormyStation"),

@@ -6,7 +6,7 @@ internal import BghostLinux
 internal import BghostManifest
 internal import BghostModel
 internal import BghostControl
-internal import BghostPlugin
+internal import BghostFunctionCalls
 internal import BghostTrust
 internal import Glibc
 

@@ -20,6 +20,9 @@ package enum FunctionError: Error, Equatable, Sendable {
     /// This process has used all its callbacks; a fresh process can continue.
     case callbacksSpent
     case outOfMemory
+
+    /// The most callbacks of one process, which are never freed.
+    package static let callbacksMax = 16_384
 }
 
 extension FunctionError: CustomStringConvertible {
@@ -45,7 +48,7 @@ extension FunctionError: CustomStringConvertible {
                 + "MemoryDenyWriteExecute= can forbid it; allow it for the worker, or call a "
                 + "function that needs neither"
         case .callbacksSpent:
-            "this worker has handed out all \(Callback.countMax) callbacks that one process may; "
+            "this worker has handed out all \(Self.callbacksMax) callbacks that one process may; "
                 + "it must be replaced by a fresh one"
         case .outOfMemory: "there is not enough memory for the arguments"
         }

@@ -33,7 +33,7 @@ final class ForeignRun: FunctionRun {
 }
 
 extension PluginRuntime {
-    func callFunction(_ function: ForeignFunction, _ slot: RunSlot, _ start: Start) {
+    func callFunction(_ function: any CallableFunction, _ slot: RunSlot, _ start: Start) {
         let outcome = function.call(
             parameters: start.parameters,
             run: ForeignRun(self, slot, start.run)

@@ -76,7 +76,7 @@ package final class PluginRuntime: @unchecked Sendable {
     enum Program {
         case none
         case plugin(PluginDescriptor, instance: UnsafeMutableRawPointer?)
-        case function(ForeignFunction)
+        case function(any CallableFunction)
     }
 
     /// Creates a runtime with no plugin.
@@ -144,7 +144,7 @@ package final class PluginRuntime: @unchecked Sendable {
     }
 
     /// Uses a C function instead of a plugin.
-    package func load(function: ForeignFunction) {
+    package func load(function: any CallableFunction) {
         program = .function(function)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostBase
+@testable import BghostFunctionCalls
 import BghostFunctions
 @testable import BghostPlugin
 import BghostTestSupport

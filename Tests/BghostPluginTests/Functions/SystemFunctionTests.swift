@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostBase
+@testable import BghostFunctionCalls
 @testable import BghostPlugin
 import Glibc
 import Testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import BghostPlugin
 import Glibc
 
 /// All memory of one call: the values of its arguments, the memory that they point to, and its

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import BghostFunctions
+package import BghostPlugin
 import CFFI
 
 /// A C function of a shared library that can be called as a task.
 ///
 /// The host can verify only that the function exists. If the signature does not match it, the call
 /// is undefined behaviour, as in C. So only workers call functions.
-package final class ForeignFunction: Sendable {
+package final class ForeignFunction: CallableFunction {
     let library: String
-    let symbol: String
+    package let symbol: String
     let signature: FunctionSignature
     /// The address as a number, which is `Sendable`; the library stays loaded.
     private let address: UInt
@@ -51,7 +52,7 @@ package final class ForeignFunction: Sendable {
     /// May be called from several threads at once if the C function permits it.
     ///
     /// - Parameter parameters: a JSON object: arguments by name, or `{"arguments": [...]}`.
-    func call(parameters: String, run: some FunctionRun) -> FunctionOutcome {
+    package func call(parameters: String, run: some FunctionRun) -> FunctionOutcome {
         do throws(FunctionError) {
             return try enter(parameters: parameters, run: run)
         } catch {

@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFunctions
+import BghostPlugin
 
 /// The parameters of a run, assigned to the arguments of a function.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostFunctions
+import BghostPlugin
 import CBghost
 import Glibc
 import Synchronization

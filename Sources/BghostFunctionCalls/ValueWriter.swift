@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFunctions
+import BghostPlugin
 
 /// Converts JSON to the C value of a type, or reports why it does not match.
 struct ValueWriter {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BghostFunctions
+import BghostPlugin
 import CFFI
 import Glibc
 import Synchronization
@@ -19,7 +20,7 @@ protocol CallbackTarget: AnyObject, Sendable {
 /// another run. A retired callback costs about 200 bytes. `countMax` limits them per process, and a
 /// worker is replaced before it reaches that limit, see `areNearlySpent`.
 enum Callback {
-    static let countMax = 16_384
+    static let countMax = FunctionError.callbacksMax
 
     /// Whether a fresh process should replace this one once it is idle.
     static var areNearlySpent: Bool { contexts.withLock { $0.count } > countMax / 4 * 3 }

@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFunctions
+import BghostPlugin
 
 /// The arguments of one call in the form that libffi expects: a location for each value, and the
 /// memory that pointer values refer to.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostFunctions
+internal import BghostPlugin
 
 /// Checks a task's parameters against the signature of its function, without calling it.
 package enum ParameterCheck {
