@@ -632,7 +632,7 @@ let package = Package(
             name: "BghostPluginTests",
             dependencies: [
                 "BghostBase", "BghostFunctionCalls", "BghostFunctions", "BghostPlugin",
-                "BghostTestSupport", "CBghost",
+                "BghostTestSupport", "BghostWire", "CBghost", "CBghostSystem",
             ],
             swiftSettings: swift
         ),

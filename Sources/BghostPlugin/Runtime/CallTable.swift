@@ -12,12 +12,22 @@ final class CallTable: Sendable {
         case thread(CallWait)
         case fetch(FetchWait)
         case transfer(TransferWait)
+        case sleep(SleepWait)
+
+        fileprivate var isSleep: Bool { if case .sleep = self { true } else { false } }
     }
 
     /// A wait for the end of a transfer, with its callback.
     struct TransferWait {
         let run: UInt64
         let done: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<bg_transfer_end>?) -> Void
+        let context: UnsafeMutableRawPointer?
+    }
+
+    /// A sleep on the host's own clock, with its callback.
+    struct SleepWait {
+        let run: UInt64
+        let done: @convention(c) (UnsafeMutableRawPointer?, bg_sleep, bg_status) -> Void
         let context: UnsafeMutableRawPointer?
     }
 
@@ -32,8 +42,20 @@ final class CallTable: Sendable {
 
     private struct State {
         var waiters: [UInt64: Waiter] = [:]
+        /// How many of them are sleeps, which have a limit of their own: on the machine's clock, a
+        /// plugin sleeps without a call of the host.
+        var sleeps = 0
         var last: UInt64 = 0
         var isAbandoned = false
+
+        var hasRoom: Bool { waiters.count - sleeps < RuntimeLimits.callsMax }
+        var hasRoomForSleep: Bool { sleeps < RuntimeLimits.sleepsMax }
+
+        mutating func remove(_ number: UInt64) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+            if waiter.isSleep { sleeps -= 1 }
+            return waiter
+        }
     }
 
     private let state = Mutex(State())
@@ -43,9 +65,11 @@ final class CallTable: Sendable {
     /// - Returns: the number of its call, or `nil` if too many calls are open.
     func add(_ waiter: Waiter) -> UInt64? {
         state.withLock { state in
-            guard !state.isAbandoned, state.waiters.count < RuntimeLimits.callsMax else {
+            let isSleep = waiter.isSleep
+            guard !state.isAbandoned, isSleep ? state.hasRoomForSleep : state.hasRoom else {
                 return nil
             }
+            if isSleep { state.sleeps += 1 }
             state.last += 1
             state.waiters[state.last] = waiter
             return state.last
@@ -56,7 +80,7 @@ final class CallTable: Sendable {
     ///
     /// Only the caller that gets it may answer it.
     func remove(_ number: UInt64) -> Waiter? {
-        state.withLock { $0.waiters.removeValue(forKey: number) }
+        state.withLock { $0.take(number) }
     }
 
     /// Whether a fetch with this number is open.
@@ -64,6 +88,24 @@ final class CallTable: Sendable {
         state.withLock {
             guard case .fetch = $0.waiters[number] else { return false }
             return true
+        }
+    }
+
+    /// Whether a sleep with this number is open.
+    func hasSleep(_ number: UInt64) -> Bool {
+        state.withLock { $0.waiters[number]?.isSleep == true }
+    }
+
+    /// Removes and returns the sleeps of a run.
+    func takeSleeps(of run: UInt64) -> [(UInt64, SleepWait)] {
+        state.withLock { state in
+            guard state.sleeps > 0 else { return [] }
+            var found: [(UInt64, SleepWait)] = []
+            for (number, waiter) in state.waiters {
+                if case .sleep(let wait) = waiter, wait.run == run { found.append((number, wait)) }
+            }
+            for (number, _) in found { _ = state.take(number) }
+            return found
         }
     }
 
@@ -97,7 +139,10 @@ final class CallTable: Sendable {
     func abandonAll() {
         let waiters = state.withLock { state in
             state.isAbandoned = true
-            defer { state.waiters = [:] }
+            defer {
+                state.waiters = [:]
+                state.sleeps = 0
+            }
             return state.waiters
         }
         for case .thread(let wait) in waiters.values {

@@ -75,15 +75,17 @@ extension PluginRuntime {
         return BG_OK
     }
 
-    /// Delivers the daemon's answer to its receiver.
+    /// Delivers the host's answer to its receiver.
     ///
-    /// Returns at once: another thread calls the plugin's callback.
+    /// Returns at once: another thread calls the plugin's callback. A sink may answer a call before
+    /// its `call` has returned.
     package func answer(_ number: UInt64, _ answer: HostAnswer) {
         guard let waiter = calls.remove(number) else { return }
         switch waiter {
         case .thread(let wait): wait.answer(answer)
         case .fetch(let wait): callBack(waiter, of: wait.run, number, answer)
         case .transfer(let wait): callBack(waiter, of: wait.run, number, answer)
+        case .sleep(let wait): callBack(waiter, of: wait.run, number, answer)
         }
     }
 
@@ -98,12 +100,13 @@ extension PluginRuntime {
             case .thread: return
             case .fetch(let wait): deliver(wait, number, answer)
             case .transfer(let wait): deliverEnd(wait, number, answer)
+            case .sleep(let wait): wait.done(wait.context, number, answer.status)
             }
             fetchEnded(run)
         }
     }
 
-    /// Cancels the open fetches of a completed run.
+    /// Ends the open fetches, waits and sleeps of a completed run.
     ///
     /// The plugin is told before its release().
     func endFetches(of run: UInt64, in slot: RunSlot) {
@@ -113,6 +116,11 @@ extension PluginRuntime {
                 _ = events.call(cancel, run: 0, .cancelFetch(call: number))
             }
             deliver(wait, number, HostAnswer(status: BG_E_CANCELLED))
+            slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
+        }
+        // The clock's host forgets these by itself.
+        for (number, wait) in calls.takeSleeps(of: run) {
+            wait.done(wait.context, number, BG_E_CANCELLED)
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }
         // The daemon detaches these transfers by itself, and they continue.

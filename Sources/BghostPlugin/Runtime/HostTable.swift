@@ -173,7 +173,7 @@ extension PluginRuntime {
         let isLast = done == total && total > 0
         guard
             stamp &- last >= RuntimeLimits.progressPeriodNanoseconds || last == 0
-                || isLast && last & 1 == 0
+                || isLast && last & 1 == 0 || options.clock != nil
         else { return BG_OK }
         slot.lastProgress.store(isLast ? stamp | 1 : stamp & ~1, ordering: .relaxed)
         return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
@@ -185,7 +185,7 @@ extension PluginRuntime {
     private func log(_ run: bg_run, _ level: UInt32, _ message: bg_str) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard run == 0 || slotExists(run) else { return BG_E_STALE }
-        let (passes, dropped) = logRate.admit()
+        let (passes, dropped) = options.clock == nil ? logRate.admit() : (true, 0)
         guard passes else { return BG_OK }
         return withRepairedText(message, max: RuntimeLimits.logBytesMax) {
             events.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: $0)

@@ -36,11 +36,37 @@ package enum PluginLoader {
         package func descriptor(
             for host: UnsafePointer<bg_host>
         ) throws(PluginRefusal) -> PluginDescriptor {
-            do throws(DescriptorError) {
-                return try PluginDescriptor.read(UnsafeRawPointer(entry(host)), note: note)
-            } catch {
-                throw PluginRefusal(code: error.code, message: "\(path): \(error.description)")
-            }
+            try PluginLoader.descriptor(of: UnsafeRawPointer(entry(host)), note: note, in: path)
+        }
+    }
+
+    /// Checks the table of a plugin that is compiled into this program.
+    ///
+    /// - Parameters:
+    ///   - table: what the plugin's entry function returned.
+    ///   - name: what messages call the plugin.
+    package static func descriptor(
+        of table: UnsafeRawPointer?,
+        in name: String
+    ) throws(PluginRefusal) -> PluginDescriptor {
+        // A plugin that is no file has no note to agree with.
+        let note = PluginNote(
+            abiMajor: UInt16(BG_ABI_MAJOR),
+            abiMinor: UInt16(BG_ABI_MINOR),
+            id: ""
+        )
+        return try descriptor(of: table, note: note, in: name)
+    }
+
+    fileprivate static func descriptor(
+        of table: UnsafeRawPointer?,
+        note: PluginNote,
+        in name: String
+    ) throws(PluginRefusal) -> PluginDescriptor {
+        do throws(DescriptorError) {
+            return try PluginDescriptor.read(table, note: note)
+        } catch {
+            throw PluginRefusal(code: error.code, message: "\(name): \(error.description)")
         }
     }
 

@@ -16,43 +16,6 @@ package final class PluginRuntime: @unchecked Sendable {
     // @unchecked: `handlers`, `slots`, `table` and `instance` are set before the first run starts
     // and do not change afterwards; the rest is atomic or protected by a mutex.
 
-    /// How runs get threads.
-    package struct Options: Sendable {
-        /// The most concurrent runs.
-        var slotCount: Int
-        /// Whether handlers that may block run on threads of their own.
-        ///
-        /// Otherwise they run on the thread that calls `start`.
-        var threadsForBlocking: Bool
-        var isWorker: Bool
-        /// Absolute path.
-        var dataDirectory: String
-        /// A JSON object.
-        var config: String
-        var hostVersion: String
-        /// Whether the thread that loads the plugin is the process's main thread and later calls
-        /// `serveMain`.
-        package var servesMain = false
-        /// Which accesses to a run's data fault; used by `plugin check`.
-        package var runGuard = RunGuard.none
-
-        package init(
-            slotCount: Int,
-            threadsForBlocking: Bool,
-            isWorker: Bool,
-            dataDirectory: String,
-            config: String,
-            hostVersion: String
-        ) {
-            self.slotCount = slotCount
-            self.threadsForBlocking = threadsForBlocking
-            self.isWorker = isWorker
-            self.dataDirectory = dataDirectory
-            self.config = config
-            self.hostVersion = hostVersion
-        }
-    }
-
     let events: any RuntimeEventSink
     let options: Options
     let slots: [RunSlot]
@@ -62,7 +25,7 @@ package final class PluginRuntime: @unchecked Sendable {
     let logRate = LogRate()
     let isClosed = Atomic<Bool>(false)
     private let dataDirectory: bg_str
-    private let threads = ThreadPool()
+    let threads = ThreadPool()
     /// The threads for `RunSlot.callbacks`.
     let callers = ThreadPool()
     /// Calls plugin functions that must not run on the stack that caused them.
@@ -126,7 +89,19 @@ package final class PluginRuntime: @unchecked Sendable {
 
     /// Checks the table of a mapped plugin, and opens it.
     package func load(_ mapped: PluginLoader.Mapped) throws(PluginRefusal) {
-        let plugin = try mapped.descriptor(for: table)
+        try open(try mapped.descriptor(for: table), path: mapped.path)
+    }
+
+    /// Opens a plugin that is compiled into this program.
+    ///
+    /// - Parameters:
+    ///   - plugin: what `PluginLoader.descriptor(of:in:)` found in its table.
+    ///   - name: what messages call the plugin.
+    package func load(_ plugin: PluginDescriptor, as name: String) throws(PluginRefusal) {
+        try open(plugin, path: name)
+    }
+
+    private func open(_ plugin: PluginDescriptor, path: String) throws(PluginRefusal) {
         var instance: UnsafeMutableRawPointer?
         if let open = plugin.open {
             mainServices.withLock { $0.isOpen = options.servesMain }
@@ -135,7 +110,7 @@ package final class PluginRuntime: @unchecked Sendable {
             guard status == BG_OK else {
                 throw PluginRefusal(
                     code: "open-failed",
-                    message: "\(mapped.path): plugin \(plugin.id): open() answered \(status);"
+                    message: "\(path): plugin \(plugin.id): open() answered \(status);"
                         + " the plugin's log says why"
                 )
             }
@@ -166,7 +141,8 @@ package final class PluginRuntime: @unchecked Sendable {
 
     /// Starts a run on the calling thread, or on its own thread if its handler may block.
     ///
-    /// Only one thread may call this, and not a thread of a pool that other code waits for.
+    /// Only one thread at a time may call this for one slot, and not a thread of a pool that other
+    /// code waits for.
     ///
     /// - Returns: `false` if the slot is in use or the handler does not exist; then nothing was
     ///   done.
@@ -372,7 +348,7 @@ package final class PluginRuntime: @unchecked Sendable {
 
     /// Prepares a settled slot for the next run.
     func clear(_ slot: RunSlot) {
-        if slot.current.has(RunWord.isCancelled) { slot.renewCancelDescriptor() }
+        if slot.current.has(RunWord.isCancelled) { slot.closeCancelDescriptor() }
         // The lock waits for a reader of the texts that started before the run was complete.
         slot.text.withLock {
             $0.parsed = nil

@@ -49,7 +49,7 @@ struct RunWord: Equatable {
 /// The lowest bits of a run's number are its slot.
 package enum RunSlotNumber {
     package static let bits: UInt64 = 10
-    static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
+    package static func of(_ run: UInt64) -> Int { Int(run & (1 << bits - 1)) }
 }
 
 /// The state of one slot: of the run that it has, or of none.
@@ -69,6 +69,9 @@ final class RunSlot: @unchecked Sendable {
     /// The thread that is in start() and sends the queued frames after its return; 0 if start()
     /// runs on another thread.
     let sendingThread = Atomic<UInt>(0)
+    /// Calls in the name of the run that have no end yet: fetches, waits for transfers, sleeps.
+    ///
+    /// The run keeps its slot until there are none.
     let openFetches = Atomic<Int>(0)
     let callbacks = CallbackQueue()
     let text = Mutex<RunText>(RunText())
@@ -135,9 +138,10 @@ final class RunSlot: @unchecked Sendable {
         _ = bgs_eventfd_signal(cancelDescriptor)
     }
 
-    /// Closes the descriptor after a cancelled run: the next run gets another one, because the
-    /// plugin may have kept a copy.
-    func renewCancelDescriptor() {
+    /// Closes the descriptor after a cancelled run, or after the last run: the next run gets
+    /// another one, because the plugin may have kept a copy.
+    func closeCancelDescriptor() {
+        guard cancelDescriptor >= 0 else { return }
         Glibc.close(cancelDescriptor)
         cancelDescriptor = -1
     }

@@ -74,6 +74,8 @@ enum RuntimeLimits {
     static let phaseBytesMax = 256
     /// Open requests to the daemon, per plugin.
     static let callsMax = 256
+    /// Open sleeps on a clock of the host, per plugin.
+    static let sleepsMax = 1 << 16
     /// The timeout of a request that blocks its thread.
     static let callTimeoutSeconds = 5
     /// The most pending requests that a plugin can list.

@@ -64,6 +64,7 @@ extension PluginRuntime {
             return UnsafeRawPointer(ExtensionTables.shared.transfers)
         }
         if strcmp(name, BG_EXT_WAKE) == 0 { return UnsafeRawPointer(ExtensionTables.shared.wakes) }
+        if strcmp(name, BG_EXT_CLOCK) == 0, options.clock != nil { return Self.clockTable }
         return nil
     }
 

@@ -18,6 +18,7 @@ package final class ThreadPool: @unchecked Sendable {
     private var queue: [Work] = []
     private var idle = 0
     private var count = 0
+    private var isEnded = false
 
     init(threadsMax: Int = .max) {
         self.threadsMax = threadsMax
@@ -57,6 +58,7 @@ package final class ThreadPool: @unchecked Sendable {
             { argument in
                 guard let argument else { return nil }
                 Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
+                return nil
             },
             box.toOpaque()
         )
@@ -75,13 +77,30 @@ package final class ThreadPool: @unchecked Sendable {
 
     private static let numbers = Mutex<Set<Int32>>([])
 
-    private func work() -> Never {
+    /// Lets idle threads end, and each other thread after its work.
+    ///
+    /// Later work still gets a thread, which ends after it. A thread's memory for signals, which
+    /// only workers have, is not given back.
+    func end() {
+        pthread_mutex_lock(lock)
+        isEnded = true
+        pthread_cond_broadcast(wanted)
+        pthread_mutex_unlock(lock)
+    }
+
+    private func work() {
         bgs_use_signal_stack()
         let number = bgs_thread_id()
         Self.numbers.withLock { _ = $0.insert(number) }
         pthread_mutex_lock(lock)
         while true {
             while queue.isEmpty {
+                guard !isEnded else {
+                    count -= 1
+                    pthread_mutex_unlock(lock)
+                    Self.numbers.withLock { _ = $0.remove(number) }
+                    return
+                }
                 idle += 1
                 pthread_cond_wait(wanted, lock)
                 idle -= 1

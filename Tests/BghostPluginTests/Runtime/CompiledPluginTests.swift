@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostPlugin
+import CBghost
+import Synchronization
+import Testing
+
+/// A runtime for a plugin that is no file, and with a clock of the host: as tests of handlers have it.
+@Suite(.timeLimit(.minutes(5))) struct CompiledPluginTests {
+    private let run = CompiledPlugin.run
+
+    private func complete(_ runtime: PluginRuntime) -> bg_status {
+        var result = bg_result()
+        result.size = UInt32(MemoryLayout<bg_result>.size)
+        return runtime.table.pointee.complete(runtime.table, run, &result)
+    }
+
+    // MARK: Loading
+
+    @Test func `A table in memory is checked as that of a file`() throws {
+        let error = #expect(throws: PluginRefusal.self) {
+            try PluginLoader.descriptor(
+                of: CompiledPlugin.table(handlers: ["a", "a"]),
+                in: "this test"
+            )
+        }
+        #expect(error?.code == "duplicate-handler")
+        #expect(error?.message.hasPrefix("this test: the plugin: it has two handlers") == true)
+    }
+
+    @Test func `A plugin that does not open is refused`() throws {
+        let runtime = CompiledPlugin().runtime()
+        let table = CompiledPlugin.table(handlers: ["a"], opens: false)
+        let descriptor = try PluginLoader.descriptor(of: table, in: "this test")
+        let error = #expect(throws: PluginRefusal.self) {
+            try runtime.load(descriptor, as: "this test")
+        }
+        #expect(error?.code == "open-failed")
+    }
+
+    // MARK: The clock
+
+    @Test func `Only a host with a clock of its own offers one`() throws {
+        let (_, machine) = try CompiledPlugin.started(hasClock: false)
+        #expect(SleepEnds.clock(of: machine.table) == nil)
+        let (_, own) = try CompiledPlugin.started()
+        var unix: Int64 = 0
+        var monotonic: Int64 = 0
+        let clock = try #require(SleepEnds.clock(of: own.table))
+        #expect(clock.now(own.table, &unix, &monotonic) == BG_OK)
+        #expect((unix, monotonic) == (5, 7))
+        #expect(clock.now(own.table, nil, nil) == BG_OK)
+    }
+
+    @Test func `A sleep ends once, when the host says so`() async throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        let ends = SleepEnds()
+        let (status, number) = ends.sleep(runtime.table, run)
+        #expect(status == BG_OK)
+        #expect(plugin.log.withLock { $0.sleeps } == [number])
+        runtime.answer(number, HostAnswer(status: BG_OK))
+        runtime.answer(number, HostAnswer(status: BG_E_CANCELLED))
+        await ends.wait(for: 1)
+        #expect(complete(runtime) == BG_OK)
+        while plugin.log.withLock({ $0.released.isEmpty }) { await Task.yield() }
+        #expect(ends.statuses == [BG_OK])
+    }
+
+    @Test func `A sleep that is woken asks the host for its end`() async throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        let ends = SleepEnds()
+        let number = ends.sleep(runtime.table, run).number
+        let clock = try #require(SleepEnds.clock(of: runtime.table))
+        #expect(clock.wake(runtime.table, number) == BG_OK)
+        #expect(plugin.log.withLock { $0.woken } == [number])
+        #expect(ends.list.isEmpty)
+        runtime.answer(number, HostAnswer(status: BG_E_CANCELLED))
+        await ends.wait(for: 1)
+        #expect(clock.wake(runtime.table, number) == BG_E_STALE)
+        #expect(ends.statuses == [BG_E_CANCELLED])
+    }
+
+    @Test func `The sleeps of a run end with it, before it is released`() async throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        let ends = SleepEnds()
+        for _ in 0..<3 { #expect(ends.sleep(runtime.table, run).0 == BG_OK) }
+        #expect(complete(runtime) == BG_OK)
+        while plugin.log.withLock({ $0.released.isEmpty }) { await Task.yield() }
+        #expect(ends.statuses == [BG_E_CANCELLED, BG_E_CANCELLED, BG_E_CANCELLED])
+        #expect(ends.sleep(runtime.table, run).0 == BG_E_STALE)
+    }
+
+    @Test func `A sleep that the host refuses keeps no run`() throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        plugin.log.withLock { $0.maySleep = false }
+        let ends = SleepEnds()
+        #expect(ends.sleep(runtime.table, run).0 == BG_E_STALE)
+        #expect(complete(runtime) == BG_OK)
+        #expect(plugin.log.withLock { $0.released } == [run])
+        #expect(ends.list.isEmpty)
+    }
+
+    @Test func `Sleeps do not use up the calls that a plugin may have open`() async throws {
+        let (_, runtime) = try CompiledPlugin.started()
+        let ends = SleepEnds()
+        // One more than the open calls of other kinds.
+        for _ in 0..<257 { #expect(ends.sleep(runtime.table, run).0 == BG_OK) }
+        #expect(complete(runtime) == BG_OK)
+        await ends.wait(for: 257)
+    }
+
+    @Test func `Nothing is dropped for its rate where time is the host's`() throws {
+        for hasClock in [true, false] {
+            let (plugin, runtime) = try CompiledPlugin.started(hasClock: hasClock)
+            let host = runtime.table
+            for index in 0..<3 {
+                let phase = bg_str(ptr: nil, len: 0)
+                #expect(host.pointee.progress(host, run, UInt64(index), 9, phase) == BG_OK)
+            }
+            for _ in 0..<3000 { _ = host.pointee.log(host, run, 2, bg_str(ptr: nil, len: 0)) }
+            let (phases, logs) = plugin.log.withLock { ($0.phases.count, $0.logs) }
+            #expect(hasClock ? phases == 3 : phases < 3)
+            #expect(hasClock ? logs == 3000 : logs < 3000)
+        }
+    }
+
+    // MARK: The end
+
+    @Test func `A runtime that leaves ends its threads, and refuses calls`() async throws {
+        let (_, runtime) = try CompiledPlugin.started()
+        let ends = SleepEnds()
+        let number = ends.sleep(runtime.table, run).number
+        runtime.answer(number, HostAnswer(status: BG_OK))
+        await ends.wait(for: 1)
+        let thread = try #require(ends.list.first?.thread)
+        runtime.leave()
+        while ThreadPool.threads.contains(thread) { await Task.yield() }
+        #expect(ends.sleep(runtime.table, run).0 == BG_E_CLOSED)
+        #expect(complete(runtime) == BG_E_CLOSED)
+    }
+}
