@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
-import BackgroundTasksTesting
 import CBghost
 import FoundationEssentials
 import Synchronization

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BackgroundTasksTesting
 import BghostTestSupport
 import CBghost
 import FoundationEssentials

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BackgroundTasks
-import BackgroundTasksTesting
 import CBghost
 import Testing
 
@@ -13,7 +12,7 @@ final class TestPlugin: Sendable {
     /// Opens a plugin by its table.
     init(_ host: ScriptedHost, _ table: PluginTable?, config: String = "{}") throws {
         self.host = host
-        opened = try #require(OpenPlugin(table, on: host.c, config: config))
+        opened = try #require(OpenPlugin(table, on: host, config: config))
     }
 
     /// Opens a plugin that has these handlers.

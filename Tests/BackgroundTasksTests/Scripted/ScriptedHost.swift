@@ -1,14 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BackgroundTasksTesting
 import CBghost
 import Synchronization
 
 /// A host that answers as a test says, and keeps what plugins called it for.
-final class ScriptedHost: HostCalls {
-    typealias Progress = ProgressCall
-    typealias Log = LogCall
-    typealias Submission = SubmitCall
+///
+/// It has tables of its own instead of `PluginRuntime` of `BghostPlugin`, because these tests are about
+/// the SDK on any host that the ABI permits, and that runtime is one of them: it cannot refuse a fetch
+/// with a status of a later host, have an older or shorter table, end a fetch on the stack that began
+/// it, start a run that it does not know, or overwrite the memory of a run. Tests of handlers use
+/// `TestHost`, which has the runtime.
+final class ScriptedHost: Sendable {
+    struct Progress: Equatable, Sendable {
+        var done: UInt64
+        var total: UInt64
+        var phase: String
+    }
+
+    struct Log: Equatable, Sendable {
+        var run: bg_run
+        var level: UInt32
+        var message: String
+    }
+
+    struct Submission: Equatable, Sendable {
+        var kind: UInt32
+        var identifier: String
+        var parameters: String
+        /// Unix milliseconds; 0 means none.
+        var earliest: Int64
+        var needs: UInt32
+    }
+
+    struct Notification: Equatable, Sendable {
+        var body: String
+    }
+
+    /// The host's table in memory that is never freed.
+    private struct Table: @unchecked Sendable {
+        // @unchecked: written before a plugin sees it, and only by tests of odd tables afterwards.
+        let pointer = UnsafeMutablePointer<bg_host>.allocate(capacity: 1)
+    }
 
     struct State {
         var progress: [Progress] = []
@@ -22,7 +54,7 @@ final class ScriptedHost: HostCalls {
         var missed = bg_missed()
         var fetches: [FetchCall] = []
         var transfers: [TransferCall] = []
-        var notifications: [NotificationCall] = []
+        var notifications: [Notification] = []
         /// What `post` answers.
         var postAnswer = BG_OK
         /// What `begin` of a fetch answers.
@@ -46,28 +78,24 @@ final class ScriptedHost: HostCalls {
     let onFetch = Mutex<(@Sendable (FetchCall) -> Void)?>(nil)
     /// How a transfer ends, in the JSON of the ABI; `nil` is that it goes on without the run.
     let onTransfer = Mutex<(@Sendable (TransferCall) -> String?)?>(nil)
-    private let extensions: Set<String>
-    private let made = Mutex<CHost?>(nil)
+    let extensions: Set<String>
+    private let ownTable = Table()
+    private let numbers = Atomic<UInt64>(0)
 
     init(extensions: Set<String> = [BG_EXT_SCHEDULE, BG_EXT_FETCH, BG_EXT_STATUS]) {
         self.extensions = extensions
+        fill(ownTable.pointer)
     }
 
-    /// As plugins see it; it keeps this alive for ever.
-    var c: CHost {
-        made.withLock { made in
-            if let made { return made }
-            let host = CHost(self, extensions: extensions)
-            made = host
-            return host
-        }
-    }
-
-    var table: UnsafeMutablePointer<bg_host> { c.table }
-    var opaque: UnsafeRawPointer { c.opaque }
+    /// The host as plugins see it; it keeps this object alive for ever.
+    var table: UnsafeMutablePointer<bg_host> { ownTable.pointer }
+    var opaque: UnsafeRawPointer { UnsafeRawPointer(table) }
     var logs: [Log] { state.withLock { $0.logs } }
 
     func add(_ run: TestRun) { state.withLock { $0.runs[run.number] = run } }
+
+    /// A new number for a fetch or a sleep; the first one is 1.
+    func nextNumber() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
 
     private func run(_ number: bg_run) -> TestRun? { state.withLock { $0.runs[number] } }
 
@@ -75,7 +103,7 @@ final class ScriptedHost: HostCalls {
 
     var time: (unix: Int64, monotonic: Int64) { state.withLock { $0.time } }
 
-    func complete(_ run: bg_run, _ end: RunEndCall) -> bg_status {
+    func complete(_ run: bg_run, _ end: Ending) -> bg_status {
         self.run(run)?.complete(end) ?? BG_E_STALE
     }
 
@@ -87,18 +115,18 @@ final class ScriptedHost: HostCalls {
         return BG_OK
     }
 
-    func progress(_: bg_run, _ progress: ProgressCall) -> bg_status {
+    func progress(_ progress: Progress) -> bg_status {
         state.withLock { $0.progress.append(progress) }
         return BG_OK
     }
 
-    func log(_ line: LogCall) -> bg_status {
+    func log(_ line: Log) -> bg_status {
         state.withLock { $0.logs.append(line) }
         logged.send(line)
         return BG_OK
     }
 
-    func submit(_ request: SubmitCall) -> bg_status {
+    func submit(_ request: Submission) -> bg_status {
         state.withLock { state in
             state.submissions.append(request)
             return state.answer
@@ -112,8 +140,6 @@ final class ScriptedHost: HostCalls {
         }
     }
 
-    func cancelAllPending() -> bg_status { cancelPending("*") }
-
     func pending() -> (status: bg_status, requests: [bg_pending]) {
         state.withLock { ($0.answer, $0.pending) }
     }
@@ -122,7 +148,7 @@ final class ScriptedHost: HostCalls {
         state.withLock { ($0.answer, $0.refresh) }
     }
 
-    func missed(_: bg_run) -> (status: bg_status, missed: bg_missed) {
+    func missed() -> (status: bg_status, missed: bg_missed) {
         state.withLock { ($0.answer, $0.missed) }
     }
 
@@ -142,10 +168,11 @@ final class ScriptedHost: HostCalls {
         return BG_OK
     }
 
-    func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
+    /// Starts a transfer, and returns its id.
+    func beginTransfer(_ transfer: TransferCall) -> String {
         state.withLock { state in
             state.transfers.append(transfer)
-            return (BG_OK, "\(state.transfers.count - 1)")
+            return "\(state.transfers.count - 1)"
         }
     }
 
@@ -157,9 +184,9 @@ final class ScriptedHost: HostCalls {
         return BG_OK
     }
 
-    func post(_ notification: NotificationCall) -> bg_status {
+    func post(body: String) -> bg_status {
         state.withLock { state in
-            if state.postAnswer == BG_OK { state.notifications.append(notification) }
+            if state.postAnswer == BG_OK { state.notifications.append(Notification(body: body)) }
             return state.postAnswer
         }
     }

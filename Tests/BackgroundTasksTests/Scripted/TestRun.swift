@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BackgroundTasksTesting
 import CBghost
 import Glibc
 import Synchronization
 import Testing
 
 /// How a run ended.
-typealias Ending = RunEndCall
+struct Ending: Equatable, Sendable {
+    var status: bg_status
+    var message: String
+    /// JSON, or "".
+    var payload: String
+    /// Milliseconds.
+    var retryAfter: Int64
+
+    init(
+        status: bg_status,
+        message: String = "",
+        payload: String = "",
+        retryAfter: Int64 = 0
+    ) {
+        self.status = status
+        self.message = message
+        self.payload = payload
+        self.retryAfter = retryAfter
+    }
+}
 
 /// One run, as a host carries it out.
 final class TestRun: Sendable {
