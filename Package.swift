@@ -263,7 +263,7 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
-        // Apart from BghostPlugin, so that its users need no libffi.
+        // Apart from BghostPlugin, so that authors' tests of handlers need no libffi.
         .target(
             name: "BghostFunctionCalls",
             dependencies: [
@@ -385,7 +385,8 @@ let package = Package(
             name: "BackgroundTasksTesting",
             dependencies: [
                 "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostPolicy", "CBghost",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostWire",
+                "CBghost",
             ],
             swiftSettings: swift
         ),

@@ -140,7 +140,8 @@ enum ModuleTable {
             "BackgroundTasksTesting",
             [
                 "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostPolicy", "CBghost",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostWire",
+                "CBghost",
             ]
         ),
         Module("bghost", ["BghostCheck", "BghostCommand"]),

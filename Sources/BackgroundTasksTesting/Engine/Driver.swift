@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
-internal import BghostLinux
-internal import BghostModel
 internal import BackgroundTasks
+internal import BghostBase
+internal import BghostModel
+internal import BghostPlugin
+internal import BghostWire
 internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization
@@ -17,24 +18,21 @@ final class Driver: Sendable {
     /// How long to wait for a run, in real time.
     let patience: Duration
     private let responder = Mutex<Responder?>(nil)
-    private let host: CHost
-    private let plugin: OpenPlugin
+    private let link: HostLink
+    private let runtime: PluginRuntime
     private let directory: String
-    /// The thread that cancels runs, so that a cancellation arrives while a handler blocks its own
-    /// thread.
-    private let control = WorkThread()
     private let lock = AsyncLock()
 
     init(
         _ core: HostCore,
-        _ host: CHost,
-        _ plugin: OpenPlugin,
+        _ link: HostLink,
+        _ runtime: PluginRuntime,
         directory: String,
         patience: Duration
     ) {
         self.core = core
-        self.host = host
-        self.plugin = plugin
+        self.link = link
+        self.runtime = runtime
         self.directory = directory
         self.patience = patience
     }
@@ -84,6 +82,10 @@ final class Driver: Sendable {
             case .askOfTransfer(let transfer):
                 ask(transfer)
                 deadline = ContinuousClock.now + patience
+            case .noLane: throw tooManyKilledRuns()
+            case .waitForRelease(let run):
+                if try await core.events.wait(after: count, until: deadline) { continue }
+                core.read { _ = $0.unreleasable.insert(run) }
             case .wait(let run):
                 if try await core.events.wait(after: count, until: deadline) { continue }
                 try timedOut(with: run, isLenient: run == lenient)
@@ -111,6 +113,15 @@ final class Driver: Sendable {
         )
     }
 
+    private func tooManyKilledRuns() -> TestHostError {
+        let count = core.read { $0.lanes.count }
+        return TestHostError(
+            .stuck,
+            "no run can start: the handlers of \(count) killed runs still run, and the host has no"
+                + " room for more; let them end, as `abandoned` shows"
+        )
+    }
+
     /// Stops a task that submits itself again and again at once, so that time could never advance.
     private func checkProgress(_ begun: Int) throws {
         guard begun > Self.runsAtOnceMax else { return }
@@ -128,51 +139,52 @@ final class Driver: Sendable {
         switch action {
         case .start(let run): start(run)
         case .cancel(let run, let reason): cancel(run, reason)
-        case .endSleep(let sleep, let isOver): sleep.end(isOver ? BG_OK : BG_E_CANCELLED)
-        case .endFetch(let fetch, let end): fetch.end(end)
-        case .endWait(let wait, let transfer): wait.end(transfer)
+        case .answer(let call, let answer):
+            callBack(call.run) { runtime.answer(call.number, answer) }
         }
+    }
+
+    /// Makes the runtime call the plugin back on a thread of its own, and counts that as work of the
+    /// run: so no time passes, and no other run starts, before what follows from it.
+    private func callBack(_ run: UInt64, _ body: () -> Void) {
+        let id = core.read { engine in
+            let id = engine.runs[run]?.id
+            if id != nil { engine.runs[run]?.busy += 1 }
+            return id
+        }
+        body()
+        guard let id else { return }
+        runtime.afterCallbacks(of: id) { [core] in core.became(idle: run) }
     }
 
     private func start(_ number: UInt64) {
         let thread = RunThread(number, core)
-        let memory = core.read { engine -> RunMemory? in
-            guard let run = engine.runs[number],
-                let task = task(named: engine.history[run.place].handler)
-            else { return nil }
-            let memory = RunMemory(number, of: task, engine.setting(of: run, directory: directory))
-            engine.runs[number]?.memory = memory
-            engine.runs[number]?.thread = thread
-            return memory
+        guard let start = core.read({ $0.start(number, on: thread) }) else { return }
+        thread.perform { [core, runtime] in
+            guard !runtime.start(start) else { return }
+            core.change { engine in
+                engine.completed(
+                    Completed(
+                        run: start.run,
+                        status: BG_E_FAILED,
+                        message: "the plugin's runtime refused to start the run",
+                        isReleased: true
+                    )
+                )
+            }
         }
-        guard let memory else { return }
-        thread.perform { [core, plugin] in
-            let status = plugin.start(memory)
-            core.change { $0.started(number, status) }
-        }
-    }
-
-    private func task(named name: String) -> UnsafePointer<bg_task>? {
-        plugin.tasks.first { String(copying: $0.pointee.handler) == name }
     }
 
     private func cancel(_ number: UInt64, _ reason: BghostModel.StopReason) {
-        let (memory, state) = core.read { ($0.runs[number]?.memory, $0.runs[number]?.state ?? 0) }
-        guard let memory else { return }
-        core.became(busy: number)
-        control.perform { [core, plugin] in
-            let state = UnsafeMutableRawPointer(bitPattern: state)
-            plugin.cancel(memory, state: state, why: reason.rawValue)
-            core.became(idle: number)
-        }
+        guard let id = core.read({ $0.runs[number]?.id }) else { return }
+        callBack(number) { runtime.cancel(run: id, why: reason.rawValue) }
     }
 
-    private func ask(_ fetch: FetchCall) {
-        guard let respond = responder.withLock({ $0 }), let request = FetchRequest(fetch) else {
-            return
-        }
+    private func ask(_ fetch: Engine.OpenFetch) {
+        guard let respond = responder.withLock({ $0 }), let request = FetchRequest(fetch.request)
+        else { return }
         guard let end = Self.end(respond, request) else { return }
-        _ = core.change { $0.answer(fetch.number, end) }
+        _ = core.change { $0.answer(fetch.call.number, end) }
     }
 
     private func ask(_ transfer: OpenTransfer) {
@@ -223,26 +235,16 @@ final class Driver: Sendable {
 
     // MARK: The end
 
-    /// Cancels the runs in progress, and closes the plugin.
+    /// Cancels the runs in progress, and closes the plugin once their handlers have ended.
     func close() {
-        let (live, ends) = core.read { engine in
+        let (ids, ends) = core.read { engine in
             // This breaks the cycle of references between the runs and the core.
             defer { engine.runs = [:] }
-            return (Array(engine.runs.values), engine.takeEnds())
+            return (engine.runs.values.compactMap(\.id), engine.takeEnds())
         }
-        let isLeft = live.isEmpty && core.read { $0.abandoned.isEmpty }
-        control.perform { [self] in
-            for run in live {
-                guard let memory = run.memory else { continue }
-                let state = UnsafeMutableRawPointer(bitPattern: run.state)
-                plugin.cancel(memory, state: state, why: UInt32(BG_WHY_DRAIN))
-            }
-            // End their calls, since the host will not answer them.
-            for end in ends { perform(end) }
-            host.close()
-            // Close the plugin only if no handler still uses it.
-            if isLeft { plugin.close() }
-        }
-        control.end()
+        for id in ids { runtime.cancel(run: id, why: UInt32(BG_WHY_DRAIN)) }
+        // End their calls, since the host will not answer them.
+        for end in ends { runtime.answer(end.call.number, end.answer) }
+        link.end()
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostPlugin
+internal import BghostWire
 internal import CBghost
 
 /// How a fetch ends.
@@ -13,28 +15,31 @@ enum FetchEnd: Sendable {
 
 /// Fetches, which the test answers instead of a network.
 extension Engine {
-    mutating func begin(_ fetch: FetchCall, host: String?, port: UInt16) -> bg_status {
-        guard runs[fetch.run] != nil else { return BG_E_STALE }
-        guard fetch.bytes.count <= 64 << 10 else { return BG_E_LIMIT }
-        guard fetch.bytesMax >= 0, fetch.timeout >= 0, let host else { return BG_E_ARG }
-        if let refusal = subject.refusal(of: fetch, host: host.lowercased(), port: port) {
-            actions.append(.endFetch(fetch, refusal))
-            return BG_OK
+    /// Starts a fetch of a run in progress.
+    ///
+    /// - Parameter host: `nil` if the URL is not an HTTP URL.
+    mutating func begin(_ fetch: FetchCall, _ call: OpenCall, host: String?, port: UInt16) {
+        guard let host else {
+            let end = FetchEnd.failed(BG_E_ARG, "this is not an HTTP URL")
+            return actions.append(.answer(call, HostAnswer(end)))
         }
+        if let refusal = subject.refusal(of: fetch, host: host.lowercased(), port: port) {
+            return actions.append(.answer(call, HostAnswer(refusal)))
+        }
+        let milliseconds = fetch.timeoutMilliseconds
         let timeout: Duration =
-            fetch.timeout == 0 ? .seconds(60) : .milliseconds(min(fetch.timeout, 86_400_000))
-        fetches[fetch.number] = OpenFetch(
-            call: fetch,
+            milliseconds == 0 ? .seconds(60) : .milliseconds(min(milliseconds, 86_400_000))
+        fetches[call.number] = OpenFetch(
+            call: call,
+            request: fetch,
             timeout: timeout,
             deadline: now.monotonic.addingClamped(timeout.clampedNanoseconds)
         )
-        return BG_OK
     }
 
-    mutating func cancelFetch(_ number: UInt64) -> bg_status {
-        guard let fetch = fetches.removeValue(forKey: number) else { return BG_E_STALE }
-        actions.append(.endFetch(fetch.call, .cancelled))
-        return BG_OK
+    mutating func cancelFetch(_ number: UInt64) {
+        guard let fetch = fetches.removeValue(forKey: number) else { return }
+        actions.append(.answer(fetch.call, .cancelled))
     }
 
     /// Ends a fetch with the test's answer.
@@ -42,7 +47,7 @@ extension Engine {
     /// - Returns: `false` if the fetch has already ended.
     mutating func answer(_ number: UInt64, _ end: FetchEnd) -> Bool {
         guard let fetch = fetches.removeValue(forKey: number) else { return false }
-        actions.append(.endFetch(fetch.call, Self.bounded(end, fetch.call)))
+        actions.append(.answer(fetch.call, HostAnswer(Self.bounded(end, fetch.request))))
         return true
     }
 
@@ -61,35 +66,10 @@ extension Engine {
     }
 
     /// Returns the first fetch that the test was not asked about, and marks it.
-    mutating func nextToAsk() -> FetchCall? {
+    mutating func nextToAsk() -> OpenFetch? {
         let number = fetches.keys.filter { fetches[$0]?.isAsked == false }.min()
         guard let number else { return nil }
         fetches[number]?.isAsked = true
-        return fetches[number]?.call
-    }
-}
-
-extension FetchCall {
-    /// Ends the fetch as the daemon would.
-    func end(_ end: FetchEnd) {
-        switch end {
-        case .answered(let status, let headers, let body):
-            let lines = headers.map { "\($0.name.lowercased()): \($0.value)\n" }.joined()
-            self.end(
-                status: BG_OK,
-                http: Int32(clamping: status),
-                headers: lines,
-                bytes: body,
-                message: ""
-            )
-        case .failed(let status, let message): self.end(status: status, message: message)
-        case .timedOut(let limit):
-            self.end(
-                status: BG_E_FAILED,
-                message: "the fetch did not end within its \(limit): raise its timeout or ask for"
-                    + " less"
-            )
-        case .cancelled: self.end(status: BG_E_CANCELLED)
-        }
+        return fetches[number]
     }
 }

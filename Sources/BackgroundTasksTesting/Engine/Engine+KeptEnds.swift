@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostWire
 internal import CBghost
 
 /// Ends that wait for their session, as in the daemon, but for its bounds on how many there may be.
 extension Engine {
-    mutating func keep(_ run: bg_run, _ ids: [String]) -> bg_status {
+    mutating func keep(_ run: UInt64, _ ids: [String]) -> Int32 {
         guard let live = runs[run] else { return BG_E_STALE }
         guard Set(ids).isSubset(of: live.notified) else { return BG_E_ABSENT }
         runs[run]?.unclaimed.formUnion(ids)
         return BG_OK
     }
 
-    mutating func claim(
-        _ run: bg_run,
-        of session: String,
-        bytesMax: Int
-    ) -> (status: bg_status, json: String) {
-        guard runs[run] != nil else { return (BG_E_STALE, "") }
+    /// Gives a run the ends that wait for a session.
+    ///
+    /// - Parameter bytesMax: the longest array; 0 asks for its length alone, and claims nothing.
+    /// - Returns: an array in JSON.
+    mutating func claim(_ run: UInt64, of session: String, bytesMax: Int) -> String {
         var parts: [String] = []
         var count = 2
         for transfer in ordered where isClaimable(transfer, in: session) {
@@ -28,7 +28,7 @@ extension Engine {
             if bytesMax > 0, count <= bytesMax { transfers[transfer.id]?.claimedBy = run }
             if bytesMax > 0, count > bytesMax { break }
         }
-        return (BG_OK, "[" + parts.joined(separator: ",") + "]")
+        return "[" + parts.joined(separator: ",") + "]"
     }
 
     private func isClaimable(_ transfer: OpenTransfer, in session: String) -> Bool {

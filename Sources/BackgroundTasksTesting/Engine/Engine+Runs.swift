@@ -3,7 +3,7 @@
 internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
-internal import CBghost
+internal import BghostWire
 
 /// Runs, from start to outcome.
 extension Engine {
@@ -28,18 +28,34 @@ extension Engine {
         actions.append(.start(lastRun))
     }
 
-    /// The data of a run for its handler.
-    func setting(of run: LiveRun, directory: String) -> RunMemory.Setting {
+    /// Gives a run its lane and its thread.
+    ///
+    /// - Returns: the order to start it; `nil` if it is over, or if no lane is free.
+    mutating func start(_ number: UInt64, on thread: RunThread) -> Start? {
+        guard let run = runs[number], let lane = lanes.take(for: number) else { return nil }
+        runs[number]?.lane = lane
+        runs[number]?.thread = thread
         let past = history[run.place]
-        return RunMemory.Setting(
-            identifier: past.record.task,
-            parameters: past.parameters,
-            attempt: UInt32(clamping: past.record.attempt),
-            directory: directory,
+        let record = past.record
+        // `Subject` refuses a manifest whose tasks name a handler that the plugin does not have.
+        let handler = subject.handlers.firstIndex { $0.name == past.handler }
+        return Start(
+            run: Lanes.id(of: number, in: lane),
+            handler: UInt16(clamping: handler ?? subject.handlers.count),
+            attempt: UInt32(clamping: record.attempt),
             deadline: Int64(clamping: run.limit),
             graceMilliseconds: UInt32(clamping: run.machine.grace / 1_000_000),
             resultBytesMax: UInt32(clamping: subject.resultBytesMax),
-            isWake: run.wake != nil
+            task: record.task,
+            parameters: past.parameters,
+            isWake: run.wake != nil,
+            names: RunNames(
+                runHigh: record.id.high,
+                runLow: record.id.low,
+                requestHigh: record.request.high,
+                requestLow: record.request.low,
+                epoch: record.epoch
+            )
         )
     }
 
@@ -98,54 +114,37 @@ extension Engine {
     }
 
     /// Ends the sleeps, fetches and waits of a run.
+    ///
+    /// The runtime does that too for a completed run, but not for a killed one.
     private mutating func endCalls(of number: UInt64) {
-        for sleep in sleeps.values.sorted(by: { $0.call.number < $1.call.number })
-        where sleep.call.run == number {
-            sleeps[sleep.call.number] = nil
-            actions.append(.endSleep(sleep.call, isOver: false))
-        }
-        for fetch in fetches.values.sorted(by: { $0.call.number < $1.call.number })
-        where fetch.call.run == number {
-            fetches[fetch.call.number] = nil
-            actions.append(.endFetch(fetch.call, .cancelled))
+        let calls = sleeps.values.map(\.call) + fetches.values.map(\.call)
+        for call in calls.sorted(by: { $0.number < $1.number }) where call.run == number {
+            sleeps[call.number] = nil
+            fetches[call.number] = nil
+            actions.append(.answer(call, .cancelled))
         }
         detach(number)
     }
 
     // MARK: Calls of a handler
 
-    mutating func complete(_ number: UInt64, _ end: RunEndCall) -> bg_status {
+    /// Handles the end of a run that its handler reported, and that the runtime has checked.
+    mutating func completed(_ completion: Completed) {
+        let number = Lanes.run(of: completion.run)
+        defer { if completion.isReleased { lanes.release(number) } }
         guard let run = runs[number] else {
-            abandoned[number] = nil
-            return BG_E_STALE
-        }
-        guard end.status <= 0, end.retryAfter >= 0 else { return BG_E_ARG }
-        guard end.payload.utf8.count <= subject.resultBytesMax else { return BG_E_LIMIT }
-        guard end.payload.isEmpty || Self.isJSON(end.payload) else { return BG_E_ARG }
-        if !end.message.isEmpty { history[run.place].record.message = end.message }
-        if !end.payload.isEmpty { history[run.place].record.result = end.payload }
-        if end.retryAfter > 0 {
-            let milliseconds = UInt64(min(end.retryAfter, Self.retryAfterMax))
-            runs[number]?.retryAfter = milliseconds * 1_000_000
-        }
-        handle(.completed(status: end.status), of: number)
-        return BG_OK
-    }
-
-    /// Handles the return value of a run's `start`.
-    mutating func started(_ number: UInt64, _ status: bg_status) {
-        guard status != BG_PENDING else { return }
-        guard status <= 0, runs[number] != nil else {
             abandoned[number] = nil
             return
         }
-        handle(.completed(status: status), of: number)
+        if !completion.message.isEmpty { history[run.place].record.message = completion.message }
+        if !completion.payload.isEmpty { history[run.place].record.result = completion.payload }
+        if completion.retryAfterMilliseconds > 0 {
+            let milliseconds = UInt64(min(completion.retryAfterMilliseconds, Self.retryAfterMax))
+            runs[number]?.retryAfter = milliseconds * 1_000_000
+        }
+        handle(.completed(status: completion.status), of: number)
     }
 
     /// The longest delay that a handler can request, 30 days in milliseconds, as in the daemon.
     private static var retryAfterMax: Int64 { 30 * 86_400_000 }
-
-    private static func isJSON(_ text: String) -> Bool {
-        (try? JSONReader.parse(Array(text.utf8), dialect: .strict)) != nil
-    }
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostPlugin
+
 /// The next step of the driver.
 extension Engine {
     enum Step: Sendable {
         case perform(Action)
+        /// Wait until the plugin has released this run, which has ended.
+        case waitForRelease(UInt64)
+        /// Killed runs have all lanes, so that no other run can start.
+        case noLane
         /// Ask the test for the answer to a fetch.
-        case ask(FetchCall)
+        case ask(OpenFetch)
         /// Ask the test for the end of a transfer.
         case askOfTransfer(OpenTransfer)
         /// Wait until this run waits or ends.
@@ -20,7 +26,10 @@ extension Engine {
     mutating func nextStep(hasResponder: Bool, restless: UInt64?) -> Step {
         // One run at a time, so that a test always sees the same order.
         if let busy = first(where: { $0.busy > 0 }) { return .wait(busy) }
-        if !actions.isEmpty { return .perform(actions.removeFirst()) }
+        // So that the lanes, and a close of the plugin, do not depend on the order of threads.
+        if let ended = unreleased.min() { return .waitForRelease(ended) }
+        if let action = nextAction() { return .perform(action) }
+        guard actions.isEmpty else { return .noLane }
         if hasResponder, let fetch = nextToAsk() { return .ask(fetch) }
         if hasResponder, let transfer = nextTransferToAsk() { return .askOfTransfer(transfer) }
         // Only now, since the run may be waiting for another run.
@@ -33,6 +42,21 @@ extension Engine {
 
     private func first(where isWanted: (LiveRun) -> Bool) -> UInt64? {
         runs.values.filter { !$0.isGivenUp && isWanted($0) }.map(\.number).min()
+    }
+
+    /// The runs that have ended and are not released, but for those that the driver gave up.
+    private var unreleased: some Sequence<UInt64> {
+        lanes.occupants.filter {
+            runs[$0] == nil && abandoned[$0] == nil && !unreleasable.contains($0)
+        }
+    }
+
+    /// Removes the first action that is possible.
+    private mutating func nextAction() -> Action? {
+        let index = actions.firstIndex { action in
+            if case .start = action { lanes.hasFree } else { true }
+        }
+        return index.map { actions.remove(at: $0) }
     }
 
     /// The runs that wait for the clock or an answer.
@@ -49,18 +73,14 @@ extension Engine {
         return index.map { actions.remove(at: $0) }
     }
 
-    /// Removes all actions and open calls, and returns actions that end every call that a handler
-    /// waits for.
-    mutating func takeEnds() -> [Action] {
-        var ends = actions.filter { action in
-            switch action {
-            case .endSleep, .endFetch, .endWait: true
-            case .start, .cancel: false
-            }
-        }
-        for sleep in sleeps.values { ends.append(.endSleep(sleep.call, isOver: false)) }
-        for fetch in fetches.values { ends.append(.endFetch(fetch.call, .cancelled)) }
-        for transfer in ordered { ends += transfer.waiters.map { .endWait($0, nil) } }
+    /// Removes all actions and open calls, and returns an answer to every call that a handler waits
+    /// for.
+    mutating func takeEnds() -> [(call: OpenCall, answer: HostAnswer)] {
+        var ends: [(call: OpenCall, answer: HostAnswer)] = []
+        for case .answer(let call, let answer) in actions { ends.append((call, answer)) }
+        for sleep in sleeps.values { ends.append((sleep.call, .cancelled)) }
+        for fetch in fetches.values { ends.append((fetch.call, .cancelled)) }
+        for transfer in ordered { ends += transfer.waiters.map { ($0, .cancelled) } }
         actions = []
         transfers = [:]
         sleeps = [:]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostPlugin
 internal import BghostPolicy
-internal import CBghost
 
 /// Time, which advances from one event to the next.
 extension Engine {
@@ -45,10 +45,10 @@ extension Engine {
         switch event {
         case .sleep(let number):
             guard let sleep = sleeps.removeValue(forKey: number) else { break }
-            actions.append(.endSleep(sleep.call, isOver: true))
+            actions.append(.answer(sleep.call, .awake))
         case .fetch(let number):
             guard let fetch = fetches.removeValue(forKey: number) else { break }
-            actions.append(.endFetch(fetch.call, .timedOut(fetch.timeout)))
+            actions.append(.answer(fetch.call, HostAnswer(.timedOut(fetch.timeout))))
         case .limit(let number): handle(.deadline, of: number)
         case .date: decide { $0.timerFired(now: $1, &$2) }
         case .transfer: break
@@ -96,21 +96,23 @@ extension Engine {
 
     // MARK: Sleeps
 
-    mutating func begin(_ sleep: SleepCall) -> bg_status {
-        guard runs[sleep.run] != nil else { return BG_E_STALE }
-        let deadline = UInt64(max(0, sleep.until))
-        guard deadline > now.monotonic else {
-            // The call must not end on its own stack, so end it as an action.
-            actions.append(.endSleep(sleep, isOver: true))
-            return BG_OK
+    /// Starts a sleep.
+    ///
+    /// - Parameter until: monotonic nanoseconds.
+    /// - Returns: `false` if the run is over.
+    mutating func beginSleep(_ call: OpenCall, until: Int64) -> Bool {
+        guard runs[call.run] != nil else { return false }
+        let deadline = UInt64(max(0, until))
+        if deadline > now.monotonic {
+            sleeps[call.number] = OpenSleep(call: call, deadline: deadline)
+        } else {
+            actions.append(.answer(call, .awake))
         }
-        sleeps[sleep.number] = OpenSleep(call: sleep, deadline: deadline)
-        return BG_OK
+        return true
     }
 
-    mutating func wake(_ number: UInt64) -> bg_status {
-        guard let sleep = sleeps.removeValue(forKey: number) else { return BG_E_STALE }
-        actions.append(.endSleep(sleep.call, isOver: false))
-        return BG_OK
+    mutating func wake(_ number: UInt64) {
+        guard let sleep = sleeps.removeValue(forKey: number) else { return }
+        actions.append(.answer(sleep.call, .cancelled))
     }
 }

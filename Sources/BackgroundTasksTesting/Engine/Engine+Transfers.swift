@@ -3,7 +3,9 @@
 internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
+internal import BghostPlugin
 internal import BghostPolicy
+internal import BghostWire
 internal import CBghost
 
 /// A transfer that is in progress, or has ended and is not acknowledged.
@@ -23,14 +25,14 @@ struct OpenTransfer: Sendable {
 
     let id: String
     let number: UInt64
-    let call: TransferCall
+    let call: TransferBegin
     /// The wall-clock time before which it does not start, Unix nanoseconds.
     let earliest: Int64
     /// Monotonic nanoseconds.
     let deadline: UInt64
     var isAsked = false
     var end: End?
-    var waiters: [TransferWaitCall] = []
+    var waiters: [OpenCall] = []
     /// How often a wake for it failed.
     var wakes = 0
     /// Whether no run has taken its end, which waits for its session.
@@ -44,37 +46,30 @@ struct OpenTransfer: Sendable {
 
 /// Transfers, which the test answers and which outlive their runs.
 extension Engine {
-    mutating func begin(
-        _ call: TransferCall,
-        host: String?,
-        port: UInt16
-    ) -> (status: bg_status, id: String) {
-        guard call.run == 0 || runs[call.run] != nil else { return (BG_E_STALE, "") }
-        guard Self.isSession(call.session), let host, call.earliest >= 0, call.totalTimeout >= 0,
-            call.idleTimeout >= 0, !call.isUpload || !call.file.isEmpty
-        else { return (BG_E_ARG, "") }
-        guard call.bytes.count <= 64 << 10, call.continuation.utf8.count <= 64 << 10 else {
-            return (BG_E_LIMIT, "")
+    mutating func begin(_ call: TransferBegin, host: String?, port: UInt16) -> HostAnswer {
+        guard Self.isSession(call.session), let host, !call.isUpload || !call.file.isEmpty else {
+            return HostAnswer(status: BG_E_ARG)
         }
         guard subject.mayReach(host.lowercased(), port),
             !call.isUpload || subject.mayRead(call.file)
-        else { return (BG_E_PERM, "") }
+        else { return HostAnswer(status: BG_E_PERM) }
         let same = transfers.values.first { $0.end == nil && $0.call.isSame(as: call) }
-        if let same { return (BG_OK, same.id) }
+        if let same { return HostAnswer(status: BG_OK, body: .transfer(id: same.id)) }
         lastTransfer += 1
         let digits = "\(lastTransfer)"
         let id = "T" + String(repeating: "0", count: 25 - digits.utf8.count) + digits
         let timeout: Duration =
-            call.totalTimeout == 0
-            ? .seconds(7 * 86_400) : .milliseconds(min(call.totalTimeout, 365 * 86_400_000))
+            call.totalTimeoutMilliseconds == 0
+            ? .seconds(7 * 86_400)
+            : .milliseconds(min(call.totalTimeoutMilliseconds, 365 * 86_400_000))
         transfers[id] = OpenTransfer(
             id: id,
             number: lastTransfer,
             call: call,
-            earliest: min(call.earliest, Int64.max / 1_000_000) * 1_000_000,
+            earliest: min(call.earliestUnixMilliseconds, Int64.max / 1_000_000) * 1_000_000,
             deadline: now.monotonic.addingClamped(timeout.clampedNanoseconds)
         )
-        return (BG_OK, id)
+        return HostAnswer(status: BG_OK, body: .transfer(id: id))
     }
 
     private static func isSession(_ name: String) -> Bool {
@@ -86,37 +81,53 @@ extension Engine {
             }
     }
 
-    mutating func wait(_ wait: TransferWaitCall) -> bg_status {
-        guard let run = runs[wait.run] else { return BG_E_STALE }
-        guard let transfer = transfers[wait.id] else { return BG_E_ABSENT }
+    /// Lets a run in progress wait for the end of a transfer.
+    mutating func wait(_ call: OpenCall, for id: String) {
+        guard let transfer = transfers[id] else {
+            return actions.append(.answer(call, HostAnswer(status: BG_E_ABSENT)))
+        }
         // A run that is being cancelled does not wait.
-        guard run.machine.stopReason == nil else {
-            actions.append(.endWait(wait, nil))
-            return BG_OK
+        guard runs[call.run]?.machine.stopReason == nil else {
+            return actions.append(.answer(call, .cancelled))
         }
         guard transfer.end != nil else {
-            transfers[wait.id]?.waiters.append(wait)
-            return BG_OK
+            transfers[id]?.waiters.append(call)
+            return
         }
-        guard transfer.claimedBy == nil else { return BG_E_ABSENT }
-        transfers[wait.id] = nil
-        actions.append(.endWait(wait, json(transfer)))
-        return BG_OK
+        guard transfer.claimedBy == nil else {
+            return actions.append(.answer(call, HostAnswer(status: BG_E_ABSENT)))
+        }
+        transfers[id] = nil
+        actions.append(.answer(call, .ended(json(transfer))))
     }
 
-    mutating func cancelTransfer(_ id: String) -> bg_status {
+    mutating func cancelTransfer(_ id: String) -> Int32 {
         end(id, OpenTransfer.End(state: "cancelled")) ? BG_OK : BG_E_ABSENT
     }
 
-    mutating func acknowledge(_ id: String) -> bg_status {
+    mutating func acknowledge(_ id: String) -> Int32 {
         guard transfers[id]?.end != nil else { return BG_E_ABSENT }
         transfers[id] = nil
         return BG_OK
     }
 
-    func listed(of session: String, after: String?) -> [String] {
-        let first = after.flatMap { transfers[$0]?.number } ?? 0
-        return ordered.filter { $0.call.session == session && $0.number > first }.map(json)
+    /// The transfers of a session as JSON: as many as fit, but at least one.
+    ///
+    /// - Parameters:
+    ///   - after: the id of the transfer before the first; "" for all.
+    ///   - bytesMax: the longest array; 0 for any length.
+    func listed(of session: String, after: String, bytesMax: Int) -> String {
+        let first = transfers[after]?.number ?? 0
+        var list = "["
+        for transfer in ordered where transfer.call.session == session && transfer.number > first {
+            let next = (list.utf8.count > 1 ? "," : "") + json(transfer)
+            let isLong = list.utf8.count + next.utf8.count >= bytesMax
+            // The length of the first is notified, although it does not fit.
+            guard bytesMax == 0 || !isLong || list.utf8.count == 1 else { break }
+            list += next
+            if bytesMax > 0, isLong { break }
+        }
+        return list + "]"
     }
 
     var ordered: [OpenTransfer] { transfers.values.sorted { $0.number < $1.number } }
@@ -134,7 +145,7 @@ extension Engine {
         transfer.waiters = []
         transfers[id] = waiters.isEmpty ? transfer : nil
         let text = json(transfer)
-        for waiter in waiters { actions.append(.endWait(waiter, text)) }
+        for waiter in waiters { actions.append(.answer(waiter, .ended(text))) }
         wake(transfer.call.session)
         return true
     }
@@ -143,7 +154,7 @@ extension Engine {
     mutating func detach(_ run: UInt64) {
         for transfer in ordered where transfer.waiters.contains(where: { $0.run == run }) {
             for waiter in transfer.waiters where waiter.run == run {
-                actions.append(.endWait(waiter, nil))
+                actions.append(.answer(waiter, .cancelled))
             }
             transfers[transfer.id]?.waiters.removeAll { $0.run == run }
         }
@@ -272,5 +283,16 @@ extension Engine {
             }
         }
         return writer.text
+    }
+}
+
+extension TransferBegin {
+    var isUpload: Bool { flags & UInt32(BG_TRANSFER_UPLOAD) != 0 }
+
+    /// Whether both transfer the same, regardless of the label and the continuation.
+    fileprivate func isSame(as other: TransferBegin) -> Bool {
+        session == other.session && url == other.url && method == other.method
+            && headers == other.headers && body == other.body && file == other.file
+            && isUpload == other.isUpload
     }
 }

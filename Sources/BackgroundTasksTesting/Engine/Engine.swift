@@ -3,7 +3,9 @@
 internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
+internal import BghostPlugin
 internal import BghostPolicy
+internal import BghostWire
 
 /// The daemon's scheduler and run machines on a virtual clock, with real handlers.
 ///
@@ -16,20 +18,19 @@ struct Engine: Sendable {
         case start(UInt64)
         /// Cancel a run.
         case cancel(UInt64, StopReason)
-        case endSleep(SleepCall, isOver: Bool)
-        case endFetch(FetchCall, FetchEnd)
-        /// The transfer as JSON; `nil` if it continues without the run.
-        case endWait(TransferWaitCall, String?)
+        /// Answer a call of a run, which calls the plugin back.
+        case answer(OpenCall, HostAnswer)
     }
 
     struct OpenSleep: Sendable {
-        let call: SleepCall
+        let call: OpenCall
         /// Monotonic nanoseconds.
         let deadline: UInt64
     }
 
     struct OpenFetch: Sendable {
-        let call: FetchCall
+        let call: OpenCall
+        let request: FetchCall
         let timeout: Duration
         /// Monotonic nanoseconds.
         let deadline: UInt64
@@ -46,11 +47,15 @@ struct Engine: Sendable {
     var actions: [Action] = []
     /// The runs in progress, by number.
     var runs: [UInt64: LiveRun] = [:]
+    var lanes: Lanes
     var lastRun: UInt64 = 0
     /// All runs, in the order in which they started.
     var history: [PastRun] = []
     /// Killed runs whose handlers are still running: indices in `history`, by number.
     var abandoned: [UInt64: Int] = [:]
+    /// Ended runs that the plugin did not release in time, for whose release the driver does not
+    /// wait again.
+    var unreleasable: Set<UInt64> = []
     var dead: [Request] = []
     var sleeps: [UInt64: OpenSleep] = [:]
     var fetches: [UInt64: OpenFetch] = [:]
@@ -68,11 +73,13 @@ struct Engine: Sendable {
     init(_ subject: Subject, now: Moment, seed: UInt64) {
         self.subject = subject
         self.now = now
+        let slots = subject.manifest.host.slots ?? 8
+        lanes = Lanes(slots: slots)
         scheduler = Scheduler(
             Scheduler.Settings(
                 manifest: subject.manifest,
                 manifestPath: "tasks.json",
-                slots: subject.manifest.host.slots ?? 8,
+                slots: slots,
                 machineID: "test",
                 seed: seed
             )
@@ -97,7 +104,7 @@ struct Engine: Sendable {
         }
         scheduler.pluginLoaded(
             subject.plugin,
-            serial: Array(subject.serialHandlers),
+            serial: subject.handlers.filter(\.isSerial).map(\.name),
             now: now,
             &decisions
         )

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
-internal import BghostModel
-internal import BghostPolicy
-internal import CBghost
 internal import FoundationEssentials
 internal import Synchronization
 
 /// The engine behind a lock, for calls of plugins and tests from any thread.
-final class HostCore: HostCalls {
+final class HostCore: Sendable {
     private let engine: Mutex<Engine>
     /// Signalled whenever the driver may have something to do.
     let events = EventCounter()
@@ -33,125 +29,6 @@ final class HostCore: HostCalls {
     func became(busy run: UInt64) { read { $0.runs[run]?.busy += 1 } }
 
     func became(idle run: UInt64) { change { $0.runs[run]?.busy -= 1 } }
-
-    // MARK: Calls of plugins
-
-    var time: (unix: Int64, monotonic: Int64) {
-        let now = read { $0.now }
-        return (now.unix, Int64(clamping: now.monotonic))
-    }
-
-    func complete(_ run: bg_run, _ end: RunEndCall) -> bg_status {
-        change { $0.complete(run, end) }
-    }
-
-    func cancelled(_ run: bg_run) -> bg_status {
-        read { engine in
-            guard let run = engine.runs[run] else { return BG_E_STALE }
-            return bg_status(bitPattern: run.machine.stopReason?.rawValue ?? 0)
-        }
-    }
-
-    func setState(_ run: bg_run, _ state: UnsafeMutableRawPointer?) -> bg_status {
-        let bits = UInt(bitPattern: state)
-        return read { engine in
-            guard engine.runs[run] != nil else { return BG_E_STALE }
-            engine.runs[run]?.state = bits
-            return BG_OK
-        }
-    }
-
-    func progress(_ run: bg_run, _ progress: ProgressCall) -> bg_status {
-        read { engine in
-            guard let run = engine.runs[run] else { return BG_E_STALE }
-            engine.history[run.place].record.progress = RunProgress(
-                done: progress.done,
-                total: progress.total,
-                phase: progress.phase
-            )
-            return BG_OK
-        }
-    }
-
-    func log(_ line: LogCall) -> bg_status {
-        read { engine in
-            let place = engine.runs[line.run]?.place
-            engine.logs.append(
-                TestHost.LogLine(line, task: place.map { engine.history[$0].record.task })
-            )
-            return BG_OK
-        }
-    }
-
-    func submit(_ request: SubmitCall) -> bg_status { change { $0.submit(request) } }
-
-    func identity(of run: bg_run) -> (status: bg_status, identity: bg_run_identity) {
-        read { $0.identity(of: run) }
-    }
-
-    func cancelPending(_ identifier: String) -> bg_status {
-        change { $0.cancelPending(identifier) }
-    }
-
-    func cancelAllPending() -> bg_status {
-        change { $0.cancelAllPending() }
-        return BG_OK
-    }
-
-    func pending() -> (status: bg_status, requests: [bg_pending]) {
-        (BG_OK, read { $0.pendingOfPlugin() })
-    }
-
-    func refreshStatus() -> (status: bg_status, refresh: bg_refresh) {
-        (BG_OK, read { $0.refreshOfPlugin() })
-    }
-
-    func missed(_ run: bg_run) -> (status: bg_status, missed: bg_missed) {
-        read { $0.missed(by: run) }
-    }
-
-    func beginFetch(_ fetch: FetchCall) -> bg_status {
-        let (host, port) = Self.target(fetch.url)
-        guard let host else { return BG_E_ARG }
-        return change { $0.begin(fetch, host: host, port: port) }
-    }
-
-    func cancelFetch(_ number: bg_fetch) -> bg_status { change { $0.cancelFetch(number) } }
-
-    func sleep(_ sleep: SleepCall) -> bg_status { change { $0.begin(sleep) } }
-
-    func wake(_ number: bg_sleep) -> bg_status { change { $0.wake(number) } }
-
-    func beginTransfer(_ transfer: TransferCall) -> (status: bg_status, id: String) {
-        let (host, port) = Self.target(transfer.url)
-        return change { $0.begin(transfer, host: host, port: port) }
-    }
-
-    func waitForTransfer(_ wait: TransferWaitCall) -> bg_status { change { $0.wait(wait) } }
-
-    func cancelTransfer(_ id: String) -> bg_status { change { $0.cancelTransfer(id) } }
-
-    func transfers(of session: String, after: String?) -> [String] {
-        read { $0.listed(of: session, after: after) }
-    }
-
-    func acknowledgeTransfer(_ id: String) -> bg_status { change { $0.acknowledge(id) } }
-
-    func keepEnds(_ run: bg_run, _ ids: [String]) -> bg_status { change { $0.keep(run, ids) } }
-
-    func claimEnds(
-        _ run: bg_run,
-        of session: String,
-        bytesMax: Int
-    ) -> (status: bg_status, json: String) {
-        change { $0.claim(run, of: session, bytesMax: bytesMax) }
-    }
-
-    func post(_ notification: NotificationCall) -> bg_status { change { $0.post(notification) } }
-
-    func withdraw(_ id: String) -> bg_status { change { $0.withdrawNotification(id) } }
-
-    func pendingNotifications() -> String { read { $0.pendingNotifications() } }
 
     /// Ends a transfer with the test's answer, and writes the body of a download to a file.
     ///
@@ -181,7 +58,7 @@ final class HostCore: HostCalls {
     }
 
     /// The host and port of a URL; no host if it is not an HTTP URL.
-    private static func target(_ address: String) -> (host: String?, port: UInt16) {
+    static func target(_ address: String) -> (host: String?, port: UInt16) {
         let url = URL(string: address)
         let isSecure = url?.scheme == "https"
         guard isSecure || url?.scheme == "http" else { return (nil, 0) }

@@ -12,12 +12,10 @@ struct LiveRun: Sendable {
     var machine: RunMachine
     /// The current deadline, monotonic nanoseconds.
     var limit: UInt64 = .max
-    /// The run's data for its handler; `nil` until it is started.
-    var memory: RunMemory?
+    /// Its lane in the plugin's runtime; `nil` until it is started.
+    var lane: Int?
     /// The thread on which it continues after its first suspension.
     var thread: RunThread?
-    /// The plugin's pointer as an integer, since a pointer is not Sendable.
-    var state: UInt = 0
     var retryAfter: UInt64?
     var isExpirySimulated = false
     /// The session of a wake; `nil` for other runs.
@@ -26,10 +24,14 @@ struct LiveRun: Sendable {
     var notified: [String] = []
     /// Those of them that it does not take.
     var unclaimed: Set<String> = []
-    /// Calls of the host that have not returned, and jobs of the handler that are not done.
+    /// Calls and callbacks of the host that have not returned, and jobs of the handler that are not
+    /// done.
     var busy = 0
     /// Whether the driver no longer waits for it.
     var isGivenUp = false
+
+    /// Its number in the plugin's runtime; `nil` until it is started.
+    var id: UInt64? { lane.map { Lanes.id(of: number, in: $0) } }
 }
 
 /// A run in the history.

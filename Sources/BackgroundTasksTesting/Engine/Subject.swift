@@ -5,6 +5,7 @@ internal import BghostLinux
 internal import BghostManifest
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostWire
 internal import CBghost
 
 /// The plugin under test, with its manifest.
@@ -12,7 +13,8 @@ struct Subject: Sendable {
     let manifest: Manifest
     /// Its index in the catalog.
     let plugin: Int
-    let serialHandlers: Set<String>
+    /// In the order of the plugin's table.
+    let handlers: [Handler]
     /// `nil` if everything is permitted.
     let permissions: Permissions?
     /// The plugin's own folder.
@@ -22,7 +24,7 @@ struct Subject: Sendable {
     let config: String
 
     /// A handler in the plugin's table.
-    struct Handler {
+    struct Handler: Sendable {
         var name: String
         var isSerial: Bool
     }
@@ -50,7 +52,7 @@ struct Subject: Sendable {
         }
         self.manifest = Self.withOwnTasks(manifest, definition.name, handlers)
         plugin = chosen
-        serialHandlers = Set(handlers.filter(\.isSerial).map(\.name))
+        self.handlers = handlers
         permissions = tasks == nil ? nil : definition.permissions
         self.dataDirectory = dataDirectory
         resultBytesMax = definition.limits.resultBytes
@@ -172,13 +174,13 @@ struct Subject: Sendable {
         }
         let readable = permissions.read + permissions.write + [dataDirectory]
         let mayRead =
-            fetch.file.isEmpty
-            || readable.contains { fetch.file == $0 || fetch.file.hasPrefix($0 + "/") }
+            fetch.bodyFile.isEmpty
+            || readable.contains { fetch.bodyFile == $0 || fetch.bodyFile.hasPrefix($0 + "/") }
         return mayRead
             ? nil
             : .failed(
                 BG_E_ARG,
-                "this plugin may not read `\(fetch.file)`: grant its folder in `permissions.read`"
+                "this plugin may not read `\(fetch.bodyFile)`: grant its folder in `permissions.read`"
             )
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BackgroundTasks
+internal import BghostWire
 internal import CBghost
 internal import FoundationEssentials
 
@@ -9,29 +10,30 @@ extension FetchRequest {
     init?(_ call: FetchCall) {
         guard let url = URL(string: call.url) else { return nil }
         let body: Body? =
-            if !call.file.isEmpty {
-                .file(call.file)
+            if !call.bodyFile.isEmpty {
+                .file(call.bodyFile)
             } else {
-                call.bytes.isEmpty ? nil : .data(Data(call.bytes))
+                call.body.isEmpty ? nil : .data(Data(call.body))
             }
         self.init(
             url,
             method: call.method.isEmpty ? "GET" : call.method,
             headers: Self.fields(call.headers),
             body: body,
-            digest: call.flags & UInt32(BG_FETCH_DIGEST) != 0,
+            digest: call.sendsDigest,
             maximumBytes: call.bytesMax == 0 ? nil : Int(call.bytesMax),
-            timeout: call.timeout == 0 ? nil : .milliseconds(call.timeout)
+            timeout: call.timeoutMilliseconds == 0
+                ? nil : .milliseconds(call.timeoutMilliseconds)
         )
     }
 }
 
 extension FetchRequest {
     /// The request of a transfer; `nil` if its URL is invalid.
-    init?(_ call: TransferCall) {
+    init?(_ call: TransferBegin) {
         guard let url = URL(string: call.url) else { return nil }
         let usual = call.isUpload ? "PUT" : "GET"
-        let bytes: Body? = call.bytes.isEmpty ? nil : .data(Data(call.bytes))
+        let bytes: Body? = call.body.isEmpty ? nil : .data(Data(call.body))
         self.init(
             url,
             method: call.method.isEmpty ? usual : call.method,

@@ -31,7 +31,8 @@ extension TestHost {
     public var fetches: [Fetch] {
         core.read { engine in
             engine.fetches.values.sorted { $0.call.number < $1.call.number }.compactMap { fetch in
-                guard let run = engine.runs[fetch.call.run], let request = FetchRequest(fetch.call)
+                guard let run = engine.runs[fetch.call.run],
+                    let request = FetchRequest(fetch.request)
                 else { return nil }
                 let task = engine.history[run.place].record.task
                 return Fetch(number: fetch.call.number, identifier: task, request: request)

@@ -67,7 +67,9 @@ extension TestHost {
     /// Starts a run of a task at once, as `bghost trigger` does: it ignores dates, throttling and
     /// requirements.
     ///
-    /// Apple's counterpart is `_simulateLaunchForTaskWithIdentifier`. Time does not advance.
+    /// Apple's counterpart is `_simulateLaunchForTaskWithIdentifier`. Time does not advance: it
+    /// returns when the run has ended, or at its first wait for the clock or an answer. The value
+    /// does not change afterwards; the run continues by `advance` or an answer, and `runs` shows it.
     ///
     /// - Parameters:
     ///   - identifier: the identifier of the task.

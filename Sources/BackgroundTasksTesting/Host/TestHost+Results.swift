@@ -70,9 +70,9 @@ extension TestHost.PendingRequest {
 }
 
 extension TestHost.LogLine {
-    init(_ line: LogCall, task: String?) {
+    init(level: UInt8, message: String, task: String?) {
         identifier = task
-        level = LogLevel(rawValue: line.level) ?? .fault
-        message = line.message
+        self.level = LogLevel(rawValue: UInt32(level)) ?? .fault
+        self.message = message
     }
 }

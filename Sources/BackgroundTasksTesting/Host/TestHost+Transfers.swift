@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostPolicy
+internal import BghostWire
 public import BackgroundTasks
 public import FoundationEssentials
 
@@ -164,7 +165,7 @@ extension TestHost.Notification {
         userInfo = posted.call.userInfo
         actions = posted.call.actions
         date = Date(unixNanoseconds: posted.due)
-        interval = .milliseconds(posted.call.every)
+        interval = .milliseconds(posted.call.everyMilliseconds)
         calendar = posted.call.calendar
     }
 }

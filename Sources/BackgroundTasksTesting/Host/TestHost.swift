@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
 @_spi(Testing) public import BackgroundTasks
-internal import CBghost
+internal import BghostBase
+internal import BghostPlugin
 public import FoundationEssentials
 
 /// A host for tests of handlers: the daemon's scheduler on a clock that the test controls.
@@ -25,15 +25,19 @@ public import FoundationEssentials
 /// detached tasks do not.
 ///
 /// **Limits.** At the end of its runtime a run is cancelled, and after its grace it is recorded as
-/// killed. Since the test process cannot be killed, the handler continues, and its calls return
-/// "stale": `abandoned` lists the run. Memory and processor time are not limited.
+/// killed. Since the test process cannot be killed, the handler continues, and its calls have no
+/// effect: `abandoned` lists the run. Memory and processor time are not limited.
+///
+/// **Checks.** The plugin runs on the runtime that workers use: what a worker would refuse, such as
+/// a result that is too large, is refused here with the same error.
 ///
 /// **Threads.** Use it from any thread and task. Calls that carry out effects wait for one another,
 /// so a handler must not make them. Each run has its own thread. A plugin may have any number of
 /// test hosts at once. Only outside runs, in detached tasks, `BGTaskScheduler.shared` belongs to
 /// the host that was created last.
 ///
-/// **End.** When the host is released, it cancels the runs in progress and removes its data folder.
+/// **End.** When the host is released, it cancels the runs in progress, refuses their calls, and
+/// removes its data folder. It closes the plugin when their handlers have ended.
 public final class TestHost: Sendable {
     let core: HostCore
     let driver: Driver
@@ -106,13 +110,26 @@ public final class TestHost: Sendable {
         return directory
     }
 
-    private static func requireNamedOnce(_ names: [String]) throws {
-        var seen: Set<String> = []
-        for name in names where !seen.insert(name).inserted {
-            throw TestHostError(
-                .invalidTasks,
-                "the plugin has two handlers named `\(name)`. A task could mean either: rename one"
-            )
+    /// Checks the plugin's table as a worker does.
+    private static func descriptor(of plugin: Plugin) throws -> PluginDescriptor {
+        guard let table = plugin.table(for: nil) else {
+            throw TestHostError(.invalidTasks, "the plugin has no handlers, or more than 256")
+        }
+        return try refused { () throws(PluginRefusal) in
+            try PluginLoader.descriptor(of: table, in: pluginName)
+        }
+    }
+
+    /// What messages of the runtime call the plugin, which has no file.
+    private static let pluginName = "TestHost"
+
+    private static func refused<Answer>(
+        _ body: () throws(PluginRefusal) -> Answer
+    ) throws -> Answer {
+        do {
+            return try body()
+        } catch {
+            throw TestHostError(.invalidTasks, error.message)
         }
     }
 
@@ -125,19 +142,11 @@ public final class TestHost: Sendable {
         seed: UInt64,
         patience: Duration
     ) throws -> (HostCore, Driver) {
-        guard let table = plugin.table(for: nil)?.assumingMemoryBound(to: bg_plugin.self).pointee
-        else {
-            throw TestHostError(.invalidTasks, "the plugin has no handlers, or more than 256")
-        }
-        let handlers = (0..<Int(table.n_tasks)).compactMap { table.tasks[$0]?.pointee }
-        try requireNamedOnce(handlers.map { String(copying: $0.handler) })
+        let descriptor = try descriptor(of: plugin)
         let subject = try Subject(
-            id: String(copying: table.id),
-            handlers.map {
-                Subject.Handler(
-                    name: String(copying: $0.handler),
-                    isSerial: $0.flags & UInt32(BG_TASK_SERIAL) != 0
-                )
+            id: descriptor.id,
+            descriptor.handlers.map {
+                Subject.Handler(name: $0.name, isSerial: $0.flags.contains(.serial))
             },
             tasks: tasks,
             as: name,
@@ -147,17 +156,46 @@ public final class TestHost: Sendable {
         let monotonic = SuspendingClock().systemEpoch.duration(to: .now).clampedNanoseconds
         let now = Moment(monotonic: monotonic, unix: unix)
         let core = HostCore(Engine(subject, now: now, seed: seed))
-        let host = CHost(core)
-        let executors: @Sendable (UInt64) -> (any TaskExecutor)? = { [weak core] number in
-            core?.read { $0.runs[number]?.thread }
+        let link = HostLink()
+        var options = PluginRuntime.Options(
+            lanes: core.read { $0.lanes.count },
+            // Each run has a thread already, on which the driver starts it.
+            threadsForBlocking: false,
+            isWorker: true,
+            dataDirectory: directory,
+            config: subject.config,
+            hostVersion: "test"
+        )
+        options.clock = link
+        let runtime = PluginRuntime(options: options, events: link)
+        link.connect(core, runtime)
+        do {
+            try load(plugin, descriptor, into: runtime, core)
+        } catch {
+            link.abandon()
+            throw error
         }
-        let opened = HandlerExecutors.$source.withValue(executors) {
-            OpenPlugin(plugin.table(for: host.opaque), on: host, config: subject.config)
-        }
-        guard let opened else {
-            throw TestHostError(.invalidTasks, "the plugin does not open")
-        }
-        let driver = Driver(core, host, opened, directory: directory, patience: patience)
+        let driver = Driver(core, link, runtime, directory: directory, patience: patience)
         return (core, driver)
+    }
+
+    /// Opens the plugin as a worker does, but for the file.
+    private static func load(
+        _ plugin: Plugin,
+        _ descriptor: PluginDescriptor,
+        into runtime: PluginRuntime,
+        _ core: HostCore
+    ) throws {
+        guard plugin.table(for: UnsafeRawPointer(runtime.table)) != nil else {
+            throw TestHostError(.invalidTasks, "the plugin cannot run on this host")
+        }
+        let executors: @Sendable (UInt64) -> (any TaskExecutor)? = { [weak core] id in
+            core?.read { $0.runs[Lanes.run(of: id)]?.thread }
+        }
+        try HandlerExecutors.$source.withValue(executors) {
+            try refused { () throws(PluginRefusal) in
+                try runtime.load(descriptor, as: pluginName)
+            }
+        }
     }
 }

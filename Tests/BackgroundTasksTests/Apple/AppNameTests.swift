@@ -121,7 +121,7 @@ struct AppNameTests {
         let registered = Plugin(id: "org.example.twice", version: "1", app: ScenesApp.self)
         for plugin in [listed, registered] {
             let error = #expect(throws: TestHostError.self) { try TestHost(plugin) }
-            #expect(error?.description.contains("two handlers named `com.example.both`") == true)
+            #expect(error?.description.contains("two handlers named \"com.example.both\"") == true)
         }
     }
 
