@@ -59,6 +59,21 @@ import Testing
         }
     }
 
+    /// Packages of authors import them, on machines without the libraries of the daemon.
+    @Test(arguments: ["BackgroundTasksTesting", "SwiftUI", "UserNotifications"])
+    func `What authors import needs no system library`(module: String) {
+        let imports = Dictionary(
+            uniqueKeysWithValues: ModuleTable.modules.map { ($0.name, $0.imports) }
+        )
+        var found: Set<String> = []
+        var next = [module]
+        while let name = next.popLast() {
+            if found.insert(name).inserted { next += imports[name] ?? [] }
+        }
+        #expect(found.count > 1)
+        #expect(found.isDisjoint(with: ["CFFI", "CSQLite", "CSodium"]), "\(found.sorted())")
+    }
+
     @Test func `No module is above its size`() throws {
         for (module, files) in try Self.sources() {
             let count = files.reduce(0) { $0 + $1.lines.count - 1 }
