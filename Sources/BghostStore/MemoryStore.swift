@@ -58,6 +58,7 @@ package final class MemoryStore: Store {
     package var health: StoreHealth { StoreHealth() }
     package func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
     package func retryNow() {}
+    package func answer(_ body: @escaping @Sendable () -> Void) { body() }
     package func flush(until deadline: UInt64) -> Int { 0 }
     package func abortFlush() {}
 

@@ -127,6 +127,13 @@ package protocol Store: AnyObject, Sendable {
     /// Advances the next retry, since there may be room again.
     func retryNow()
 
+    /// Calls a function on the thread that writes, after the transaction that it writes now.
+    ///
+    /// It tells whether that thread still works, also while transactions are retried. A store without such
+    /// a thread calls it at once; a closed one may never call it. The function must be short and must not
+    /// call the store.
+    func answer(_ body: @escaping @Sendable () -> Void)
+
     /// Waits until every commit is kept, at most until the deadline, and not long after `abortFlush`.
     ///
     /// - Parameter deadline: monotonic nanoseconds.

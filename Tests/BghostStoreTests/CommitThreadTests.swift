@@ -3,6 +3,7 @@
 import BghostPolicy
 @testable import BghostStore
 import BghostTestSupport
+import Dispatch
 import Glibc
 import Synchronization
 import Testing
@@ -45,6 +46,45 @@ import Testing
         }
         #expect(try store.recover().pending.count == 1)
         #expect(thread.withLock { $0 } != caller)
+        store.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theThreadThatWritesAnswersAtRestAndAfterItsWork() throws {
+        let store = try open()
+        let caller = pthread_self()
+        let threads = Mutex<[pthread_t]>([])
+        let answered = DispatchSemaphore(value: 0)
+        for _ in 0..<3 {
+            _ = try store.recover()
+            store.answer {
+                threads.withLock { $0.append(pthread_self()) }
+                answered.signal()
+            }
+            answered.wait()
+        }
+        let found = threads.withLock { $0 }
+        #expect(Set(found).count == 1 && !found.contains(caller))
+        store.close()
+        // There is no thread any more, so nothing hangs.
+        store.answer { answered.signal() }
+        answered.wait()
+    }
+
+    /// A thread that waits for a disk must not look as if it worked.
+    @Test(.timeLimit(.minutes(5))) func aThreadThatHangsDoesNotAnswer() throws {
+        let store = try open()
+        _ = try store.recover()
+        let (isHeld, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        store.commit(Self.accept(1), isAwaited: false) { _ in
+            isHeld.signal()
+            release.wait()
+        }
+        isHeld.wait()
+        let answered = DispatchSemaphore(value: 0)
+        store.answer { answered.signal() }
+        #expect(answered.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        release.signal()
+        answered.wait()
         store.close()
     }
 

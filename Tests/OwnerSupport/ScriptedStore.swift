@@ -22,6 +22,8 @@ package final class ScriptedStore: Store {
         var health = StoreHealth()
         var onHealthChange: @Sendable () -> Void = {}
         var retries = 0
+        var isHanging = false
+        var questions: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
@@ -68,6 +70,22 @@ package final class ScriptedStore: Store {
 
     package var retries: Int { state.withLock { $0.retries } }
 
+    /// Lets the thread that writes hang, or go on; then it answers what it was asked meanwhile.
+    package func hang(_ isHanging: Bool) async {
+        let questions = state.withLock { state -> [@Sendable () -> Void] in
+            state.isHanging = isHanging
+            guard !isHanging else { return [] }
+            defer { state.questions = [] }
+            return state.questions
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for question in questions { question() }
+                continuation.resume()
+            }
+        }
+    }
+
     // MARK: Store
 
     package func commit(
@@ -96,6 +114,14 @@ package final class ScriptedStore: Store {
 
     package func onHealthChange(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.onHealthChange = body }
+    }
+
+    package func answer(_ body: @escaping @Sendable () -> Void) {
+        let isHanging = state.withLock { state in
+            if state.isHanging { state.questions.append(body) }
+            return state.isHanging
+        }
+        if !isHanging { body() }
     }
 
     package func retryNow() { state.withLock { $0.retries += 1 } }

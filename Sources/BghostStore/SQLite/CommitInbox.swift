@@ -44,6 +44,8 @@ struct CommitInbox {
     var retry = CommitRetry()
     private(set) var failure: StoreHealth.Failure?
     private(set) var isPressed = false
+    /// Called by the thread in its next turn.
+    var questions: [@Sendable () -> Void] = []
     /// The callers of `flush`, each with its own semaphore.
     var flushing: [Semaphore] = []
     /// Whether the shutdown was forced, so that `flush` no longer waits.

@@ -123,7 +123,7 @@ final class Committer: Sendable {
         let health = health
         return health.failure?.error
             ?? StoreError(
-                "\(health.waiting) transactions wait to be written to \(path): the disk is too slow"
+                "transactions that wait to be written to \(path): \(health.waiting); the disk is too slow"
                     + " for them; try again later",
                 kind: .full
             )
@@ -206,6 +206,13 @@ final class Committer: Sendable {
         if mustWake { wake.signal() }
     }
 
+    /// Calls a function on the thread in its next turn.
+    func answer(_ body: @escaping @Sendable () -> Void) {
+        inbox.withLock { $0.questions.append(body) }
+        // If the thread is awake, this costs it one more turn.
+        wake.signal()
+    }
+
     /// Waits until everything is written, at most until the deadline, and not after `abortFlush`.
     ///
     /// - Parameter deadline: monotonic nanoseconds.
@@ -259,6 +266,7 @@ final class Committer: Sendable {
         case keep([CommitJob], isLast: Bool)
         case probe
         case checkpoint
+        case answer([@Sendable () -> Void])
         case rest(until: UInt64?)
         case end
     }
@@ -276,6 +284,7 @@ final class Committer: Sendable {
             case .checkpoint:
                 writer.checkpoint()
                 putDownPermit()
+            case .answer(let questions): for answer in questions { answer() }
             case .rest(nil): wake.wait()
             case .rest(let moment?): _ = wake.wait(until: moment)
             case .end:
@@ -288,6 +297,10 @@ final class Committer: Sendable {
 
     private func takeTurn() -> Turn {
         inbox.withLock { inbox in
+            if !inbox.questions.isEmpty {
+                defer { inbox.questions = [] }
+                return .answer(inbox.questions)
+            }
             // A caller that holds the permit wakes this thread when it is done.
             guard inbox.permit == .free else {
                 inbox.isAwake = false

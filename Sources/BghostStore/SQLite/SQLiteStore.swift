@@ -84,6 +84,12 @@ package final class SQLiteStore: Store {
 
     package func retryNow() { opened?.committer.hint() }
 
+    package func answer(_ body: @escaping @Sendable () -> Void) {
+        // A store that is only read has no thread yet, and a closed one has none any more.
+        guard let opened else { return body() }
+        opened.committer.answer(body)
+    }
+
     package func flush(until deadline: UInt64) -> Int {
         opened?.committer.flush(until: deadline) ?? 0
     }

@@ -80,6 +80,7 @@ final class HeldStore: Store {
     var health: StoreHealth { store.health }
     func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
     func retryNow() {}
+    func answer(_ body: @escaping @Sendable () -> Void) { store.answer(body) }
     func flush(until deadline: UInt64) -> Int { store.flush(until: deadline) }
     func abortFlush() {}
 
