@@ -349,6 +349,7 @@ let package = Package(
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -531,8 +532,8 @@ let package = Package(
         .testTarget(
             name: "TidyTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostManifest", "BghostPolicy", "BghostTestSupport",
-                "bghost",
+                "BghostAPI", "BghostBase", "BghostManifest", "BghostPolicy", "BghostServices",
+                "BghostTestSupport", "bghost",
             ],
             exclude: ["allowed.txt"],
             swiftSettings: swift
@@ -742,7 +743,7 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
                 "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy",
-                "BghostTestSupport", "bghost",
+                "BghostServices", "BghostTestSupport", "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

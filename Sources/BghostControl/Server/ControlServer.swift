@@ -100,7 +100,38 @@ package struct ControlServer: Service, CustomStringConvertible {
     ) throws -> any Service {
         let routes = ControlRoutes(host: host, notifications: notifications)
         let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)
-        return try builder.buildServer(
+        let respond: HTTPChannelHandler.Responder = { request, writer, channel in
+            let context = ControlRoutes.Context(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger)
+            )
+            var response: Response
+            do {
+                response = try await Verbs.answer(request, on: channel, onVerb) {
+                    try await responder.respond(to: request, context: context)
+                }
+            } catch let error as HTTPParserError {
+                // The server responds to this error unless a response has started.
+                throw error
+            } catch {
+                response = Response(status: .internalServerError)
+            }
+            response.headers[.date] = HTTPDate.text(unixSeconds: Int64(time(nil)))
+            do {
+                try await writer.write(response: response.head, body: response.body)
+            } catch is HTTPParserError {
+                throw BrokenOffAnswer()
+            }
+        }
+        if let descriptor = claim.inherited {
+            return InheritedServer(
+                descriptor: descriptor,
+                connections: HTTP1Channel(responder: respond, configuration: configuration),
+                connectionsMax: limits.connectionsMax,
+                logger: logger,
+                onListening: onListening
+            )
+        }
+        return try HTTPServerBuilder.http1(configuration: configuration).buildServer(
             configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: claim.bindingPath),
                 backlog: limits.connectionsMax,
@@ -108,50 +139,27 @@ package struct ControlServer: Service, CustomStringConvertible {
             ),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
-            responder: { request, writer, channel in
-                let context = ControlRoutes.Context(
-                    source: ApplicationRequestContextSource(channel: channel, logger: logger)
-                )
-                var response: Response
-                do {
-                    response = try await Verbs.answer(request, on: channel, onVerb) {
-                        try await responder.respond(to: request, context: context)
-                    }
-                } catch let error as HTTPParserError {
-                    // The server responds to this error unless a response has started.
-                    throw error
-                } catch {
-                    response = Response(status: .internalServerError)
-                }
-                response.headers[.date] = HTTPDate.text(unixSeconds: Int64(time(nil)))
-                do {
-                    try await writer.write(response: response.head, body: response.body)
-                } catch is HTTPParserError {
-                    throw BrokenOffAnswer()
-                }
-            },
+            responder: respond,
             onServerRunning: onListening
         )
     }
 
-    private var builder: HTTPServerBuilder {
+    private var configuration: HTTP1Channel.Configuration {
         let (limits, access) = (limits, access)
         let memberConnections = ConnectionCount(most: max(1, limits.connectionsMax / 2))
-        return .http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [
-                    PeerGate(access, memberConnections),
-                    RequestDeadline(
-                        receiveTime: TimeAmount(limits.receiveTime),
-                        idleTime: TimeAmount(limits.idleTime),
-                        stallTime: TimeAmount(limits.stallTime)
-                    ),
-                ],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: ControlLimits.headBytesMax,
-                    maxHeaderListSize: ControlLimits.headBytesMax,
-                    maxHeaderFieldCount: ControlLimits.headFieldsMax
-                )
+        return HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                PeerGate(access, memberConnections),
+                RequestDeadline(
+                    receiveTime: TimeAmount(limits.receiveTime),
+                    idleTime: TimeAmount(limits.idleTime),
+                    stallTime: TimeAmount(limits.stallTime)
+                ),
+            ],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: ControlLimits.headBytesMax,
+                maxHeaderListSize: ControlLimits.headBytesMax,
+                maxHeaderFieldCount: ControlLimits.headFieldsMax
             )
         )
     }

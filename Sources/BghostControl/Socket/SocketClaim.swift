@@ -14,11 +14,16 @@ package final class SocketClaim: Sendable {
     /// The path to bind, in a folder that other users cannot enter: the socket is never open to others, not
     /// even between `bind` and `chmod`.
     let bindingPath: String
+    /// The socket that the service manager opened at the path; `nil` if the daemon opens it.
+    let inherited: Int32?
     private let bindingFolder: String
     private let lock: Int32
 
     /// Checks the folder, takes the lock, and verifies that the path is free or has a stale socket.
-    package init(path: String) throws(ControlFault) {
+    ///
+    /// - Parameter inherited: a socket that already listens at the path. Its owner, the service manager,
+    ///   creates and removes the file.
+    package init(path: String, inherited: Int32? = nil) throws(ControlFault) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0),
@@ -34,6 +39,12 @@ package final class SocketClaim: Sendable {
         }
         try Self.checkFolder(folder)
         lock = try Self.takeLock(path + ".lock", of: path)
+        self.path = path
+        self.inherited = inherited
+        guard inherited == nil else {
+            (bindingFolder, bindingPath) = ("", "")
+            return
+        }
         do throws(ControlFault) {
             try Self.checkOccupant(path)
             // Use a short name, because the limit of the path applies to it too.
@@ -50,7 +61,6 @@ package final class SocketClaim: Sendable {
             throw error
         }
         bindingPath = bindingFolder + "/s"
-        self.path = path
     }
 
     deinit {
@@ -62,6 +72,7 @@ package final class SocketClaim: Sendable {
     ///
     /// - Parameter group: the group of the socket; `nil` does not change it.
     func publish(mode: mode_t = 0o600, group: gid_t? = nil) throws(ControlFault) {
+        guard inherited == nil else { return try checkInherited(group: group) }
         if let group, chown(bindingPath, uid_t.max, group) != 0 {
             throw ControlFault(
                 .socketFolder,
@@ -79,15 +90,39 @@ package final class SocketClaim: Sendable {
         removeBindingFolder()
     }
 
+    /// Checks that members of the group can use the inherited socket, whose mode is not the daemon's.
+    private func checkInherited(group: gid_t?) throws(ControlFault) {
+        guard let group else { return }
+        let facts: FileFacts
+        do throws(SystemError) {
+            facts = try FileFacts(of: path, followsLinks: false)
+        } catch {
+            throw ControlFault(
+                .socketFolder,
+                "cannot look at the control socket \(path): \(error.reason)"
+            )
+        }
+        guard facts.group == group, facts.permissions & 0o060 == 0o060 else {
+            throw ControlFault(
+                .socketFolder,
+                "`host.controlGroup` names group \(group), whose members cannot use the socket \(path)"
+                    + " that the service manager opened",
+                fix: "set SocketGroup= and SocketMode=0660 in its socket unit"
+            )
+        }
+    }
+
     private func removeBindingFolder() {
+        guard inherited == nil else { return }
         unlink(bindingPath)
         rmdir(bindingFolder)
     }
 
-    /// Removes the published socket.
+    /// Removes the published socket, unless the service manager opened it.
     ///
     /// The lock is still held, so the socket is not that of another daemon.
     func withdraw() {
+        guard inherited == nil else { return }
         // If the status cannot be read, the removal would fail too; the next daemon removes the socket.
         guard let facts = try? FileFacts(of: path, followsLinks: false), facts.kind == .socket
         else {
