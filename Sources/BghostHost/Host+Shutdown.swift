@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel
@@ -18,7 +19,13 @@ extension Host {
             return
         }
         dispatcher.decide { scheduler, now, _ in scheduler.drain(now: now) }
-        log.write(.info, "host.draining", "\(owners.runs.count) runs are asked to stop")
+        owners.reporter.drainBegan()
+        let count = owners.runs.count
+        log.write(
+            .info,
+            "host.draining",
+            CountText.of(count, "run") + (count == 1 ? " is" : " are") + " asked to stop"
+        )
         for number in owners.runs.numbers { owners.supervisor.handle(.stop(.drain), of: number) }
         for executor in owners.executors.all where executor.isIdle {
             owners.pool.retire(executor)
@@ -55,7 +62,11 @@ extension Host {
         owners.commits.abortFlush()
         guard owners.dispatcher.scheduler.isDraining, !shutdown.isEmpty else { return }
         let runs = owners.runs
-        services.log.write(.warning, "host.hurried", "\(runs.count) runs are not waited for")
+        services.log.write(
+            .warning,
+            "host.hurried",
+            "not waiting for " + CountText.of(runs.count, "run")
+        )
         for number in runs.numbers { owners.supervisor.handle(.forceStop, of: number) }
         for executor in owners.executors.all { owners.pool.retireNow(executor) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostInspection
@@ -146,6 +147,8 @@ package actor Host {
             dispatcher.decide { scheduler, now, effects in
                 scheduler.storeBlocked(reason, now: now, &effects)
             }
+        } onHealth: { [unowned reporter = owners.reporter] in
+            reporter.stateChanged()
         }
         reactor.updateNow()
         transfers.startWakes()
@@ -155,10 +158,14 @@ package actor Host {
         services.log.write(
             .info,
             "host.started",
-            "\(owners.manifest.value.tasks.count) tasks, \(owners.plugins.all.count) plugins,"
-                + " \(dispatcher.scheduler.settings.slots) slots"
+            [
+                CountText.of(owners.manifest.value.tasks.count, "task"),
+                CountText.of(owners.plugins.all.count, "plugin"),
+                CountText.of(dispatcher.scheduler.settings.slots, "slot"),
+            ].joined(separator: ", ")
         )
         owners.pool.logLimits()
+        owners.reporter.begin()
     }
 
     /// Ends what a failed start has started.
@@ -168,6 +175,9 @@ package actor Host {
         reactor.stop()
         spawner.end()
     }
+
+    /// Tells the service manager that the daemon has started; call it when clients can connect.
+    package func reportReady() { owners.reporter.ready() }
 
     // MARK: Questions
 

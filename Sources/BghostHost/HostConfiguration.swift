@@ -3,7 +3,7 @@
 internal import BghostBase
 package import BghostDispatch
 internal import BghostFacts
-internal import BghostLinux
+package import BghostLinux
 package import BghostModel
 internal import BghostPolicy
 package import BghostServices
@@ -46,6 +46,11 @@ package struct HostConfiguration: Sendable {
     var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
+    /// Sends messages to the service manager without waiting, and returns whether it could; `nil` if there is
+    /// no manager.
+    package var notify: (@Sendable ([ServiceMessage]) -> Bool)?
+    /// How long the manager waits for a sign of life, nanoseconds; `nil` without a watchdog.
+    package var watchdogTimeout: UInt64?
     /// Replaces the sources of facts; `nil` uses the machine.
     var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Records the inputs and decisions of the scheduler; `nil` records nothing.

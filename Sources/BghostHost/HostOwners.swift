@@ -32,6 +32,7 @@ struct HostOwners {
     let pool: WorkerPool
     let supervisor: RunSupervisor
     let reloader: ManifestReloader
+    let reporter: ServiceReporter
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -139,6 +140,25 @@ struct HostOwners {
             calls
         )
         reloader = ManifestReloader(services, registry, pool, transfers, facts)
+        let summary = ServiceSummary(
+            dispatcher: dispatcher,
+            commits: commits,
+            plugins: plugins,
+            runs: runs
+        )
+        reporter = ServiceReporter(
+            reactor,
+            services.deadlines,
+            notify: configuration.notify,
+            watchdogTimeout: configuration.watchdogTimeout
+        ) { [spawner = services.spawner] thread, answer in
+            switch thread {
+            case .store: store.answer(answer)
+            case .spawner: spawner.perform(answer)
+            }
+        } describe: {
+            summary.text
+        }
     }
 
     private static func settings(_ configuration: HostConfiguration) -> Scheduler.Settings {
@@ -168,7 +188,10 @@ struct HostOwners {
     /// - Parameter onEnd: called when a run or an executor has ended.
     func connect(onEnd: @escaping () -> Void) {
         services.deadlines.begin {
-            [unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts]
+            [
+                unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
+                unowned reporter
+            ]
             token,
             deadline in
             switch token {
@@ -177,6 +200,7 @@ struct HostOwners {
             case .plugin(let index): registry.isLive(index, deadline)
             case .dates, .clock: dates.isLive(token, deadline)
             case .facts: facts.isLive(deadline)
+            case .service, .watchdog: reporter.isLive(token, deadline)
             }
         }
         registry.connect(pool, reloader)
@@ -184,10 +208,12 @@ struct HostOwners {
         supervisor.connect(pool, registry, onEnd: onEnd)
         dispatcher.begin { [unowned supervisor] in
             supervisor.execute($0)
-        } onRoundEnd: { [unowned notifications, unowned dates] in
+        } onRoundEnd: { [unowned notifications, unowned dates, unowned reporter] in
             notifications.advance()
             dates.arm()
+            reporter.stateChanged()
         }
+        reloader.connect(reporter)
     }
 
     // MARK: Events
@@ -204,6 +230,7 @@ struct HostOwners {
         case .facts: facts.deadlinePassed()
         case .placement: pool.placementDue()
         case .clock: dates.checkClock()
+        case .service, .watchdog: reporter.deadlinePassed(deadline)
         }
     }
 

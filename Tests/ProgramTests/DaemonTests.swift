@@ -78,11 +78,11 @@ import Testing
         )
         let workers = try beginRun(daemon)
         daemon.program.signal(signals[0])
-        #expect(daemon.program.line(containing: "1 runs are asked to stop") != nil)
+        #expect(daemon.program.line(containing: "1 run is asked to stop") != nil)
         // It answers meanwhile, and what comes within the same 20 ms would be one signal.
         #expect(try daemon.command(["status"]).exitCode == 0)
         daemon.program.signal(signals[1])
-        #expect(daemon.program.line(containing: "1 runs are not waited for") != nil)
+        #expect(daemon.program.line(containing: "not waiting for 1 run") != nil)
         #expect(daemon.program.line(containing: "killed(graceExceeded)") != nil)
         #expect(daemon.program.end() == 0)
         for worker in workers { #expect(kill(worker, 0) != 0) }

@@ -20,6 +20,7 @@ internal import UnixSignals
 enum Daemon {
     /// Runs until the daemon is stopped and has drained.
     static func run(_ options: RunOptions, _ console: Console) async throws {
+        let service = try ServiceLink(ServiceEnvironment.take())
         let reading = ManifestFiles.read(options.config)
         for diagnostic in reading.diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))
@@ -61,6 +62,8 @@ enum Daemon {
         }
         configuration.recorder = journal
         configuration.allowsUntrustedFiles = options.allowsUntrustedFiles
+        configuration.notify = service.notify
+        configuration.watchdogTimeout = service.watchdogTimeout
         configuration.rereadManifest = {
             let reading = ManifestFiles.read(options.config)
             return RereadManifest(
@@ -69,13 +72,15 @@ enum Daemon {
                 doubt: doubt(of: reading, options)
             )
         }
-        let socket =
+        let named =
             options.control.map(ControlLocation.normalized) ?? manifest.host.controlSocket
+        let socket =
+            try service.controlPath(named: named) ?? named
             ?? ControlLocation.socket(inStateDirectory: state)
         // Claim the socket before any run starts: if it is in use, the daemon ends at once.
         let claim = Mutex<SocketClaim?>(nil)
         configuration.beforeStart = {
-            let own = try SocketClaim(path: socket)
+            let own = try SocketClaim(path: socket, inherited: service.controlSocket)
             claim.withLock { $0 = own }
         }
         let group = try group(manifest.host)
@@ -170,6 +175,7 @@ enum Daemon {
             onVerb: { verb in log.write(.info, "control.verb", verb.sentence) },
             onReady: {
                 log.write(.info, "control.ready", "listening on \(socket)")
+                await host.reportReady()
             }
         )
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [

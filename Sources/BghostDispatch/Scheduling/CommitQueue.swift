@@ -35,6 +35,7 @@ package final class CommitQueue {
     private var mayBlock: () -> Bool = { true }
     /// Called with the reason why no new run may start, or with `nil` when they may.
     private var onPressure: (String?) -> Void = { _ in }
+    private var onHealth: () -> Void = {}
     private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameter deadLettersMax: the most dead letters of one plugin.
@@ -52,7 +53,13 @@ package final class CommitQueue {
     ///     would miss.
     ///   - onPressure: called when so many transactions wait that no new run may start, with the reason,
     ///     and with `nil` when runs may start again.
-    package func begin(mayBlock: @escaping () -> Bool, onPressure: @escaping (String?) -> Void) {
+    ///   - onHealth: called when the store has begun or ceased to fail.
+    package func begin(
+        mayBlock: @escaping () -> Bool,
+        onPressure: @escaping (String?) -> Void,
+        onHealth: @escaping () -> Void = {}
+    ) {
+        self.onHealth = onHealth
         self.mayBlock = mayBlock
         self.onPressure = onPressure
         store.onHealthChange { [reference] in reference.perform { $0.healthChanged() } }
@@ -206,8 +213,8 @@ package final class CommitQueue {
         log.write(
             .warning,
             "request.dropped",
-            "\(discarded.count) dead letters are dropped, the oldest of plugins with more than"
-                + " \(deadLetters.limit)"
+            "dropped " + CountText.of(discarded.count, "dead letter")
+                + ", the oldest of plugins with more than \(deadLetters.limit)"
         )
         commit(discarded)
     }
@@ -235,6 +242,7 @@ package final class CommitQueue {
             for completion in impatient.takeAll() { completion(.failure(failure.error)) }
         }
         if before.isPressed != health.isPressed { onPressure(pressure(health)) }
+        if before.failure != health.failure { onHealth() }
     }
 
     /// Why no new run may start; logged each time.
@@ -243,7 +251,7 @@ package final class CommitQueue {
         let reason =
             health.failure.map {
                 "the store has been failing since \(Timestamp.text(unixNanoseconds: $0.since))"
-            } ?? "\(health.waiting) transactions wait for the disk"
+            } ?? "transactions that wait for the disk: \(health.waiting)"
         log.write(
             .warning,
             "store.pressed",
@@ -277,7 +285,8 @@ package final class CommitQueue {
             log.write(
                 .warning,
                 "store.awaited",
-                "\(store.health.waiting) transactions are not stored yet: bghost waits for that for"
+                "not stored yet: " + CountText.of(store.health.waiting, "transaction")
+                    + "; bghost waits for that for"
                     + " \(DurationText.of(nanoseconds: Self.drainMax)) at the most, or until"
                     + " it is told to stop again"
             )
@@ -290,7 +299,8 @@ package final class CommitQueue {
         log.write(
             .error,
             "store.gave_up",
-            "\(lost) transactions could not be stored before the end: runs that ended in them are"
+            "could not store " + CountText.of(lost, "transaction")
+                + " before the end: runs that ended in them are"
                 + " recorded as lost at the next start, and may run again"
         )
     }

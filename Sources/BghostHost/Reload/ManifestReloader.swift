@@ -26,6 +26,7 @@ final class ManifestReloader: SharesServices {
     private let transfers: TransferCoordinator
     private let facts: FactWatch
     private let dataDirectories: DataDirectories
+    @Connected private var reporter: ServiceReporter
     private var isReloading = false
     /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
     private var isAdopting = false
@@ -52,8 +53,13 @@ final class ManifestReloader: SharesServices {
         dataDirectories = pool.dataDirectories
     }
 
+    /// Sets who reports reloads to the service manager.
+    func connect(_ reporter: ServiceReporter) { self.reporter = reporter }
+
     /// Reads the manifest again, and replaces the current one with it.
     nonisolated(nonsending) func reload() async throws(OperatorRefusal) -> ReloadReport {
+        reporter.reloadBegan()
+        defer { reporter.reloadEnded() }
         do throws(OperatorRefusal) {
             let report = try await reloadOnce()
             log.write(.info, "manifest.reloaded", report.summary)

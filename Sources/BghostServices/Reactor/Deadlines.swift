@@ -64,6 +64,10 @@ package enum TimerToken: Equatable {
     case placement
     case clock
     case explain(UInt32)
+    /// Reports to the service manager.
+    case service
+    /// Signs of life for the service manager.
+    case watchdog
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -76,6 +80,8 @@ package enum TimerToken: Equatable {
             case 1: self = .facts
             case 2: self = .placement
             case 3: self = .clock
+            case 5: self = .service
+            case 6: self = .watchdog
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 3))
             }
         default: self = .run(raw)
@@ -92,6 +98,8 @@ package enum TimerToken: Equatable {
         case .facts: 7 << 61 | 1
         case .placement: 7 << 61 | 2
         case .clock: 7 << 61 | 3
+        case .service: 7 << 61 | 5
+        case .watchdog: 7 << 61 | 6
         case .explain(let serial): 7 << 61 | UInt64(serial) << 3 | 4
         }
     }
