@@ -2,13 +2,14 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostControl
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
 internal import Glibc
 internal import Synchronization
 
-/// Writes the daemon's log to stderr, as text or as JSON lines.
+/// Writes the daemon's log to stderr, as text or as JSON lines, or to the system's journal.
 ///
 /// It writes on a thread of its own, so a slow reader of stderr never delays the daemon. Lines that cannot be
 /// written in time are dropped and counted.
@@ -20,18 +21,41 @@ final class ConsoleLog: LogConsole {
         var dropped = 0
     }
 
+    private enum Form {
+        case text(isDated: Bool)
+        case json
+        case journal(JournalSocket)
+    }
+
     private let state = Mutex(State())
     private let thread = WorkThread()
-    private let json: Bool
+    private let form: Form
     private let style: Style
+    private let descriptor: Int32
 
-    init(format: LogFormat, console: Console) {
+    /// - Parameters:
+    ///   - descriptor: where text is written.
+    ///   - journalStream: the value of `JOURNAL_STREAM`.
+    ///   - journalPath: the socket of the journal.
+    init(
+        format: LogFormat,
+        console: Console,
+        descriptor: Int32 = 2,
+        journalStream: String? = ControlLocation.variable(of: "JOURNAL_STREAM"),
+        journalPath: String = JournalSocket.path
+    ) {
         style = console.error
-        json =
+        self.descriptor = descriptor
+        let isTerminal = isatty(descriptor) == 1
+        form =
             switch format {
-            case .json: true
-            case .text: false
-            case .auto: isatty(2) == 0
+            case .json: .json
+            case .text: .text(isDated: !isTerminal)
+            case .auto where isTerminal: .text(isDated: false)
+            case .auto where JournalSocket.reads(descriptor, variable: journalStream):
+                // Without a descriptor for the socket, the journal still gets lines from stderr.
+                (try? JournalSocket(path: journalPath)).map { .journal($0) } ?? .json
+            case .auto: .json
             }
     }
 
@@ -51,8 +75,8 @@ final class ConsoleLog: LogConsole {
                 defer { state.dropped = 0 }
                 return state.dropped
             }
-            if dropped > 0 { put("... \(dropped) lines of the log were not written in time\n") }
-            put(json ? JSONLine.of(entry) : LogView.line(entry, style))
+            if dropped > 0 { putDropped(dropped) }
+            put(entry)
         }
     }
 
@@ -63,13 +87,40 @@ final class ConsoleLog: LogConsole {
         done.wait(seconds: 1)
     }
 
+    private func put(_ entry: LogEntry) {
+        switch form {
+        case .text(let isDated): put(LogView.line(entry, style, isDated: isDated))
+        case .json: put(APICoder.text(API.LogLine(entry)) + "\n")
+        case .journal(let socket):
+            guard !socket.send(JournalRecord(entry)) else { return }
+            // stderr is a stream to the journal too, which reads the priority in front of a line.
+            put("<\(entry.level.priority)>" + LogView.line(entry, style, isDated: true))
+        }
+    }
+
+    private func putDropped(_ count: Int) {
+        let text =
+            CountText.of(count, "line") + " of the log"
+            + (count == 1 ? " was" : " were") + " not written in time"
+        guard case .journal(let socket) = form else { return put("... \(text)\n") }
+        let entry = LogEntry(
+            sequence: 0,
+            time: unixNow(),
+            level: .warning,
+            source: .host,
+            event: "log.dropped",
+            message: text
+        )
+        if !socket.send(JournalRecord(entry)) { put("<\(entry.level.priority)>\(text)\n") }
+    }
+
     private func put(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
             var offset = 0
             while offset < bytes.count {
                 let count = Glibc.write(
-                    2,
+                    descriptor,
                     bytes.baseAddress.map { $0 + offset },
                     bytes.count - offset
                 )
@@ -80,8 +131,32 @@ final class ConsoleLog: LogConsole {
     }
 }
 
-private enum JSONLine {
-    static func of(_ entry: LogEntry) -> String {
-        APICoder.text(API.LogLine(entry)) + "\n"
+extension JournalRecord {
+    /// The fields of a line of the log.
+    init(_ entry: LogEntry) {
+        self.init()
+        add("PRIORITY", "\(entry.level.priority)")
+        add("SYSLOG_IDENTIFIER", "bghost")
+        if let id = MessageID.table[entry.event] { add("MESSAGE_ID", id) }
+        if !entry.event.isEmpty { add("BGHOST_EVENT", entry.event) }
+        if let task = entry.task { add("BGHOST_TASK", task) }
+        if let plugin = entry.plugin { add("BGHOST_PLUGIN", plugin) }
+        if let run = entry.run { add("BGHOST_RUN", run.description) }
+        add("BGHOST_SOURCE", entry.source.rawValue)
+        add("BGHOST_SEQUENCE", "\(entry.sequence)")
+        addCut("MESSAGE", LogView.content(entry, Style(hasColor: false, hasUnicode: true)))
+    }
+}
+
+extension LogEntry.Level {
+    /// The priority of syslog(3).
+    fileprivate var priority: Int {
+        switch self {
+        case .fault: 2
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug, .trace: 7
+        }
     }
 }

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostModel
 
 /// The text of a log entry.
 enum LogView {
     /// The line, with its line break.
-    static func line(_ entry: LogEntry, _ style: Style) -> String {
-        var parts = [
-            style.painted(HumanText.clock(entry.time), .dim),
+    ///
+    /// - Parameter isDated: whether it has the date and the time in UTC, for a file that is read later,
+    ///   instead of the local time of day.
+    static func line(_ entry: LogEntry, _ style: Style, isDated: Bool = false) -> String {
+        let time =
+            isDated
+            ? Timestamp.text(unixNanoseconds: entry.time) : HumanText.clock(entry.time)
+        return [
+            style.painted(time, .dim),
             style.painted(DisplayWidth.padded(entry.level.text, to: 7), tone(entry.level)),
-        ]
+            content(entry, style),
+        ].joined(separator: " ") + "\n"
+    }
+
+    /// What the line is about, and its message, without a line break.
+    static func content(_ entry: LogEntry, _ style: Style) -> String {
+        var parts: [String] = []
         // The host's entries name a task, those of a plugin the plugin.
         if let subject = entry.task ?? entry.plugin {
             parts.append(style.painted(TerminalText.escaped(subject), .strong))
@@ -19,7 +32,7 @@ enum LogView {
             parts.append(style.painted(entry.source.rawValue, .dim))
         }
         parts.append(TerminalText.escaped(entry.message))
-        return parts.joined(separator: " ") + "\n"
+        return parts.joined(separator: " ")
     }
 
     private static func tone(_ level: LogEntry.Level) -> Style.Tone? {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+@testable import BghostCommand
+import BghostModel
+import BghostServices
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// What the daemon writes of its log, and where.
+@Suite(.timeLimit(.minutes(5))) struct ConsoleLogTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// A file in the place of stderr.
+    private final class Stream {
+        let path: String
+        let descriptor: Int32
+        /// The value of `JOURNAL_STREAM` if the journal reads it.
+        let name: String
+
+        init(_ folder: TemporaryDirectory) throws {
+            path = try folder.write("", to: "stderr")
+            descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+            var facts = stat()
+            try #require(fstat(descriptor, &facts) == 0)
+            name = "\(facts.st_dev):\(facts.st_ino)"
+        }
+
+        deinit { close(descriptor) }
+
+        var text: String {
+            get throws { String(decoding: try BghostTestSupport.File.read(path), as: UTF8.self) }
+        }
+    }
+
+    private func entry(
+        _ level: LogEntry.Level = .error,
+        _ message: String = "it failed",
+        event: String = "run.ended"
+    ) -> LogEntry {
+        LogEntry(
+            sequence: 7,
+            time: 1_795_499_971_272_000_000,
+            level: level,
+            source: .host,
+            event: event,
+            message: message,
+            task: "com.acme.storm",
+            plugin: "storm",
+            run: RunID(high: 1, low: 2)
+        )
+    }
+
+    private func log(
+        _ stream: Stream,
+        _ format: LogFormat,
+        journal: String? = nil,
+        journalPath: String = "/nonexistent/journal"
+    ) -> ConsoleLog {
+        ConsoleLog(
+            format: format,
+            console: Console(.never),
+            descriptor: stream.descriptor,
+            journalStream: journal,
+            journalPath: journalPath
+        )
+    }
+
+    @Test func `Text in a file has the date and the zone`() throws {
+        let stream = try Stream(folder)
+        let log = log(stream, .text)
+        log.write(entry())
+        log.flush()
+        #expect(
+            try stream.text == "2026-11-24T05:59:31.272Z error   com.acme.storm it failed\n"
+        )
+    }
+
+    @Test func `Lines are JSON where no terminal and no journal reads them`() throws {
+        let stream = try Stream(folder)
+        let log = log(stream, .auto, journal: "1:1")
+        log.write(entry())
+        log.flush()
+        #expect(try stream.text.hasPrefix("{"))
+    }
+
+    @Test func `The journal gets fields`() throws {
+        let (stream, journal) = (try Stream(folder), try DatagramReceiver(folder.file("journal")))
+        let log = log(stream, .auto, journal: stream.name, journalPath: journal.address)
+        log.write(entry())
+        log.write(entry(.debug, "two\nlines", event: ""))
+        log.flush()
+        let first = try #require(journal.text()).split(separator: "\n").map(String.init)
+        #expect(
+            first == [
+                "PRIORITY=3", "SYSLOG_IDENTIFIER=bghost",
+                "MESSAGE_ID=\(MessageID.table["run.ended"] ?? "")", "BGHOST_EVENT=run.ended",
+                "BGHOST_TASK=com.acme.storm", "BGHOST_PLUGIN=storm",
+                "BGHOST_RUN=\(RunID(high: 1, low: 2))", "BGHOST_SOURCE=host", "BGHOST_SEQUENCE=7",
+                "MESSAGE=com.acme.storm it failed",
+            ]
+        )
+        let second = try #require(journal.text())
+        #expect(second.hasPrefix("PRIORITY=7\n") && !second.contains("BGHOST_EVENT"))
+        #expect(try stream.text.isEmpty)
+    }
+
+    @Test func `A journal that refuses gets lines with priorities`() throws {
+        let stream = try Stream(folder)
+        let path = folder.file("journal")
+        let log = log(stream, .auto, journal: stream.name, journalPath: path)
+        log.write(entry(.warning))
+        log.flush()
+        #expect(
+            try stream.text == "<4>2026-11-24T05:59:31.272Z warning com.acme.storm it failed\n"
+        )
+        // Back again, it gets fields.
+        let journal = try DatagramReceiver(path)
+        log.write(entry())
+        log.flush()
+        #expect(try #require(journal.text()).contains("BGHOST_EVENT=run.ended"))
+    }
+
+    @Test func `A format that is asked for is written under the journal, too`() throws {
+        let (stream, journal) = (try Stream(folder), try DatagramReceiver(folder.file("journal")))
+        let log = log(stream, .json, journal: stream.name, journalPath: journal.address)
+        log.write(entry())
+        log.flush()
+        #expect(try stream.text.hasPrefix("{"))
+        #expect(journal.text(within: 0) == nil)
+    }
+}
