@@ -49,6 +49,15 @@ struct FactRule: Equatable, Sendable {
 }
 
 extension FactMeasure {
+    /// Whether the measure alone meets its requirement; `nil` if it is unknown or between the limits.
+    package var isEnough: Bool? {
+        switch signal {
+        case .good: true
+        case .bad: false
+        case .between, .unknown: nil
+        }
+    }
+
     var signal: FactRule.Signal {
         switch self {
         case .unknown: .unknown

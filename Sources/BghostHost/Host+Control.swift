@@ -16,6 +16,10 @@ extension Host: HostControl {
         try await commands.status.status(of: tasks)
     }
 
+    package func readiness() -> ReadinessReport { commands.health.readiness }
+
+    package func health() async -> HealthReport { await commands.health.health() }
+
     package func requireTask(_ task: String) throws(OperatorRefusal) {
         try owners.dispatcher.requireTask(task)
     }

@@ -7,6 +7,7 @@ internal import BghostServices
 /// What an operator may ask of a daemon, one object for each subject.
 struct HostCommands {
     let status: StatusReader
+    let health: HealthReader
     let runs: RunCommands
     let tasks: TaskCommands
     let explainer: TaskExplainer
@@ -33,6 +34,7 @@ struct HostCommands {
             log: log
         )
         self.simulation = simulation
+        health = HealthReader(owners)
         status = StatusReader(
             services,
             owners.history,

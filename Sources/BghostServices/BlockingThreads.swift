@@ -11,6 +11,8 @@ package final class BlockingThreads {
     package enum Purpose: Int, CaseIterable {
         /// Measures data directories.
         case data
+        /// Reads what the health depends on.
+        case health
         /// Reads ended runs and dead letters from the store.
         case history
         /// Inspects and hashes libraries.

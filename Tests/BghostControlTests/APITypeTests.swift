@@ -58,6 +58,11 @@ import Testing
         try expectSame(APISamples.answer)
         try expectSame(APISamples.transfer)
         try expectSame(API.Version(version: "0.2.0", pid: 1))
+        try expectSame(API.Alive(alive: true))
+        try expectSame(ReadinessReport(reasons: [.init("store", since: 1_000_000, "full")]))
+        try expectSame(
+            HealthReport(checks: [.init("disk", .warning, since: 0, "full", remedy: "make room")])
+        )
         try expectSame(API.Backup(file: "/f", bytes: .max))
         try expectSame(
             API.CancelledRun(run: RunID(high: 1, low: 2), task: "t", graceSeconds: .seconds(5))

@@ -52,6 +52,18 @@ struct ProgramTests {
         #expect(result.error.contains("no daemon answers at \(path))"))
     }
 
+    @Test func aClientFindsTheSystemsDaemon() {
+        func socket(_ state: String?, _ existing: Set<String>) -> String? {
+            ControlLocation.usualSocket(stateDirectory: state) { existing.contains($0) }
+        }
+        let system = ControlLocation.systemSocket
+        #expect(socket("/s", []) == "/s/control.sock")
+        #expect(socket("/s", [system]) == system)
+        #expect(socket("/s", [system, "/s/control.sock"]) == "/s/control.sock")
+        #expect(socket(nil, [system]) == system)
+        #expect(socket(nil, []) == nil)
+    }
+
     @Test func theUsualPlaceOfTheSocket() {
         func directory(_ isRoot: Bool, _ environment: [String: String]) -> String? {
             ControlLocation.stateDirectory(isRoot: isRoot) { environment[$0] }

@@ -44,6 +44,9 @@ extension Integration {
                 )
             }
             return [
+                "/healthz": (["/healthz"], []),
+                "/readyz": (["/readyz"], []),
+                "/v1/health": (["/v1/health"], []),
                 "/v1/version": (["/v1/version"], []),
                 "/v1/status": (["/v1/status"], []),
                 "/v1/requests/:id/run": (
@@ -112,6 +115,8 @@ extension Integration {
             [
                 "status": [[], ["late.task"]],
                 "doctor": [[]],
+                "health": [[]],
+                "wait ready": [[]],
                 "why": [["gated"], ["hourly"], ["late.task"], [subjects.waiting.id.description]],
                 "pending": [[], ["gated"]],
                 "runs": [[], ["fail"]],

@@ -11,8 +11,8 @@ import Testing
         "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Expire", "Explain", "Export",
         "Inspect",
         "List", "Move", "Post", "Print", "Record", "Reload", "Remove", "Replay", "Request", "Retry",
-        "Run", "Set", "Show", "Sign", "Simulate", "Start", "Stop", "Switch", "Test", "Withdraw",
-        "Write",
+        "Run", "Set", "Show", "Sign", "Simulate", "Start", "Stop", "Switch", "Test", "Wait",
+        "Withdraw", "Write",
     ]
 
     @Test(.timeLimit(.minutes(5)))

@@ -21,6 +21,9 @@ package struct AnswerSchema<Body: Codable & Sendable>: Sendable {
 package enum Schema {
     package static let version = AnswerSchema<API.Version>("bghost.version/1")
     package static let status = AnswerSchema<API.Status>("bghost.status/1")
+    package static let alive = AnswerSchema<API.Alive>("bghost.healthz/1")
+    package static let readiness = AnswerSchema<ReadinessReport>("bghost.readyz/1")
+    package static let health = AnswerSchema<HealthReport>("bghost.health/1")
     package static let request = AnswerSchema<API.RequestAnswer>("bghost.request/1") {
         $0.write(to: &$1)
     }

@@ -9,6 +9,12 @@ package protocol HostControl: Sendable {
     /// The daemon and its tasks.
     func status() async -> HostStatus
 
+    /// Whether the daemon accepts work and keeps it; it answers from memory.
+    func readiness() async -> ReadinessReport
+
+    /// All checks of the daemon's health; those of the disk may take long.
+    func health() async -> HealthReport
+
     /// The daemon and these tasks only, also those that ``status()`` omits.
     ///
     /// Throws as ``requireTask(_:)``.

@@ -7,7 +7,7 @@ package struct StoreStatus: Codable, Equatable, Sendable {
     /// Why not, and how to resolve it.
     @OrNull var problem: String?
     /// Whether only a restart of the daemon can resolve it.
-    @OrDefault var isFinal: Bool
+    @OrDefault package var isFinal: Bool
     /// The number of transactions that are not on the disk yet.
     @OrDefault var waiting: Int
     /// Whether no run starts because too many transactions wait.

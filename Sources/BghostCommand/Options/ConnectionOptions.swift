@@ -36,7 +36,7 @@ struct ConnectionOptions: ParsableArguments {
     /// The path of the control socket.
     ///
     /// The first of these that is available counts: --control, --state-dir, the running daemon of the
-    /// manifest, BGHOST_CONTROL, the manifest itself, the default location.
+    /// manifest, BGHOST_CONTROL, the manifest itself, the usual location.
     func socketPath() throws -> String {
         if let control { return ControlLocation.normalized(control) }
         if let stateDir {
@@ -50,13 +50,13 @@ struct ConnectionOptions: ParsableArguments {
         if let config, let path = try ManifestLocation.controlSocket(ofManifest: config) {
             return ControlLocation.normalized(path)
         }
-        guard let directory = ControlLocation.stateDirectory() else {
+        guard let path = ControlLocation.usualSocket() else {
             throw CommandFailure(
                 .usage,
                 "cannot find the daemon's socket: neither HOME nor XDG_STATE_HOME is set",
                 fix: "name it with --control"
             )
         }
-        return ControlLocation.socket(inStateDirectory: directory)
+        return path
     }
 }

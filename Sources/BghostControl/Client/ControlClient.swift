@@ -63,11 +63,14 @@ package struct ControlClient: Sendable {
     // MARK: - Calls
 
     /// Sends a request and reads its response; throws the fault that the daemon reports.
+    ///
+    /// - Parameter other: a status above 299 with which the answer comes too.
     func call<Body, Value: Sendable>(
         _ method: HTTPMethod,
         _ path: ControlPath,
         body: [UInt8]? = nil,
         within time: TimeAmount = callTime,
+        accepting other: UInt? = nil,
         _ schema: AnswerSchema<Body>,
         value: (Body) -> Value
     ) async throws -> Answer<Value> {
@@ -83,7 +86,9 @@ package struct ControlClient: Sendable {
         // A response that is not JSON is reported below as unreadable.
         let json = try? APICoder.parsed(bytes)
         if let json, let fault = ControlFault(answer: bytes, parsed: json) { throw fault }
-        guard response.status.code < 300, let json else { throw unreadable(version) }
+        guard response.status.code < 300 || response.status.code == other, let json else {
+            throw unreadable(version)
+        }
         // So is another answer than that of the schema.
         guard let answer = try? APICoder.value(Body.self, from: bytes, parsed: json) else {
             throw unreadable(version)

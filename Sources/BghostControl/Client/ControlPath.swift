@@ -4,6 +4,9 @@
 struct ControlPath: Equatable, Sendable {
     private(set) var text = "/v1"
 
+    /// A path of one part that has no version.
+    init(root part: String) { text = "/" + Self.encoded(part) }
+
     init(_ parts: String...) {
         for part in parts { text += "/" + Self.encoded(part) }
     }

@@ -39,6 +39,7 @@ struct ControlRoutes: Sendable {
         router.post("v1/runs/:id/expire") { _, context in
             try await expire(context.parameters.require("id"))
         }
+        HealthRoutes(host: host).add(to: router)
         OperatorRoutes(host: host).add(to: router)
         SimulationRoutes(host: host).add(to: router)
         if let notifications {

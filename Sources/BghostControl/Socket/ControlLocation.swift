@@ -6,6 +6,8 @@ internal import Glibc
 package enum ControlLocation {
     /// The name of the socket in the state directory.
     static let socketName = "control.sock"
+    /// The socket of the daemon that the system's service manager runs.
+    package static let systemSocket = "/run/bghost/control.sock"
     /// The environment variable with the socket's path, for clients.
     package static let variable = "BGHOST_CONTROL"
 
@@ -29,6 +31,21 @@ package enum ControlLocation {
     /// The control socket in a state directory.
     package static func socket(inStateDirectory directory: String) -> String {
         directory.hasSuffix("/") ? directory + socketName : directory + "/" + socketName
+    }
+
+    /// The socket that a client uses if nothing names one: that of a daemon of its own user, otherwise that
+    /// of the system's daemon; `nil` if there can be neither.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: the usual one of the user.
+    ///   - exists: whether a path exists.
+    package static func usualSocket(
+        stateDirectory: String? = stateDirectory(),
+        exists: (String) -> Bool = { access($0, F_OK) == 0 }
+    ) -> String? {
+        let own = stateDirectory.map(socket(inStateDirectory:))
+        if let own, exists(own) { return own }
+        return exists(systemSocket) ? systemSocket : own
     }
 
     /// An environment variable; `nil` if it is unset or empty.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostFacts
+package import BghostFacts
 internal import Glibc
 
 /// Measures the free space of the file system that contains a folder.
-enum FreeSpace {
+package enum FreeSpace {
     /// Creates a source that measures every 30 s.
     static func source(folder: String) -> PolledSource {
         PolledSource(.storage, name: folder, take: { [read(folder)] })
@@ -13,7 +13,7 @@ enum FreeSpace {
     /// Measures once.
     ///
     /// It may block for as long as the file system does.
-    static func read(_ folder: String) -> FactReading {
+    package static func read(_ folder: String) -> FactReading {
         var info = statvfs()
         guard statvfs(folder, &info) == 0 else {
             let error = SystemError("look at the file system of", folder, code: errno)

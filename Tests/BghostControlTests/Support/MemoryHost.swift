@@ -188,6 +188,26 @@ actor MemoryHost: HostControl {
         )
     }
 
+    /// What is answered to the question whether it is ready.
+    var isReady = ReadinessReport()
+    /// Whether questions about the health are never answered.
+    var isHanging = false
+    /// What is answered to the question of its health.
+    var checks: [HealthReport.Check] = []
+
+    func set(ready: ReadinessReport) { isReady = ready }
+
+    func set(checks: [HealthReport.Check]) { self.checks = checks }
+
+    func hang() { isHanging = true }
+
+    func readiness() async -> ReadinessReport {
+        if isHanging { try? await untilCancelled() }
+        return isReady
+    }
+
+    func health() -> HealthReport { HealthReport(checks: checks) }
+
     func status(of tasks: [String]) throws(OperatorRefusal) -> HostStatus {
         for task in tasks { try requireTask(task) }
         return status().selecting(Set(tasks))

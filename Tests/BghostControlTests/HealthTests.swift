@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostAPI
+import BghostBase
+@testable import BghostCommand
+@testable import BghostControl
+import BghostTestSupport
+import Testing
+
+/// Whether the daemon works: its routes and commands.
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct HealthTests {
+    private static let failing = ReadinessReport(reasons: [
+        .init("store", since: 1_700_000_000_000_000_000, "the disk is full"),
+        .init("stopping", "bghost is stopping"),
+    ])
+
+    private static let checks: [HealthReport.Check] = [
+        .init("reactor", .ok, "it answers"),
+        .init(
+            "plugin",
+            .warning,
+            since: 1_700_000_000_000_000_000,
+            "plugin storm is quarantined: \u{1B}[2J",
+            remedy: "bghost enable storm"
+        ),
+    ]
+
+    // MARK: Routes
+
+    private static func get(_ path: String, _ serving: Serving) async throws -> String {
+        try await onThread {
+            let connection = try RawConnection(serving.socketPath)
+            connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return connection.receiveAnswer()
+        }
+    }
+
+    @Test func `A daemon that works is alive and ready`() async throws {
+        try await Serving.with { serving in
+            let alive = try await Self.get("/healthz", serving)
+            #expect(alive.hasPrefix("HTTP/1.1 200 ") && alive.contains("bghost.healthz/1"))
+            let ready = try await Self.get("/readyz", serving)
+            #expect(ready.hasPrefix("HTTP/1.1 200 ") && ready.contains(#""ready":true"#))
+        }
+    }
+
+    @Test func `A daemon that is not ready says why, with 503, and is alive`() async throws {
+        let host = MemoryHost()
+        await host.set(ready: Self.failing)
+        try await Serving.with(host) { serving in
+            let alive = try await Self.get("/healthz", serving)
+            #expect(alive.hasPrefix("HTTP/1.1 200 "))
+            let ready = try await Self.get("/readyz", serving)
+            #expect(ready.hasPrefix("HTTP/1.1 503 "))
+            #expect(ready.contains(#""word":"store""#) && ready.contains(#""word":"stopping""#))
+            let answer = try await serving.ask { try await $0.readiness() }
+            #expect(answer.value == Self.failing)
+        }
+    }
+
+    @Test func `A daemon that hangs is neither alive nor ready, and says so in time`() async throws
+    {
+        let host = MemoryHost()
+        await host.hang()
+        try await Serving.with(host) { serving in
+            let clock = ContinuousClock()
+            let start = clock.now
+            let alive = try await Self.get("/healthz", serving)
+            #expect(alive.hasPrefix("HTTP/1.1 503 ") && alive.contains("bghost.error/1"))
+            #expect(clock.now - start >= .seconds(1))
+            let ready = try await Self.get("/readyz", serving)
+            #expect(ready.hasPrefix("HTTP/1.1 503 ") && ready.contains(#""word":"unresponsive""#))
+            let report = try await serving.ask { try await $0.health() }.value
+            #expect(report.state == .critical && report.checks.map(\.name) == ["reactor"])
+        }
+    }
+
+    @Test func `The checks arrive whole`() async throws {
+        let host = MemoryHost()
+        await host.set(checks: Self.checks)
+        try await Serving.with(host) { serving in
+            let report = try await serving.ask { try await $0.health() }.value
+            #expect(report == HealthReport(checks: Self.checks) && report.state == .warning)
+        }
+    }
+
+    // MARK: Commands
+
+    @Test(
+        arguments: [
+            ([], HealthReport.State.ok, 0), (checks, .warning, 1),
+            (checks + [.init("store", .critical, "the disk is full")], .critical, 2),
+        ] as [([HealthReport.Check], HealthReport.State, Int32)]
+    )
+    func `health exits as plugins of Nagios do`(
+        checks: [HealthReport.Check],
+        state: HealthReport.State,
+        code: Int32
+    ) async throws {
+        let host = MemoryHost()
+        await host.set(checks: checks)
+        try await Serving.with(host) { serving in
+            let text = try await Bghost.run(["health", "--control", serving.socketPath])
+            #expect(text.exitCode == code, "\(text.error)")
+            #expect(text.output.hasPrefix("bghost \(state.rawValue.uppercased()): "))
+            #expect(!text.output.contains("\u{1B}"))
+            #expect(text.output.contains("fix: bghost enable storm") == (code > 0))
+            let json = try await Bghost.run(["health", "--json", "--control", serving.socketPath])
+            #expect(json.exitCode == code)
+            #expect(try JSONReader.parse(json.output)["state"]?.string == state.rawValue)
+        }
+    }
+
+    @Test func `A daemon that does not answer is critical`() async throws {
+        let path = try TemporaryDirectory().file("control.sock")
+        let text = try await Bghost.run(["health", "--control", path])
+        #expect(
+            text.exitCode == 2 && text.output.hasPrefix("bghost CRITICAL: bghost is not running")
+        )
+        let json = try await Bghost.run(["health", "--control", path, "--json"])
+        #expect(json.exitCode == 2 && json.output.contains("bghost.health/1"))
+    }
+
+    @Test func `wait ready ends when the daemon is ready`() async throws {
+        let host = MemoryHost()
+        await host.set(ready: Self.failing)
+        try await Serving.with(host) { serving in
+            let wait = ["wait", "ready", "--control", serving.socketPath]
+            let late = try await Bghost.run(wait + ["--timeout", "300ms"])
+            #expect(late.exitCode == 3 && late.error.contains("the disk is full"), "\(late.error)")
+            async let patient = Bghost.run(wait)
+            await host.set(ready: ReadinessReport())
+            #expect(try await patient.exitCode == 0)
+        }
+        let path = try TemporaryDirectory().file("control.sock")
+        let absent = try await Bghost.run([
+            "wait", "ready", "--timeout", "0s", "--json", "--control", path,
+        ])
+        #expect(absent.exitCode == 3 && absent.output.contains("bghost.error/1"))
+        #expect(try await Bghost.run(["wait", "ready", "--timeout", "soon"]).exitCode == 64)
+    }
+
+    @Test func `What a newer daemon checks is shown by this program`() throws {
+        let text = #"""
+            {"state":"warning","checks":[{"name":"aura","state":"warning","since":null,
+             "message":"it is dim","remedy":"","colour":"red"}]}
+            """#
+        let report = try APICoder.value(HealthReport.self, from: Array(text.utf8))
+        #expect(report.checks.first?.name == "aura")
+        #expect(
+            HealthView(report: report, now: 0).text(Style(hasColor: false, hasUnicode: true))
+                == "bghost WARNING: it is dim\n! aura: it is dim\n"
+        )
+    }
+}
