@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostModel
@@ -79,8 +80,9 @@ extension Host {
         log.write(
             .warning,
             "host.recovered",
-            "\(kept.interrupted.count) runs were under way when bghost ended;"
-                + " \(pending) requests were pending"
+            "when bghost ended, " + CountText.of(kept.interrupted.count, "run")
+                + (kept.interrupted.count == 1 ? " was" : " were") + " under way and "
+                + CountText.of(pending, "request") + (pending == 1 ? " was" : " were") + " pending"
         )
     }
 }

@@ -96,7 +96,8 @@ package struct PluginProbe: Sendable {
                 )
             }
             return .success(
-                "\(ready.id) \(ready.version), ABI 1, \(names.count) handlers (\(path))"
+                "\(ready.id) \(ready.version), ABI 1, " + CountText.of(names.count, "handler")
+                    + " (\(path))"
             )
         }
     }

@@ -121,7 +121,7 @@ extension Integration {
         @Test(
             .timeLimit(.minutes(5)),
             arguments: [
-                ("fork-later", "processes"), ("spin-in-child", "processes that it started"),
+                ("fork-later", "process"), ("spin-in-child", "that it started"),
             ]
         )
         func `Processes that it starts after its run are ended with it`(

@@ -41,7 +41,7 @@ import Testing
             #expect(line?.contains(words) == true, "\(name): \(result.output)")
         }
         let good = lines.first { $0.contains("plugin good  ") }
-        #expect(good?.contains("test.good 1.0.0, ABI 1, 1 handlers") == true, "\(result.output)")
+        #expect(good?.contains("test.good 1.0.0, ABI 1, 1 handler ") == true, "\(result.output)")
         #expect(lines.last == "\(bad.count) errors, 0 warnings")
     }
 

@@ -36,7 +36,7 @@ import Testing
         // The Swift runtime is inside.
         #expect(!outputs[1].contains("libswift"), "\(outputs[1])")
         #expect(outputs[2].contains("this bghost can load it"), "\(outputs[2])")
-        #expect(outputs[3].contains("org.example.hello 1.0.0, ABI 1, 1 handlers"), "\(outputs[3])")
+        #expect(outputs[3].contains("org.example.hello 1.0.0, ABI 1, 1 handler "), "\(outputs[3])")
 
         let daemon = try TestDaemon(manifest: package + "/tasks.json", folder: folder)
         let run = try daemon.command(["trigger", "org.example.hello", "--wait", "--json"])

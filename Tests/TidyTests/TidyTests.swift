@@ -75,12 +75,25 @@ import Testing
         return false
     }
 
+    /// A count in a text, with a noun behind it that is wrong for one.
+    private static var plural: Regex<Substring> {
+        /\\\((?:\w+\.)*count(?: - 1)?\) (?:dead )?(?:runs|requests|tasks|plugins|slots|transactions|transfers|lines|letters|handlers|processes|workers|functions|notifications|files|errors|warnings)\b/
+    }
+
+    /// `CountText` writes both forms; `allowed.txt` has counts that are never one.
     @Test func `A count of one has no plural`() throws {
         let found = try breaks(in: SourceTree.sources()) { file in
             StringLiterals(of: file.text).texts
                 .filter { $0.hasPrefix("_ errors") || $0.hasPrefix("_ warnings") }
+                + file.text.matches(of: Self.plural).map { String($0.output) }
         }
         try Allowances().compare("plurals", found)
+    }
+
+    @Test func `A plural behind a count is found`() {
+        #expect(#""\(runs.count) runs are asked""#.contains(Self.plural))
+        #expect(#""\(manifest.plugins.count) plugins,""#.contains(Self.plural))
+        #expect(!#""\(name) runs""#.contains(Self.plural))
     }
 
     /// Where the modules of the command line and the worker drop an error, a comment says why.

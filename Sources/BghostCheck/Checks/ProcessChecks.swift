@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import CBghost
 internal import Glibc
 
@@ -58,7 +59,8 @@ enum ProcessChecks {
                 SmallFile.text("/proc/\(child)/comm") ?? "?"
             }
             throw Finding.failed(
-                "a run leaves \(names.count) processes behind, among them \"\(names.first ?? "?")\"",
+                "a run leaves " + CountText.of(names.count, "process", "processes")
+                    + " behind, among them \"\(names.first ?? "?")\"",
                 fix:
                     "wait for what you start (waitpid) before the run ends: the rest is killed with"
                     + " the worker"

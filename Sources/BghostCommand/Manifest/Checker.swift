@@ -103,11 +103,15 @@ enum Checker {
         _ console: Console
     ) {
         if let manifest = reading.manifest {
-            let dropIns = reading.dropIns > 0 ? ", \(reading.dropIns) drop-ins" : ""
+            var parts = [
+                CountText.of(manifest.tasks.count, "task"),
+                CountText.of(manifest.plugins.count, "plugin"),
+                CountText.of(manifest.functions.count, "function"),
+            ]
+            if reading.dropIns > 0 { parts.append(CountText.of(reading.dropIns, "drop-in")) }
             console.answer(
-                "\(console.out.painted(.good)) \(TerminalText.escaped(config))  \(manifest.tasks.count)"
-                    + " tasks, \(manifest.plugins.count) plugins,"
-                    + " \(manifest.functions.count) functions\(dropIns)\n"
+                "\(console.out.painted(.good)) \(TerminalText.escaped(config))  "
+                    + parts.joined(separator: ", ") + "\n"
             )
         }
         for finding in findings {

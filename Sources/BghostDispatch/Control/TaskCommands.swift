@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
+internal import BghostBase
 internal import BghostPolicy
 package import BghostServices
 internal import BghostStore
@@ -76,7 +77,9 @@ package final class TaskCommands {
             // What was withdrawn is not parked any more, so begin there again.
             start = from < 0 ? from : page.next
         }
-        if let failure { throw .notStored(failure, "\(described.count) requests are withdrawn") }
+        if let failure {
+            throw .notStored(failure, "withdrawn: " + CountText.of(described.count, "request"))
+        }
         return described
     }
 

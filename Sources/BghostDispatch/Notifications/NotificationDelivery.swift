@@ -63,7 +63,8 @@ package final class NotificationDelivery {
                 log.write(
                     .warning,
                     "notification.undelivered",
-                    "\(count) notifications wait, and \(manifestPath) has no `notifications` any more"
+                    CountText.of(count, "notification") + (count == 1 ? " waits" : " wait")
+                        + ", and \(manifestPath) has no `notifications` any more"
                 )
             }
             return

@@ -86,7 +86,8 @@ extension TransferCoordinator {
         log.write(
             limit == nil ? .info : .warning,
             limit == nil ? "session.ended" : "session.limited",
-            "all \(end.transfers.count) transfers of session \(key.session) have ended"
+            "session \(key.session) has ended, with "
+                + CountText.of(end.transfers.count, "transfer")
                 + (limit.map { limit in
                     "; it is woken at \(Timestamp.text(unixNanoseconds: limit)), since its handler"
                         + " begins new ones at every wake"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostLinux
@@ -189,8 +190,8 @@ final class TransferCoordinator {
         log.write(
             .error,
             "transfer.journal_gave_up",
-            "what has become of \(lost) transfers could not be stored before the end: the next start"
-                + " takes them up as they were before"
+            "could not store the state of " + CountText.of(lost, "transfer")
+                + " before the end: the next start continues with the state before"
         )
     }
 

@@ -67,7 +67,7 @@ extension WorkerPool {
 
     /// Logs that the daemon removed set-user-ID or set-group-ID bits, which would grant the owner's rights.
     private func noteStripped(_ file: String, _ count: Int, of plugin: PluginSlot) {
-        let others = count > 1 ? " and \(count - 1) others" : ""
+        let others = count > 1 ? " and " + CountText.of(count - 1, "other") : ""
         log.write(
             .error,
             "plugin.set_id",

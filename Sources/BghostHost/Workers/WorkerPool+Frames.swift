@@ -160,7 +160,8 @@ extension WorkerPool {
         log.write(
             .warning,
             "log.dropped",
-            "\(count) lines or steps came too fast and were dropped",
+            CountText.of(count, "line or step", "lines or steps") + " came too fast and "
+                + (count == 1 ? "was" : "were") + " dropped",
             task: worker.lastTask,
             plugin: worker.plugin.name,
             run: worker.lastRun
@@ -185,7 +186,8 @@ extension WorkerPool {
         if line.dropped > 0 {
             // Count the notice as a line of its own; otherwise every frame could add an uncounted one.
             note(
-                "\(line.dropped) lines came too fast and were dropped",
+                CountText.of(line.dropped, "line") + " came too fast and "
+                    + (line.dropped == 1 ? "was" : "were") + " dropped",
                 of: worker,
                 run: run,
                 source: .handler,

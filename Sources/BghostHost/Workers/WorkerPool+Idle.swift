@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel
@@ -128,7 +129,11 @@ extension WorkerPool {
             guard worker.state == .live, now >= worker.idleSince &+ HostLimits.dataPeriod else {
                 return
             }
-            return endIdle(worker, "still has \(tree.processes - 1) processes that it started")
+            return endIdle(
+                worker,
+                "still has " + CountText.of(tree.processes - 1, "process", "processes")
+                    + " that it started"
+            )
         }
         if let limit = limits.memoryBytes, tree.memoryBytes > limit {
             over(worker, .memory, isFar: tree.memoryBytes > limits.memoryBytesMax ?? limit)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
@@ -255,7 +256,8 @@ extension WorkerPool {
         log.write(
             .debug,
             "worker.ready",
-            "pid \(executor.pid ?? 0), \(ready.id) \(ready.version), \(ready.handlers.count) handlers",
+            "pid \(executor.pid ?? 0), \(ready.id) \(ready.version), "
+                + CountText.of(ready.handlers.count, "handler"),
             plugin: executor.plugin.name
         )
         for number in executor.runs { supervisor.start(number) }

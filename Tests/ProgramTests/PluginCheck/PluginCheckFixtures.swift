@@ -144,7 +144,7 @@ enum PluginCheckFixtures {
         ),
         Row("Checks/signals", "signals", "SIGPIPE was the default and is ignored"),
         Row("Checks/process-state", "process-state", "the working folder was / and is /tmp"),
-        Row("Checks/children", "children", "leaves 1 processes behind"),
+        Row("Checks/children", "children", "leaves 1 process behind"),
         Row("Checks/output", "output", "\"working\\n\"", verdict: "warned"),
     ]
 
