@@ -12,7 +12,13 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run build test check lint format sanitize bench fuzz storm kernels prerequisites
+.PHONY: run build install uninstall package package-test test check lint format sanitize bench fuzz storm kernels \
+	prerequisites
+
+# For `install` and `uninstall`, and the folder of the programs that are installed.
+PREFIX = /usr/local
+DESTDIR =
+BIN = .build/release
 
 ## Builds bghost for a trial, without optimization, and plays the sample app against its counterpart,
 ## offline, to an end.
@@ -23,6 +29,24 @@ run: prerequisites
 ## Builds bghost and the sample app as they are shipped, in .build/release.
 build: prerequisites
 	SWIFT='$(SWIFT)' Scripts/release $(PROGRAMS)
+
+## Installs the programs of BIN, which `make build` makes, below PREFIX; it builds nothing, so it may be run as root.
+install:
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' BIN='$(BIN)' Scripts/install
+
+## Removes what `install` installed; /etc/bghost and /var/lib/bghost stay.
+uninstall:
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install --remove
+
+## Makes the Debian packages of the programs of BIN, in .build/package.
+package:
+	@Scripts/prerequisites dpkg-dev lintian
+	@BIN='$(BIN)' Scripts/package
+
+## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots.
+package-test:
+	@Scripts/prerequisites dpkg-dev lintian mmdebstrap systemd systemd-container
+	BIN='$(BIN)' Tests/Package/run
 
 ## Builds and runs every test. Without a Rust compiler the test of the example in Rust fails, and no other.
 test: prerequisites
