@@ -33,17 +33,17 @@ actor MemoryHost: HostControl {
         [:]
     private var followerSerial = 0
     private var endsAtOnce: Outcome?
-    private var dead: [DeadLetter] = []
+    var dead: [DeadLetter] = []
     /// The dead letters that clients have asked to change.
-    private(set) var choices: [DeadLetterChoice] = []
+    var choices: [DeadLetterChoice] = []
     /// What is answered to that, in this order; then nothing has changed.
-    private var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
+    var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
     var throttled: [String: ThrottleStatus] = [:]
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?
-    private var quarantine: Quarantine?
-    private var idleEnds: IdleWorkerEnds?
+    var quarantine: Quarantine?
+    var idleEnds: IdleWorkerEnds?
     /// What is answered to a backup; by default its file exists.
     var backup: (path: String, bytes: UInt64)?
     /// What is answered to why, by id.
@@ -314,103 +314,4 @@ actor MemoryHost: HostControl {
 
 /// The verbs of an operator.
 extension MemoryHost {
-    // MARK: - What tests do
-
-    func die(_ letter: DeadLetter) { dead.append(letter) }
-
-    func answer(_ changes: [Result<DeadLetterChange, OperatorRefusal>]) { self.changes = changes }
-
-    func throttle(_ status: ThrottleStatus) { throttled[status.task] = status }
-
-    func allowBackup(to path: String, bytes: UInt64) { backup = (path, bytes) }
-
-    func wait(_ request: PendingRequest) { pending[request.task] = request }
-
-    // MARK: - HostControl
-
-    func pending(task: String?, limit: Int) -> PendingList {
-        let all = pending.values.filter { task == nil || $0.task == task }
-            .sorted { $0.task < $1.task }
-        return PendingList(requests: Array(all.prefix(limit)), total: all.count)
-    }
-
-    func cancelPending(task: String?) -> [PendingRequest] {
-        let all = pending(task: task, limit: .max).requests
-        for request in all { pending[request.task] = nil }
-        return all
-    }
-
-    func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
-        Array(dead.filter { task == nil || $0.request.task == task }.prefix(limit))
-    }
-
-    func redrive(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
-        choices.append(choice)
-        return changes.isEmpty ? DeadLetterChange() : try changes.removeFirst().get()
-    }
-
-    func discard(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
-        try redrive(choice)
-    }
-
-    func throttles(task: String?) -> [ThrottleStatus] {
-        throttled.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
-    }
-
-    func clearThrottle(task: String) -> ThrottleStatus {
-        throttled.removeValue(forKey: task) ?? ThrottleStatus(task: task)
-    }
-
-    func uses(task: String?) -> [UseStatus] {
-        learned.values.filter { task == nil || $0.task == task }.sorted { $0.task < $1.task }
-    }
-
-    func use(task: String) throws(OperatorRefusal) -> UseStatus {
-        guard let status = learned[task] else {
-            throw OperatorRefusal(.notPermitted, "it does not learn", fix: "have it learn")
-        }
-        return status
-    }
-
-    func forgetUses(task: String) throws(OperatorRefusal) -> UseStatus {
-        _ = try use(task: task)
-        learned[task] = UseStatus(task: task)
-        return UseStatus(task: task)
-    }
-
-    func learn(_ status: UseStatus) { learned[status.task] = status }
-
-    func disable(
-        plugin: String,
-        reason: String,
-        stopsRuns: Bool
-    ) throws(OperatorRefusal) -> PluginSwitch {
-        try check(plugin)
-        switchedOff = reason
-        let live = runs(task: nil, limit: .max).filter { $0.state != .ended }.map(\.id)
-        return PluginSwitch(
-            plugin: plugin,
-            off: reason,
-            stopping: stopsRuns ? live : [],
-            running: stopsRuns ? [] : live
-        )
-    }
-
-    func enable(plugin: String) throws(OperatorRefusal) -> PluginSwitch {
-        try check(plugin)
-        switchedOff = nil
-        return PluginSwitch(plugin: plugin, off: nil)
-    }
-
-    private func check(_ plugin: String) throws(OperatorRefusal) {
-        guard plugin != "storm" else { return }
-        throw OperatorRefusal(.noSuchPlugin, "there is no plugin `\(plugin)`", fix: "look again")
-    }
-
-    func backUp(to path: String) throws(OperatorRefusal) -> UInt64 {
-        guard let backup, backup.path == path else {
-            throw OperatorRefusal(.backupFailed, "\(path) exists already", fix: "name another")
-        }
-        return backup.bytes
-    }
 }
