@@ -44,4 +44,9 @@ enum SourceTree {
     static func sources() throws -> [File] {
         try files(in: ["Sources", "SDK", "Plugins", "Examples"], ending: ".swift")
     }
+
+    /// What tests and measures it, in Swift.
+    static func tests() throws -> [File] {
+        try files(in: ["Tests", "Fuzz", "Benchmarks"], ending: ".swift")
+    }
 }
