@@ -604,8 +604,8 @@ let package = Package(
         .testTarget(
             name: "BghostStoreTests",
             dependencies: [
-                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
-                "BghostStore", "BghostTestSupport", "BghostTransferRules",
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostStore", "BghostTestSupport", "BghostTransferRules",
             ],
             swiftSettings: swift
         ),

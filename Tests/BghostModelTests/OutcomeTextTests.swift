@@ -31,8 +31,24 @@ import Testing
         #expect(Outcome(text: text) == outcome)
     }
 
+    /// A word or a reason that is not among the pairs has no test.
+    @Test func eachWordAndReasonIsAmongThePairs() {
+        #expect(Set(Self.pairs.map(\.0.word)) == Set(Outcome.Word.allCases))
+        let reasons = Self.pairs.compactMap { outcome, _ -> String? in
+            guard case .killed(let reason) = outcome else { return nil }
+            return String(reason.text.prefix { $0 != "(" })
+        }
+        #expect(Set(reasons) == Set(KillReason.Word.allCases.map(\.rawValue)))
+    }
+
+    @Test(arguments: KillReason.allCases)
+    func killReasonsSurvive(reason: KillReason) {
+        #expect(Outcome(text: Outcome.killed(reason).text) == .killed(reason))
+    }
+
     @Test(arguments: [
-        "", "Succeeded", "killed", "killed()", "killed(memory", "killed(memory))",
+        "", "Succeeded", "succeeded()", "lost(x)", "killed(memory(1))", "memory",
+        "killed(protocolFault)", "killed", "killed()", "killed(memory", "killed(memory))",
         "killed(SIGSEGV)",
         "crashed()", "crashed(memory)", "crashed(exit)", "crashed(exit x)", "crashed(signal 0)",
         "crashed(signal -1)", "killed(protocolFault(65536))", "killed(protocolFault())", "lost ",

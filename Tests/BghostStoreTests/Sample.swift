@@ -107,11 +107,22 @@ enum Sample {
         )
     }
 
-    static let outcomes: [Outcome] = [
-        .succeeded, .failed, .cancelledClean, .killed(.graceExceeded), .killed(.memory),
-        .killed(.cpu), .killed(.processes), .killed(.output), .killed(.startTimeout),
-        .killed(.data),
-        .killed(.protocolFault(0)), .killed(.protocolFault(.max)), .crashed(.exited(.min)),
-        .crashed(.exited(0)), .crashed(.signalled(11)), .crashed(.signalled(-1)), .lost, .abandoned,
-    ]
+    /// Each outcome and each reason of a kill, with details at their edges.
+    static let outcomes = Outcome.Word.allCases.flatMap(outcomes)
+
+    private static func outcomes(of word: Outcome.Word) -> [Outcome] {
+        switch word {
+        case .succeeded: [.succeeded]
+        case .failed: [.failed]
+        case .cancelledClean: [.cancelledClean]
+        case .killed: (KillReason.allCases + [.protocolFault(.max)]).map { .killed($0) }
+        case .crashed:
+            [
+                .crashed(.exited(.min)), .crashed(.exited(0)), .crashed(.signalled(11)),
+                .crashed(.signalled(-1)),
+            ]
+        case .lost: [.lost]
+        case .abandoned: [.abandoned]
+        }
+    }
 }

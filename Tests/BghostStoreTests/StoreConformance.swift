@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostCalendar
 import BghostModel
 @testable import BghostPolicy
 import BghostStore
@@ -71,6 +72,7 @@ extension StoreConformance {
 
     func keepsPending() async throws {
         let requests = [3, 1, 2].map { Sample.request($0) }
+        expectDifferent(Sample.fullRequest, Sample.request(1))
         for request in requests { try await commit(.accepted(request, replacing: nil)) }
         #expect(try pending() == requests.sorted { $0.id < $1.id })
     }
@@ -135,11 +137,13 @@ extension StoreConformance {
                 ]
             ),
             lastServedTime: .min,
+            served: try #require(ServedTimes(text: "-7/-7 3/9")),
             schedule: "every 5m",
             scheduledSince: .max,
             parkedSince: .min,
             uses: uses
         )
+        expectDifferent(full, plain)
         try await commit(
             .remembered(TaskMemory(identifier: "a", lastServedTime: 3)),
             .remembered(full)
@@ -153,6 +157,19 @@ extension StoreConformance {
             .remembered(TaskMemory(identifier: "b", throttle: ThrottlePoints(changedAt: 7)))
         )
         #expect(try store.recover().tasks == [full])
+    }
+
+    /// A part that is equal in both would be kept by a store that ignores it.
+    private func expectDifferent<Value>(_ full: Value, _ plain: Value) {
+        for (one, other) in zip(
+            Mirror(reflecting: full).children,
+            Mirror(reflecting: plain).children
+        ) {
+            #expect(
+                String(describing: one.value) != String(describing: other.value),
+                "give `\(one.label ?? "")` of \(Value.self) a value of its own"
+            )
+        }
     }
 
     func keepsRuntime() async throws {

@@ -1,76 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Outcome {
+    /// The words of the outcomes, without what follows in parentheses.
+    ///
+    /// Text is written and read by this one list.
+    package enum Word: String, CaseIterable, Sendable {
+        case succeeded, failed, cancelledClean, killed, crashed, lost, abandoned
+    }
+
+    package var word: Word {
+        switch self {
+        case .succeeded: .succeeded
+        case .failed: .failed
+        case .cancelledClean: .cancelledClean
+        case .killed: .killed
+        case .crashed: .crashed
+        case .lost: .lost
+        case .abandoned: .abandoned
+        }
+    }
+
     /// The form in the control API, the log and output for people: `killed(graceExceeded)`.
     package var text: String {
         switch self {
-        case .succeeded: "succeeded"
-        case .failed: "failed"
-        case .cancelledClean: "cancelledClean"
-        case .killed(let reason): "killed(\(reason.text))"
-        case .crashed(let end): "crashed(\(end.text))"
-        case .lost: "lost"
-        case .abandoned: "abandoned"
+        case .killed(let reason): "\(word.rawValue)(\(reason.text))"
+        case .crashed(let end): "\(word.rawValue)(\(end.text))"
+        case .succeeded, .failed, .cancelledClean, .lost, .abandoned: word.rawValue
         }
     }
 
     /// Parses the format of `text`; `nil` for any other text.
     package init?(text: some StringProtocol) {
-        switch text {
-        case "succeeded": self = .succeeded
-        case "failed": self = .failed
-        case "cancelledClean": self = .cancelledClean
-        case "lost": self = .lost
-        case "abandoned": self = .abandoned
-        default:
-            if let reason = KillReason(text: Self.argument(of: "killed", in: text)) {
-                self = .killed(reason)
-            } else if let end = ProcessEnd(text: Self.argument(of: "crashed", in: text)) {
-                self = .crashed(end)
-            } else {
-                return nil
-            }
+        guard let (name, argument) = Self.parts(of: text), let word = Word(rawValue: name) else {
+            return nil
+        }
+        switch (word, argument) {
+        case (.succeeded, nil): self = .succeeded
+        case (.failed, nil): self = .failed
+        case (.cancelledClean, nil): self = .cancelledClean
+        case (.lost, nil): self = .lost
+        case (.abandoned, nil): self = .abandoned
+        case (.killed, let argument?):
+            guard let reason = KillReason(text: argument) else { return nil }
+            self = .killed(reason)
+        case (.crashed, let argument?):
+            guard let end = ProcessEnd(text: argument) else { return nil }
+            self = .crashed(end)
+        case (.killed, nil), (.crashed, nil), (.succeeded, _?), (.failed, _?),
+            (.cancelledClean, _?), (.lost, _?), (.abandoned, _?):
+            return nil
         }
     }
 
-    /// The text in the parentheses after a word; "" if the text has another form.
-    fileprivate static func argument(of word: String, in text: some StringProtocol) -> String {
-        guard text.hasPrefix(word + "("), text.hasSuffix(")") else { return "" }
-        return String(text.dropFirst(word.count + 1).dropLast())
+    /// The word before the parentheses, and the text in them; `nil` if they do not match.
+    fileprivate static func parts(
+        of text: some StringProtocol
+    ) -> (word: String, argument: String?)? {
+        guard let open = text.firstIndex(of: "(") else { return (String(text), nil) }
+        guard text.hasSuffix(")") else { return nil }
+        let argument = text[text.index(after: open)...].dropLast()
+        return (String(text[..<open]), String(argument))
     }
 }
 
-extension KillReason {
+extension KillReason: CaseIterable {
+    /// The words of the reasons, without the number of a protocol fault.
+    package enum Word: String, CaseIterable, Sendable {
+        case graceExceeded, memory, cpu, processes, output, data, startTimeout, protocolFault
+    }
+
+    /// One reason for each word; that of `protocolFault` has the number 0.
+    package static var allCases: [KillReason] { Word.allCases.map { KillReason($0, number: 0) } }
+
+    private init(_ word: Word, number: UInt16) {
+        self =
+            switch word {
+            case .graceExceeded: .graceExceeded
+            case .memory: .memory
+            case .cpu: .cpu
+            case .processes: .processes
+            case .output: .output
+            case .data: .data
+            case .startTimeout: .startTimeout
+            case .protocolFault: .protocolFault(number)
+            }
+    }
+
+    private var word: Word {
+        switch self {
+        case .graceExceeded: .graceExceeded
+        case .memory: .memory
+        case .cpu: .cpu
+        case .processes: .processes
+        case .output: .output
+        case .data: .data
+        case .startTimeout: .startTimeout
+        case .protocolFault: .protocolFault
+        }
+    }
+
     /// The reason as one word, such as `memory` or `protocolFault(7)`.
     package var text: String {
-        switch self {
-        case .graceExceeded: "graceExceeded"
-        case .memory: "memory"
-        case .cpu: "cpu"
-        case .processes: "processes"
-        case .output: "output"
-        case .data: "data"
-        case .startTimeout: "startTimeout"
-        case .protocolFault(let number): "protocolFault(\(number))"
-        }
+        guard case .protocolFault(let number) = self else { return word.rawValue }
+        return "\(word.rawValue)(\(number))"
     }
 
     /// Parses the format of `text`; `nil` for any other text.
     init?(text: some StringProtocol) {
-        switch text {
-        case "graceExceeded": self = .graceExceeded
-        case "memory": self = .memory
-        case "cpu": self = .cpu
-        case "processes": self = .processes
-        case "output": self = .output
-        case "data": self = .data
-        case "startTimeout": self = .startTimeout
-        default:
-            guard let number = UInt16(Outcome.argument(of: "protocolFault", in: text)) else {
-                return nil
-            }
-            self = .protocolFault(number)
+        guard let (name, argument) = Outcome.parts(of: text), let word = Word(rawValue: name)
+        else { return nil }
+        guard word == .protocolFault else {
+            guard argument == nil else { return nil }
+            self.init(word, number: 0)
+            return
         }
+        guard let argument, let number = UInt16(argument) else { return nil }
+        self.init(word, number: number)
     }
 }
 

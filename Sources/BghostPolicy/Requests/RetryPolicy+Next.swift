@@ -134,7 +134,8 @@ extension RetryPolicy {
                 case .expired, .quota, .user, nil: self = .failed
                 }
             case .killed(.memory): self = .outOfMemory
-            case .killed:
+            case .killed(.graceExceeded), .killed(.cpu), .killed(.processes), .killed(.output),
+                .killed(.data), .killed(.startTimeout), .killed(.protocolFault):
                 switch end.stopReason {
                 // It exceeded its grace, but it was not cancelled because of its own runtime or resources.
                 case .drain, .condition: self = .interrupted

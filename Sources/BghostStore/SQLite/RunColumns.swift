@@ -161,73 +161,112 @@ enum RunColumns {
 
     // MARK: Outcomes
 
-    /// Stores numbers instead of the words of `Outcome.text`, which do not distinguish every
-    /// signal.
+    /// The stored number of an outcome; numbers instead of the words of `Outcome.text`, which do not
+    /// distinguish every signal.
+    ///
+    /// A number is never used again.
+    private enum OutcomeCode: Int64 {
+        case succeeded = 0
+        case failed = 1
+        case cancelledClean = 2
+        case killed = 3
+        case exited = 4
+        case signalled = 5
+        case lost = 6
+        case abandoned = 7
+    }
+
     private static func bind(_ outcome: Outcome?, to row: inout Arguments) {
         guard let outcome else {
             row.addNull()
             row.addNull()
             return
         }
-        let (code, detail): (Int64, Int64?) =
+        let (code, detail): (OutcomeCode, Int64?) =
             switch outcome {
-            case .succeeded: (0, nil)
-            case .failed: (1, nil)
-            case .cancelledClean: (2, nil)
-            case .killed(let reason): (3, code(of: reason))
-            case .crashed(.exited(let status)): (4, Int64(status))
-            case .crashed(.signalled(let number)): (5, Int64(number))
-            case .lost: (6, nil)
-            case .abandoned: (7, nil)
+            case .succeeded: (.succeeded, nil)
+            case .failed: (.failed, nil)
+            case .cancelledClean: (.cancelledClean, nil)
+            case .killed(let reason): (.killed, number(of: reason))
+            case .crashed(.exited(let status)): (.exited, Int64(status))
+            case .crashed(.signalled(let number)): (.signalled, Int64(number))
+            case .lost: (.lost, nil)
+            case .abandoned: (.abandoned, nil)
             }
-        row.add(code)
+        row.add(code.rawValue)
         row.add(detail)
     }
 
     private static func readOutcome(_ row: inout Row) throws(SQLiteFailure) -> Outcome? {
-        let code = row.optionalInt()
+        let number = row.optionalInt()
         let detail = row.optionalInt()
-        guard let code else { return nil }
-        switch (code, detail) {
-        case (0, nil): return .succeeded
-        case (1, nil): return .failed
-        case (2, nil): return .cancelledClean
-        case (3, let detail?): return try .killed(reason(of: detail))
-        case (4, let detail?): return .crashed(.exited(Int32(truncatingIfNeeded: detail)))
-        case (5, let detail?): return .crashed(.signalled(Int32(truncatingIfNeeded: detail)))
-        case (6, nil): return .lost
-        case (7, nil): return .abandoned
-        default: throw .damaged("a run has an outcome that does not exist")
+        guard let number else { return nil }
+        let outcome: Outcome? =
+            switch OutcomeCode(rawValue: number) {
+            case .succeeded: .succeeded
+            case .failed: .failed
+            case .cancelledClean: .cancelledClean
+            case .killed: try detail.map(killed)
+            case .exited: detail.map { .crashed(.exited(Int32(truncatingIfNeeded: $0))) }
+            case .signalled: detail.map { .crashed(.signalled(Int32(truncatingIfNeeded: $0))) }
+            case .lost: .lost
+            case .abandoned: .abandoned
+            case nil: nil
+            }
+        guard let outcome, hasDetail(outcome) == (detail != nil) else {
+            throw .damaged("a run has an outcome that does not exist")
         }
+        return outcome
+    }
+
+    private static func hasDetail(_ outcome: Outcome) -> Bool {
+        switch outcome {
+        case .killed, .crashed: true
+        case .succeeded, .failed, .cancelledClean, .lost, .abandoned: false
+        }
+    }
+
+    /// The stored number of a reason other than a protocol fault; a number is never used again.
+    private enum KillCode: Int64 {
+        case graceExceeded = 0
+        case memory = 1
+        case cpu = 2
+        case processes = 3
+        case output = 4
+        case startTimeout = 5
+        case data = 6
     }
 
     private static let protocolFaults: Int64 = 1 << 16
 
-    private static func code(of reason: KillReason) -> Int64 {
+    private static func number(of reason: KillReason) -> Int64 {
+        let code: KillCode
         switch reason {
-        case .graceExceeded: 0
-        case .memory: 1
-        case .cpu: 2
-        case .processes: 3
-        case .output: 4
-        case .startTimeout: 5
-        case .data: 6
-        case .protocolFault(let number): protocolFaults + Int64(number)
+        case .graceExceeded: code = .graceExceeded
+        case .memory: code = .memory
+        case .cpu: code = .cpu
+        case .processes: code = .processes
+        case .output: code = .output
+        case .startTimeout: code = .startTimeout
+        case .data: code = .data
+        case .protocolFault(let number): return protocolFaults + Int64(number)
         }
+        return code.rawValue
     }
 
-    private static func reason(of code: Int64) throws(SQLiteFailure) -> KillReason {
-        switch code {
-        case 0: return .graceExceeded
-        case 1: return .memory
-        case 2: return .cpu
-        case 3: return .processes
-        case 4: return .output
-        case 5: return .startTimeout
-        case 6: return .data
-        case protocolFaults...(protocolFaults + Int64(UInt16.max)):
-            return .protocolFault(UInt16(code - protocolFaults))
-        default: throw .damaged("a run was killed for a reason that does not exist")
+    private static func killed(_ number: Int64) throws(SQLiteFailure) -> Outcome {
+        if let fault = UInt16(exactly: number &- protocolFaults) {
+            return .killed(.protocolFault(fault))
+        }
+        switch KillCode(rawValue: number) {
+        case .graceExceeded: return .killed(.graceExceeded)
+        case .memory: return .killed(.memory)
+        case .cpu: return .killed(.cpu)
+        case .processes: return .killed(.processes)
+        case .output: return .killed(.output)
+        case .startTimeout: return .killed(.startTimeout)
+        case .data: return .killed(.data)
+        case nil: throw .damaged("a run was killed for a reason that does not exist")
         }
     }
 }
