@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import CBghost
 internal import Synchronization
 
@@ -25,16 +26,18 @@ enum ExtensionWatch {
     }
 
     private static func watch(_ name: String, _ original: UnsafeRawPointer) -> UnsafeRawPointer {
-        switch name {
-        case BG_EXT_SCHEDULE: copy(original, watchSchedule)
-        case BG_EXT_STATUS: copy(original, watchStatuses)
-        case BG_EXT_FETCH: copy(original, watchFetches)
-        case BG_EXT_TRANSFER: copy(original, watchTransfers)
-        case BG_EXT_NOTIFY: copy(original, watchNotifier)
-        case BG_EXT_RUN: copy(original, watchRuns)
-        case BG_EXT_MAIN: copy(original, watchMain)
-        case BG_EXT_WAKE: copy(original, watchWakes)
-        default: original
+        guard let known = HostExtension(rawValue: name) else { return original }
+        return switch known {
+        case .schedule: copy(original, watchSchedule)
+        case .status: copy(original, watchStatuses)
+        case .fetch: copy(original, watchFetches)
+        case .transfer: copy(original, watchTransfers)
+        case .notify: copy(original, watchNotifier)
+        case .run: copy(original, watchRuns)
+        case .main: copy(original, watchMain)
+        case .wake: copy(original, watchWakes)
+        // Workers do not have it.
+        case .clock: original
         }
     }
 

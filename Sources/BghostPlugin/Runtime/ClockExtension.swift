@@ -22,25 +22,9 @@ package protocol RuntimeClock: AnyObject, Sendable {
     func wake(_ number: UInt64)
 }
 
-/// The extension's table, which is the same for every plugin and is never freed.
-private struct ClockTable: @unchecked Sendable {
-    // @unchecked: written once, before the first reader.
-    let pointer: UnsafeMutablePointer<bg_clock>
-
-    static let shared = ClockTable()
-
-    private init() {
-        pointer = .allocate(capacity: 1)
-        pointer.initialize(to: bg_clock())
-        PluginRuntime.fill(pointer)
-    }
-}
-
 /// The extension `bghost.clock/1`, which only a host with a clock of its own has.
 extension PluginRuntime {
-    static var clockTable: UnsafeRawPointer { UnsafeRawPointer(ClockTable.shared.pointer) }
-
-    fileprivate static func fill(_ table: UnsafeMutablePointer<bg_clock>) {
+    static func fill(_ table: UnsafeMutablePointer<bg_clock>) {
         table.pointee.size = UInt32(MemoryLayout<bg_clock>.size)
         table.pointee.now = { host, unix, monotonic in
             guard let clock = PluginRuntime.of(host)?.options.clock else { return BG_E_ARG }

@@ -4,25 +4,9 @@ internal import BghostWire
 internal import CBghost
 internal import Synchronization
 
-/// The extension's table, which is the same for every plugin and is never freed.
-private struct NotifierTable: @unchecked Sendable {
-    // @unchecked: written once, before the first reader.
-    let pointer: UnsafeMutablePointer<bg_notifier>
-
-    static let shared = NotifierTable()
-
-    private init() {
-        pointer = .allocate(capacity: 1)
-        pointer.initialize(to: bg_notifier())
-        PluginRuntime.fill(pointer)
-    }
-}
-
 /// The extension `bghost.notify/1`.
 extension PluginRuntime {
-    static var notifierTable: UnsafeRawPointer { UnsafeRawPointer(NotifierTable.shared.pointer) }
-
-    fileprivate static func fill(_ table: UnsafeMutablePointer<bg_notifier>) {
+    static func fill(_ table: UnsafeMutablePointer<bg_notifier>) {
         table.pointee.size = UInt32(MemoryLayout<bg_notifier>.size)
         table.pointee.post = { host, run, notification in
             guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }

@@ -6,69 +6,9 @@ internal import CBghost
 internal import Synchronization
 internal import Glibc
 
-/// Tables that are the same for every plugin and are never freed.
-private struct ExtensionTables: @unchecked Sendable {
-    // @unchecked: written once, before the first reader.
-    let schedule: UnsafeMutablePointer<bg_schedule>
-    let fetches: UnsafeMutablePointer<bg_fetches>
-    let statuses: UnsafeMutablePointer<bg_statuses>
-    let transfers: UnsafeMutablePointer<bg_transfers>
-    let runs: UnsafeMutablePointer<bg_runs>
-    let main: UnsafeMutablePointer<bg_main>
-    let wakes: UnsafeMutablePointer<bg_wakes>
-
-    static let shared = ExtensionTables()
-
-    private init() {
-        schedule = .allocate(capacity: 1)
-        schedule.initialize(to: bg_schedule())
-        fetches = .allocate(capacity: 1)
-        fetches.initialize(to: bg_fetches())
-        statuses = .allocate(capacity: 1)
-        statuses.initialize(to: bg_statuses())
-        transfers = .allocate(capacity: 1)
-        transfers.initialize(to: bg_transfers())
-        runs = .allocate(capacity: 1)
-        runs.initialize(to: bg_runs())
-        main = .allocate(capacity: 1)
-        main.initialize(to: bg_main())
-        wakes = .allocate(capacity: 1)
-        wakes.initialize(to: bg_wakes())
-        PluginRuntime.fill(wakes)
-        PluginRuntime.fill(runs)
-        PluginRuntime.fill(main)
-        PluginRuntime.fill(transfers)
-        PluginRuntime.fill(schedule)
-        PluginRuntime.fill(fetches)
-        PluginRuntime.fill(statuses)
-    }
-}
-
+/// The extension `bghost.schedule/1`.
 extension PluginRuntime {
-    func extensionTable(named name: UnsafePointer<CChar>) -> UnsafeRawPointer? {
-        if strcmp(name, BG_EXT_SCHEDULE) == 0 {
-            return UnsafeRawPointer(ExtensionTables.shared.schedule)
-        }
-        if strcmp(name, BG_EXT_FETCH) == 0 {
-            return UnsafeRawPointer(ExtensionTables.shared.fetches)
-        }
-        if strcmp(name, BG_EXT_STATUS) == 0 {
-            return UnsafeRawPointer(ExtensionTables.shared.statuses)
-        }
-        if strcmp(name, BG_EXT_NOTIFY) == 0 { return Self.notifierTable }
-        if strcmp(name, BG_EXT_RUN) == 0 { return UnsafeRawPointer(ExtensionTables.shared.runs) }
-        if strcmp(name, BG_EXT_MAIN) == 0, options.servesMain {
-            return UnsafeRawPointer(ExtensionTables.shared.main)
-        }
-        if strcmp(name, BG_EXT_TRANSFER) == 0 {
-            return UnsafeRawPointer(ExtensionTables.shared.transfers)
-        }
-        if strcmp(name, BG_EXT_WAKE) == 0 { return UnsafeRawPointer(ExtensionTables.shared.wakes) }
-        if strcmp(name, BG_EXT_CLOCK) == 0, options.clock != nil { return Self.clockTable }
-        return nil
-    }
-
-    fileprivate static func fill(_ table: UnsafeMutablePointer<bg_schedule>) {
+    static func fill(_ table: UnsafeMutablePointer<bg_schedule>) {
         table.pointee.size = UInt32(MemoryLayout<bg_schedule>.size)
         table.pointee.submit = { host, request in
             guard let runtime = PluginRuntime.of(host) else { return BG_E_ARG }
