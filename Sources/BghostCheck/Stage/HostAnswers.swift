@@ -30,7 +30,11 @@ extension Call.Operation {
     var isLong: Bool {
         switch self {
         case .fetch, .transfer(.wait): true
-        default: false
+        case .submit, .cancelPending, .cancelAllPending, .pending, .cancelFetch, .situation, .post,
+            .withdrawNotification, .notifications, .transfer(.begin), .transfer(.cancel),
+            .transfer(.list), .transfer(.acknowledge), .transfer(.took), .transfer(.keep),
+            .transfer(.claim):
+            false
         }
     }
 
@@ -41,7 +45,10 @@ extension Call.Operation {
         case .notifications: "notifications"
         case .transfer(.list): "transfers"
         case .transfer(.claim): "ends"
-        default: nil
+        case .submit, .cancelPending, .cancelAllPending, .fetch, .cancelFetch, .situation, .post,
+            .withdrawNotification, .transfer(.begin), .transfer(.wait), .transfer(.cancel),
+            .transfer(.acknowledge), .transfer(.took), .transfer(.keep):
+            nil
         }
     }
 
@@ -55,13 +62,15 @@ extension Call.Operation {
                 status: BG_E_PERM,
                 body: .fetched(httpStatus: 0, headers: "", message: "not permitted", body: [])
             )
-        case .withdrawNotification, .transfer: HostAnswer(status: BG_E_ABSENT)
+        case .withdrawNotification, .transfer(.wait), .transfer(.cancel), .transfer(.acknowledge),
+            .transfer(.took), .transfer(.keep), .transfer(.claim):
+            HostAnswer(status: BG_E_ABSENT)
         case .situation:
             HostAnswer(
                 status: BG_OK,
                 body: .situation(Situation(refresh: UInt32(BG_REFRESH_DENIED)))
             )
-        default: nil
+        case .cancelAllPending, .pending, .cancelFetch, .notifications: nil
         }
     }
 
@@ -74,6 +83,7 @@ extension Call.Operation {
             Self.transfers(session, after: after, entries, bytesMax: Int(bytesMax))
         case .transfer(.claim(let session, let bytesMax)):
             Self.transfers(session, after: "", entries, bytesMax: Int(bytesMax))
+        // What `body` decides about each of the other calls.
         default: HostAnswer(status: BG_OK, body: body(entries: entries))
         }
     }
@@ -102,7 +112,10 @@ extension Call.Operation {
         case .situation: .situation(Situation(refresh: UInt32(BG_REFRESH_AVAILABLE)))
         case .transfer(.begin): .transfer(id: Self.transferID(0))
         case .transfer(.wait(let id)): .transfers(Array(Self.transfer(id, "check").utf8))
-        default: .none
+        case .submit, .cancelPending, .cancelAllPending, .cancelFetch, .post,
+            .withdrawNotification, .transfer(.cancel), .transfer(.list), .transfer(.acknowledge),
+            .transfer(.took), .transfer(.keep), .transfer(.claim):
+            .none
         }
     }
 
