@@ -62,7 +62,9 @@ package struct SchedulerReplay: Sendable {
             scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
         case .switched(let plugin, let off):
             scheduler.set(plugin: plugin, disabledReason: off, now: now, &effects)
-        default: guard applyToRequests(entry, &effects) else { return nil }
+        case .accept, .wake, .arrived, .ended, .startFailed, .shortage, .withdraw, .withdrawAll,
+            .redriven, .reloaded, .clearThrottle, .used, .forgetUses:
+            guard applyToRequests(entry, &effects) else { return nil }
         }
         for case .startRun(let start) in effects { starts[start.handle] = start }
         return effects
@@ -116,7 +118,12 @@ package struct SchedulerReplay: Sendable {
             _ = scheduler.clearThrottle(identifier, now: now, &effects)
         case .resultUsed(let identifier): _ = scheduler.resultUsed(identifier, now: now)
         case .forgetUses(let identifier): _ = scheduler.forgetUses(of: identifier, now: now)
-        default: return false
+        // `apply` carries these out itself.
+        case .begin, .restoredDisabledPlugin, .restoredTask, .restoredRequest, .restoredRun,
+            .restoredRuntimeUse, .start, .drain, .dispatch, .timerFired, .clockWasSet,
+            .storeBlocked,
+            .clockChecked, .factsChanged, .problem, .loaded, .switched:
+            return false
         }
         return true
     }
