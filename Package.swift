@@ -650,7 +650,8 @@ let package = Package(
         .testTarget(
             name: "BackgroundTasksTestingTests",
             dependencies: [
-                "BackgroundTasks", "BackgroundTasksTesting", "BghostTestSupport", "WeatherCheck",
+                "BackgroundTasks", "BackgroundTasksTesting", "BghostFacts", "BghostTestSupport",
+                "WeatherCheck",
             ],
             swiftSettings: swift
         ),

@@ -26,16 +26,12 @@ struct FactRule: Equatable, Sendable {
     /// The free space that a file system must have, bytes.
     static let freeBytes: UInt64 = 1 << 30
 
-    private static let second: UInt64 = 1_000_000_000
+    static let second: UInt64 = 1_000_000_000
 
     /// The rule of a requirement.
     static func of(_ requirement: RequirementSet) -> FactRule {
-        switch requirement {
-        case .network: FactRule(risesAfter: 2 * second)
-        case .idle: FactRule(risesAfter: 60 * second, fallsAfter: 10 * second)
-        case .batteryNotLow: FactRule(between: .holds)
-        default: FactRule()
-        }
+        // A probe decides by itself.
+        StandardRequirement(requirement)?.rule ?? FactRule()
     }
 
     /// The assessment of a measure.

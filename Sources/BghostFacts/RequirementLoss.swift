@@ -13,11 +13,8 @@ package struct RequirementLoss: Equatable, Sendable {
     private(set) var expiring: RequirementSet
 
     /// Creates the default policy.
-    ///
-    /// The loss of power or idleness cancels a run, because the owner of the machine needs it. The loss of
-    /// the network does not, because it may be short, and its users wait or fail by themselves.
     package init() {
-        expiring = [.externalPower, .batteryNotLow, .idle]
+        expiring = RequirementSet(where: \.cancelsWhenLost)
     }
 
     package subscript(requirement: RequirementSet) -> Action {

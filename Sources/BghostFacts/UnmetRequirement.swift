@@ -28,8 +28,8 @@ package struct UnknownPolicy: Equatable, Sendable {
         self.takesAsMet = takesAsMet
     }
 
-    /// The policy for servers: they rarely know whether their network is metered, and it rarely is.
-    static let server = UnknownPolicy(takesAsMet: .unmetered)
+    /// The policy for servers.
+    static let server = UnknownPolicy(takesAsMet: RequirementSet(where: \.isMetIfUnknown))
     /// All unknown requirements count as unmet.
     static let strict = UnknownPolicy(takesAsMet: [])
 }

@@ -2,6 +2,7 @@
 
 import BackgroundTasks
 import BackgroundTasksTesting
+import BghostFacts
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -85,6 +86,14 @@ struct TestHostTests {
         let run = try await host.launch("hello")
         #expect(run.outcome == .failed)
         #expect(run.message == "parameters: `name` is missing")
+    }
+
+    /// Each requirement of a manifest can be set, and no other name.
+    @Test func `The facts are the requirements`() {
+        #expect(
+            TestHost.Fact.allCases.map(\.rawValue).sorted()
+                == StandardRequirement.allCases.map(\.rawValue).sorted()
+        )
     }
 
     @Test func `A launch that sleeps goes on with time`() async throws {

@@ -134,13 +134,25 @@ import Testing
         #expect(reading.source == "?")
     }
 
-    @Test(arguments: [
-        "externalPower", "network", "unmetered", "idle", "batteryNotLow", "storage", "lab",
-    ])
+    @Test(arguments: StandardRequirement.allCases.map(\.rawValue) + ["lab"])
     func namesAreReadAsTheyAreWritten(name: String) throws {
         let set = try #require(RequirementSet(name: name, probes: ["office", "lab"]))
         #expect(set.name(probes: ["office", "lab"]) == name)
         #expect(set.each.count == 1)
+    }
+
+    /// Requests are stored with these numbers, and the bits from 8 on belong to probes.
+    @Test func noBitMovesAndNoneIsShared() {
+        let bits: [(RequirementSet, UInt16)] = [
+            (.externalPower, 1), (.network, 2), (.unmetered, 4), (.idle, 8), (.batteryNotLow, 16),
+            (.storage, 32),
+        ]
+        for (requirement, bit) in bits { #expect(requirement.rawValue == bit) }
+        let all = StandardRequirement.allCases.map(\.set)
+        #expect(all.allSatisfy { $0.rawValue.nonzeroBitCount == 1 && $0.rawValue < 1 << 8 })
+        #expect(Set(all).count == all.count)
+        let needs = StandardRequirement.allCases.compactMap(\.needsBit)
+        #expect(Set(needs).count == needs.count)
     }
 
     @Test(arguments: ["", "Network", "thermal", "late"])

@@ -20,19 +20,22 @@ extension ManifestKeys {
         ),
     ]
 
-    /// Each requirement with its meaning.
-    private static let known: [(name: String, summary: String)] = [
-        ("externalPower", "The machine is not on battery; one without batteries never is."),
-        ("batteryNotLow", "The battery has 20% at least."),
-        ("network", "A route to the network has been there for two seconds."),
-        ("unmetered", "The network does not cost by the byte."),
-        ("idle", "Processors and disks have had little to do for a minute."),
-        ("storage", "The state directory's file system has 5% and 1GiB of space."),
-    ]
+    private static func summary(of requirement: StandardRequirement) -> String {
+        switch requirement {
+        case .externalPower: "The machine is not on battery; one without batteries never is."
+        case .batteryNotLow: "The battery has 20% at least."
+        case .network: "A route to the network has been there for two seconds."
+        case .unmetered: "The network does not cost by the byte."
+        case .idle: "Processors and disks have had little to do for a minute."
+        case .storage: "The state directory's file system has 5% and 1GiB of space."
+        }
+    }
 
     private static let requires = ManifestSection(
         noun: "section `requires`",
-        keys: known.map { ManifestKey($0.name, .flag, default: "false", $0.summary) } + [
+        keys: StandardRequirement.allCases.map {
+            ManifestKey($0.rawValue, .flag, default: "false", summary(of: $0))
+        } + [
             ManifestKey(
                 "probes",
                 .list(of: .pluginName),
@@ -44,13 +47,12 @@ extension ManifestKeys {
 
     private static let onLost = ManifestSection(
         noun: "section `onLost`",
-        keys: known.map { name, _ in
-            let isExpiring = RequirementSet(name: name, probes: []).map { RequirementLoss()[$0] }
-            return ManifestKey(
-                name,
+        keys: StandardRequirement.allCases.map { requirement in
+            ManifestKey(
+                requirement.rawValue,
                 .word(RequirementLoss.Action.allCases.map(\.rawValue), reserved: []),
-                default: "\"\((isExpiring ?? .continue).rawValue)\"",
-                "If `\(name)` is lost."
+                default: "\"\(RequirementLoss()[requirement.set].rawValue)\"",
+                "If `\(requirement.rawValue)` is lost."
             )
         } + [
             ManifestKey(

@@ -59,13 +59,19 @@ import Testing
         #expect(sources.allSatisfy { !$0.requirements.isDisjoint(with: wanted) })
     }
 
+    @Test(arguments: StandardRequirement.allCases)
+    func eachRequirementHasASource(requirement: StandardRequirement) throws {
+        let spawner = try Spawner()
+        defer { spawner.end() }
+        let sources = FactSettings(storage: "/").sources(for: requirement.set, spawner: spawner)
+        #expect(sources.contains { $0.requirements.contains(requirement.set) })
+    }
+
     /// The real ones of this machine: all answer, and then nothing wants to be woken for long.
     @Test func theRealSourcesAnswerAndThenSleep() async throws {
         let folder = try TemporaryDirectory()
         let resident = try FactsResident()
-        let wanted: RequirementSet = [
-            .externalPower, .network, .unmetered, .idle, .batteryNotLow, .storage, .probe(0),
-        ]
+        let wanted = RequirementSet(StandardRequirement.allCases.map(\.set)).union(.probe(0))
         try await resident.start(probes: ["true"]) { spawner in
             var settings = FactSettings(storage: folder.path)
             settings.meteredLinks = ["wwan*"]
