@@ -217,6 +217,31 @@ struct ManifestNameTests {
                 + Array(repeating: .unenforcedInProcess, count: 4)
         )
     }
+
+    /// A key that is new in `limits` is one that only a worker enforces, until the list of the others
+    /// has it.
+    @Test
+    func warnsOfEachLimitOfWorkers() throws {
+        let values = [
+            "memory": "\"1GiB\"", "cpu": "\"1s\"", "cpuQuota": "\"50%\"", "processes": "2",
+            "descriptors": "32", "output": "\"1MiB\"", "result": "\"1KiB\"", "data": "\"1MiB\"",
+            "files": "16",
+        ]
+        for key in ManifestKeys.workerLimits.keys.map(\.name) {
+            let value = try #require(values[key], "give `\(key)` a value here")
+            let (manifest, diagnostics) = ManifestFixture.read(
+                ManifestFixture.plugin(
+                    "\"isolation\": \"in-process\", \"limits\": { \"\(key)\": \(value) }"
+                )
+            )
+            #expect(manifest != nil, "\(key)")
+            let isEnforced = ManifestBuilder.limitsInProcess.contains(key)
+            #expect(
+                diagnostics.map(\.code) == (isEnforced ? [] : [.unenforcedInProcess]),
+                "\(key)"
+            )
+        }
+    }
 }
 
 extension String {

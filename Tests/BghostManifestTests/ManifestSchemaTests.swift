@@ -21,6 +21,90 @@ struct ManifestSchemaTests {
         #expect(committed == generated, "set BGHOST_WRITE_SCHEMA=1 to write the file anew")
     }
 
+    /// The words with which the fuzzer makes manifests; written with the schema.
+    @Test
+    func fuzzDictionaryHasEachKeyAndWord() throws {
+        let path = PackageRoot.path + "/Fuzz/Dictionaries/manifest.dict"
+        var words: Set<String> = []
+        collect(try JSONReader.parse(ManifestSchema.json()), &words)
+        #expect(words.isSuperset(of: ["onChange", "learnsUse", "lowBattery", "in-process"]))
+        let generated =
+            (words.sorted().map { #""\"\#($0)\"""# } + Self.syntax).joined(separator: "\n") + "\n"
+        if getenv("BGHOST_WRITE_SCHEMA") != nil { try File.write(generated.utf8, to: path) }
+        let committed = String(decoding: try File.read(path), as: UTF8.self)
+        #expect(committed == generated, "set BGHOST_WRITE_SCHEMA=1 to write the file anew")
+    }
+
+    /// What is no key and no word: the syntax, secrets, comments, an escape, and values with a form of
+    /// their own.
+    private static let syntax = [
+        #""{""#, #""}""#, #""[""#, #""]""#, #"":""#, #"",""#, #""\"1m30s\"""#, #""\"64MiB\"""#,
+        #""\"50%\"""#, #""${env:""#, #""${file:""#, #""${credential:""#, #""${manifest:dir}""#,
+        #""//""#, #""/*""#, #""*/""#, #""\\u001b""#, #""\"Europe/Berlin\"""#,
+        #""\"0 3 * * *\"""#,
+    ]
+
+    /// Collects the keys and the words of a part of the schema.
+    private func collect(_ node: JSONNode, _ words: inout Set<String>) {
+        for property in node["properties"]?.object ?? [] {
+            words.insert(property.key)
+            collect(property.value, &words)
+        }
+        for word in node["enum"]?.array ?? [] { if let word = word.string { words.insert(word) } }
+        for choice in node["anyOf"]?.array ?? [] { collect(choice, &words) }
+        for entry in node["patternProperties"]?.object ?? [] { collect(entry.value, &words) }
+    }
+
+    /// Each default of the schema reads as the same manifest as without the key.
+    @Test
+    func eachDefaultIsTheReaders() throws {
+        let schema = try JSONReader.parse(ManifestSchema.json())
+        var seen = 0
+        for section in ["plugins", "tasks", "sessions"] {
+            let entry = schema["properties"]?[section]?["patternProperties"]?.object?.first?.value
+            for property in try #require(entry)["properties"]?.object ?? [] {
+                if let value = property.value["default"] {
+                    try expectDefault(section, "\"\(property.key)\": \(value.text)")
+                    seen += 1
+                }
+                for inner in property.value["properties"]?.object ?? [] {
+                    guard let value = inner.value["default"] else { continue }
+                    // A policy is needed beside the other keys of `retry`.
+                    let beside =
+                        property.key == "retry" && inner.key != "policy"
+                        ? "\"policy\": \"exponential\", " : ""
+                    try expectDefault(
+                        section,
+                        "\"\(property.key)\": { \(beside)\"\(inner.key)\": \(value.text) }",
+                        without: beside.isEmpty
+                            ? "\"x-none\": 0" : "\"\(property.key)\": { \(beside)\"x-none\": 0 }"
+                    )
+                    seen += 1
+                }
+            }
+        }
+        #expect(seen > 40)
+    }
+
+    private func expectDefault(
+        _ section: String,
+        _ fields: String,
+        without others: String = "\"x-none\": 0"
+    ) throws {
+        func read(_ fields: String) -> Manifest? {
+            func given(_ name: String) -> String { section == name ? ", \(fields)" : "" }
+            return ManifestFixture.read(
+                """
+                { "version": 1, "plugins": { "p": { "library": "p.so"\(given("plugins")) } },
+                  "tasks": { "t": { "plugin": "p", "calendar": "0 3 * * *"\(given("tasks")) } },
+                  "sessions": { "s": { "plugin": "p"\(given("sessions")) } } }
+                """
+            ).manifest
+        }
+        let written = try #require(read(fields), "\(section): \(fields)")
+        #expect(written == read(others), "\(section): \(fields)")
+    }
+
     /// The schema is walked as an editor would, and every object in it is closed and explained.
     @Test
     func describesEveryKey() throws {
@@ -61,7 +145,8 @@ struct ManifestSchemaTests {
         ("plugins", "limits/cpu", nil), ("plugins", "limits/processes", "1"),
         ("plugins", "limits/descriptors", "64"), ("plugins", "limits/output", "\"64KiB\""),
         ("plugins", "maxPending/refresh", "1"), ("plugins", "maxPending/processing", "10"),
-        ("plugins", "limits/result", "\"64KiB\""), ("tasks", "kind", "\"refresh\""),
+        ("plugins", "limits/result", "\"64KiB\""), ("plugins", "limits/data", "\"1GiB\""),
+        ("plugins", "limits/files", "100000"), ("tasks", "kind", "\"refresh\""),
         ("tasks", "overlap", "\"queue\""), ("tasks", "priority", "500"),
         ("tasks", "submitAtStart", "false"), ("tasks", "parameters", "{}"), ("tasks", "every", nil),
         ("tasks", "limits/runtime", nil),

@@ -134,7 +134,9 @@ struct ManifestBuilder {
             )
         }
         let limits = entry.node["limits"]?.object ?? []
-        for key in limits where Self.limitsOfWorkers.contains(key.key) {
+        let unenforced = Set(ManifestKeys.workerLimits.keys.map(\.name))
+            .subtracting(Self.limitsInProcess)
+        for key in limits where unenforced.contains(key.key) {
             collector.report(
                 .unenforcedInProcess,
                 severity: .warning,
@@ -149,9 +151,8 @@ struct ManifestBuilder {
         }
     }
 
-    private static let limitsOfWorkers = [
-        "memory", "cpu", "cpuQuota", "processes", "descriptors", "data", "files",
-    ]
+    /// The keys of `limits` that hold for in-process plugins too; the others need a worker.
+    static let limitsInProcess: Set = ["output", "result"]
 
     private func permissions(_ node: JSONNode?) -> Permissions {
         func texts(_ key: String) -> [String] {
