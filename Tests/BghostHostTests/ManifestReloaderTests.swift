@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostAPI
+@testable import BghostAPI
+import BghostBase
 @testable import BghostHost
 import BghostLinux
 @testable import BghostModel
 import BghostOwnerSupport
+import BghostTestSupport
 import Dispatch
 import Synchronization
 import Testing
@@ -89,6 +91,52 @@ import Testing
             let change = "`host.control` is not given and would be /run/other.sock"
             #expect(refusal?.candidates == [change])
             #expect(daemon.owners.manifest.value.tasks.count == 1)
+        }
+    }
+
+    /// The keys of the schema, without those that no version honours yet.
+    @Test func `Each key of host is decided about`() throws {
+        let schema = try JSONReader.parse(
+            String(
+                decoding: try BghostTestSupport.File.read(
+                    PackageRoot.path + "/Config/tasks.schema.json"
+                ),
+                as: UTF8.self
+            )
+        )
+        let keys = schema["properties"]?["host"]?["properties"]?.object ?? []
+        let honoured = keys.filter { $0.value["not"] == nil }.map(\.key)
+        #expect(honoured.sorted() == HostKey.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func `A reload takes up the policy for a low battery, and no sandbox or access`()
+        async throws
+    {
+        let file = File()
+        file.mayBeRead.signal()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            var wanted = try Self.withAnotherTask()
+            wanted.host.require = [.seccomp, .landlock]
+            wanted.host.controlGroup = "staff"
+            wanted.host.controlRole = .operate
+            wanted.host.powerPolicy = .lowBattery
+            file.write(wanted)
+            let refusal = await #expect(throws: OperatorRefusal.self) {
+                _ = try await daemon.owners.reloader.reload()
+            }
+            #expect(
+                refusal?.candidates == [
+                    "`host.controlGroup` is not given and would be staff",
+                    "`host.controlRole` is read and would be operate",
+                    "`host.require` is not given and would be landlock, seccomp",
+                ]
+            )
+            wanted.host = HostSettings(powerPolicy: .lowBattery)
+            wanted.host.slots = daemon.owners.manifest.value.host.slots
+            file.write(wanted)
+            let report = try await daemon.owners.reloader.reload()
+            #expect(report.host == ["powerPolicy"])
         }
     }
 

@@ -227,6 +227,24 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)))
+        func `A policy for a low battery holds requests from then on, until it is gone`()
+            async throws
+        {
+            let first = try TestManifest.misbehave()
+            try await withReloads(first) { daemon, reload in
+                var second = first
+                second.host.powerPolicy = .lowBattery
+                #expect(try await reload(second).host == ["powerPolicy"])
+                _ = try await daemon.host.simulate(fact: "batteryNotLow=off")
+                let request = try await daemon.host.submit(Submission(task: "echo"))
+                #expect(request.waitingFor.first?.contains("`powerPolicy`") == true)
+                _ = try await reload(first)
+                let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
+                #expect(run.outcome == .succeeded)
+            }
+        }
+
         @Test(.timeLimit(.minutes(10)))
         func `Nothing is lost while manifests change under load`() async throws {
             let first = try TestManifest.misbehave(overlap: .allow)

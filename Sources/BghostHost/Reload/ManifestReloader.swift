@@ -252,11 +252,6 @@ final class ManifestReloader: SharesServices {
         func name(_ task: Int) -> String { catalog.tasks[task].identifier.description }
         let retired = Set(change.retiredPlugins.map { plugins[$0].name })
         let brought = change.newPlugins.map { plugins[$0].name }
-        let same: [(key: String, isSame: Bool)] = [
-            ("slots", before.host.slots == manifest.value.host.slots),
-            ("timeZone", before.host.timeZone == manifest.value.host.timeZone),
-            ("facts", before.host.facts == manifest.value.host.facts),
-        ]
         return ReloadReport(
             tasks: ReloadReport.Names(
                 added: change.newTasks.filter { change.formerTasks[$0] == nil }.map(name),
@@ -268,7 +263,8 @@ final class ManifestReloader: SharesServices {
                 changed: brought.filter { retired.contains($0) },
                 removed: change.removedPlugins
             ),
-            host: same.filter { !$0.isSame }.map(\.key),
+            host: HostKey.allCases.filter { !$0.isSame(before.host, manifest.value.host) }
+                .map(\.rawValue),
             parked: outcome.parked,
             unparked: outcome.unparked
         )

@@ -14,29 +14,17 @@ enum RestartCheck {
 
     private static func hostChanges(_ old: HostSettings, _ new: HostSettings) -> [String] {
         var changes: [String] = []
-        if old.stateDirectory != new.stateDirectory {
+        for key in HostKey.allCases where !key.mayChange && !key.isSame(old, new) {
             changes.append(
-                "`host.stateDirectory` is \(text(old.stateDirectory)) and would be"
-                    + " \(text(new.stateDirectory))"
-            )
-        }
-        if old.controlSocket != new.controlSocket {
-            changes.append(
-                "`host.control` is \(text(old.controlSocket)) and would be"
-                    + " \(text(new.controlSocket))"
+                "`host.\(key.rawValue)` is \(key.text(of: old) ?? "not given") and would be"
+                    + " \(key.text(of: new) ?? "not given")"
             )
         }
         var rest = new
-        rest.stateDirectory = old.stateDirectory
-        rest.controlSocket = old.controlSocket
-        rest.slots = old.slots
-        rest.timeZone = old.timeZone
-        rest.facts = old.facts
+        for key in HostKey.allCases { key.copy(from: old, to: &rest) }
         if rest != old { changes.append("another key of `host` has changed") }
         return changes
     }
-
-    private static func text(_ path: String?) -> String { path ?? "not given" }
 
     /// Changes of in-process plugins; their images cannot be unloaded from the daemon.
     private static func inProcessChanges(_ old: Manifest, _ new: Manifest) -> [String] {
@@ -64,9 +52,12 @@ enum RestartCheck {
         rest.signers = old.signers
         rest.tasks = old.tasks
         guard rest != old else { return [] }
-        return [
-            "a section other than `host`, `plugins`, `functions`, `signers` and `tasks` has changed"
-        ]
+        var changes: [String] = []
+        if old.sessions != new.sessions { changes.append("`sessions` has changed") }
+        if old.notifications != new.notifications {
+            changes.append("`notifications` has changed")
+        }
+        return changes.isEmpty ? ["another section has changed"] : changes
     }
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostModel
+
+/// A key of the manifest's section `host`; each raw value is its name.
+///
+/// A test compares the cases with the keys of the schema.
+enum HostKey: String, CaseIterable {
+    case stateDirectory
+    case control
+    case controlGroup
+    case controlRole
+    case slots
+    case timeZone
+    case facts
+    case powerPolicy
+    case require
+
+    /// Whether a reload may change it.
+    ///
+    /// The state directory and the socket are open, and the owner, the permissions and the role are
+    /// those with which the socket was made. Workers that are running have not tried the layers that a
+    /// longer `require` names.
+    var mayChange: Bool {
+        switch self {
+        case .slots, .timeZone, .facts, .powerPolicy: true
+        case .stateDirectory, .control, .controlGroup, .controlRole, .require: false
+        }
+    }
+
+    func isSame(_ one: HostSettings, _ other: HostSettings) -> Bool {
+        switch self {
+        case .stateDirectory: one.stateDirectory == other.stateDirectory
+        case .control: one.controlSocket == other.controlSocket
+        case .controlGroup: one.controlGroup == other.controlGroup
+        case .controlRole: one.controlRole == other.controlRole
+        case .slots: one.slots == other.slots
+        case .timeZone: one.timeZone == other.timeZone
+        case .facts: one.facts == other.facts
+        case .powerPolicy: one.powerPolicy == other.powerPolicy
+        case .require: one.require == other.require
+        }
+    }
+
+    /// Takes the value of this key from other settings.
+    func copy(from other: HostSettings, to settings: inout HostSettings) {
+        switch self {
+        case .stateDirectory: settings.stateDirectory = other.stateDirectory
+        case .control: settings.controlSocket = other.controlSocket
+        case .controlGroup: settings.controlGroup = other.controlGroup
+        case .controlRole: settings.controlRole = other.controlRole
+        case .slots: settings.slots = other.slots
+        case .timeZone: settings.timeZone = other.timeZone
+        case .facts: settings.facts = other.facts
+        case .powerPolicy: settings.powerPolicy = other.powerPolicy
+        case .require: settings.require = other.require
+        }
+    }
+
+    /// The value as short text; `nil` if the key has none, or if its value is no short text.
+    func text(of settings: HostSettings) -> String? {
+        switch self {
+        case .stateDirectory: settings.stateDirectory
+        case .control: settings.controlSocket
+        case .controlGroup: settings.controlGroup
+        case .controlRole: settings.controlRole.rawValue
+        case .powerPolicy: settings.powerPolicy.rawValue
+        case .slots: settings.slots.map(String.init)
+        case .require:
+            settings.require.isEmpty
+                ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
+        case .timeZone, .facts: nil
+        }
+    }
+}
