@@ -20,6 +20,7 @@ struct SchedulerTests {
                 let processing = BGProcessingTaskRequest(identifier: "p")
                 processing.requiresNetworkConnectivity = true
                 processing.requiresExternalPower = true
+                processing.requiresUnmeteredNetwork = true
                 processing.parameters = Note(title: "x")
                 processing.earliestBeginDate = .distantPast
                 try await context.submit(processing)
@@ -42,7 +43,7 @@ struct SchedulerTests {
                 identifier: "p",
                 parameters: #"{"title":"x"}"#,
                 earliest: 0,
-                needs: 3
+                needs: 7
             ),
             ScriptedHost.Submission(
                 kind: 0,
@@ -159,7 +160,9 @@ struct SchedulerTests {
             both.needs = 3
             var network = pending("q", kind: 2, earliest: 0)
             network.needs = 1
-            state.pending = [both, network]
+            var unmetered = pending("r", kind: 2, earliest: 0)
+            unmetered.needs = 4
+            state.pending = [both, network, unmetered]
         }
         let plugin = try TestPlugin(on: host) {
             Handler("a") { _ in
@@ -167,11 +170,15 @@ struct SchedulerTests {
                     let request = request as? BGProcessingTaskRequest
                     return [
                         request?.requiresNetworkConnectivity, request?.requiresExternalPower,
+                        request?.requiresUnmeteredNetwork,
                     ]
                 }
             }
         }
-        #expect(try await plugin.end().payload == "[[true,true],[true,false]]")
+        #expect(
+            try await plugin.end().payload
+                == "[[true,true,false],[true,false,false],[false,false,true]]"
+        )
     }
 
     @Test func `A request of another kind than its task's says so`() async throws {

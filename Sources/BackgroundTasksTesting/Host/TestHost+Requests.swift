@@ -16,17 +16,13 @@ extension TestHost {
     /// - Parameter request: the request.
     /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as `advance`.
     public func submit(_ request: sending BGTaskRequest) async throws {
-        let processing = request as? BGProcessingTaskRequest
-        var requirements: RequirementSet = []
-        if processing?.requiresNetworkConnectivity == true { requirements.insert(.network) }
-        if processing?.requiresExternalPower == true { requirements.insert(.externalPower) }
         let submission = Submission(
             task: request.identifier,
-            kind: processing != nil
+            kind: request is BGProcessingTaskRequest
                 ? .processing : request is BGAppRefreshTaskRequest ? .refresh : nil,
             parameters: try Self.text(request.parameters),
             earliestBegin: request.earliestBeginDate?.unixNanoseconds,
-            requirements: requirements
+            requirements: RequirementSet(needs: request.needs) ?? []
         )
         try await driver.exclusively {
             _ = try submit(submission)

@@ -34,6 +34,32 @@ import Testing
         #expect(try Self.compile(compiler, [standard, language], source) == "")
     }
 
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try File.read("\(PackageRoot.path)/\(path)"), as: UTF8.self)
+    }
+
+    /// What the layout does not have could change between two versions.
+    @Test func layoutHasEachStructAndNumber() throws {
+        let header = try Self.text("SDK/Sources/CBghost/include/bghost.h")
+        let layout = try Self.text("Tests/Fixtures/ABI/layout-1.0.c")
+        let structs = header.matches(of: /\n} (bg_[a-z_]+);/).map { String($0.1) }
+        let numbers = header.matches(of: /\n#define (BG_[A-Z_]+) +\(?-?[0-9]/).map { String($0.1) }
+        #expect(structs.count > 20 && numbers.count > 40)
+        for name in structs { #expect(layout.contains("HOLDS(sizeof(\(name)) "), "\(name)") }
+        for name in numbers where name != "BG_ABI_MINOR" {
+            #expect(layout.contains("HOLDS(\(name) == "), "\(name)")
+        }
+    }
+
+    /// A condition that only C can ask for.
+    @Test func theSDKHasAPropertyForEachNeed() throws {
+        let header = try Self.text("SDK/Sources/CBghost/include/bghost.h")
+        let request = try Self.text("SDK/Sources/BackgroundTasks/Scheduling/BGTaskRequest.swift")
+        let needs = header.matches(of: /#define (BG_NEEDS_[A-Z]+)/).map { String($0.1) }
+        #expect(needs.count >= 3)
+        for need in needs { #expect(request.contains("UInt32(\(need))"), "\(need)") }
+    }
+
     /// That the flags do what the tests above rely on; padding shows only where a layout is used.
     @Test func compilerNoticesPaddingAndWrongLayout() throws {
         let folder = try TemporaryDirectory()

@@ -23,7 +23,8 @@ open class BGTaskRequest {
     /// `BG_KIND_*`; 0 means the task's own kind.
     var kind: UInt32 { 0 }
     /// `BG_NEEDS_*`.
-    var needs: UInt32 { 0 }
+    @_spi(Testing)
+    public var needs: UInt32 { 0 }
 }
 
 /// A request for a short run that refreshes content.
@@ -38,10 +39,32 @@ open class BGProcessingTaskRequest: BGTaskRequest {
     /// Whether the run starts and continues only with external power.
     open var requiresExternalPower = false
 
+    /// Whether the run starts and continues only with a network that does not cost by the byte.
+    ///
+    /// Apple's frameworks have no such property.
+    open var requiresUnmeteredNetwork = false
+
+    /// The properties with their bits: read to submit a request, written for the host's list.
+    private static var requirements:
+        [(bit: UInt32, property: ReferenceWritableKeyPath<BGProcessingTaskRequest, Bool>)]
+    {
+        [
+            (UInt32(BG_NEEDS_NETWORK), \.requiresNetworkConnectivity),
+            (UInt32(BG_NEEDS_POWER), \.requiresExternalPower),
+            (UInt32(BG_NEEDS_UNMETERED), \.requiresUnmeteredNetwork),
+        ]
+    }
+
     override var kind: UInt32 { UInt32(BG_KIND_PROCESSING) }
-    override var needs: UInt32 {
-        (requiresNetworkConnectivity ? UInt32(BG_NEEDS_NETWORK) : 0)
-            | (requiresExternalPower ? UInt32(BG_NEEDS_POWER) : 0)
+
+    @_spi(Testing)
+    public override var needs: UInt32 {
+        Self.requirements.reduce(0) { self[keyPath: $1.property] ? $0 | $1.bit : $0 }
+    }
+
+    /// Sets the properties as the host's list says.
+    fileprivate func require(_ needs: UInt32) {
+        for (bit, property) in Self.requirements { self[keyPath: property] = needs & bit != 0 }
     }
 }
 
@@ -65,8 +88,7 @@ extension BGTaskRequest {
 
     private static func processing(_ identifier: String, needs: UInt32) -> BGTaskRequest {
         let request = BGProcessingTaskRequest(identifier: identifier)
-        request.requiresNetworkConnectivity = needs & UInt32(BG_NEEDS_NETWORK) != 0
-        request.requiresExternalPower = needs & UInt32(BG_NEEDS_POWER) != 0
+        request.require(needs)
         return request
     }
 }
