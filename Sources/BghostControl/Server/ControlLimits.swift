@@ -12,13 +12,17 @@ package struct ControlLimits: Equatable, Sendable {
     /// The maximum number of names in one question.
     package static let namesMax = 64
     package static let runsMax = 1000
+    static let runsUsual = 50
     package static let pendingMax = 10_000
+    static let pendingUsual = 1000
     package static let deadLettersMax = 1000
+    static let deadLettersUsual = 100
     /// The maximum length of the parameters of all requests in one response, bytes.
     static let parametersBytesMax = 16 << 20
     /// The maximum length of the reason for disabling a plugin, bytes.
     package static let reasonBytesMax = 1 << 10
     package static let logLinesMax = 10_000
+    static let logLinesUsual = 200
 
     /// The maximum number of connections; further ones wait in the kernel's queue.
     ///

@@ -14,21 +14,23 @@ struct ControlRoutes: Sendable {
 
     let host: any HostControl
     var notifications: (any NotificationControl)?
+    var onFault: @Sendable (Endpoint, FaultCode) -> Void = { _, _ in }
 
     func router() -> Router<Context> {
         let router = Router(context: Context.self)
         router.addMiddleware { Envelope() }
-        router.get("v1/version") { _, _ in version() }
-        router.get("v1/status") { request, _ in try await status(request) }
-        router.post("v1/submit") { request, _ in try await submit(request) }
-        router.post("v1/tasks/:id/trigger") { request, context in
+        let endpoints = EndpointRouter(router: router, onFault: onFault)
+        endpoints.on(.version) { _, _ in version() }
+        endpoints.on(.status) { request, _ in try await status(request) }
+        endpoints.on(.submit) { request, _ in try await submit(request) }
+        endpoints.on(.trigger) { request, context in
             try await trigger(request, task: context.parameters.require("id"))
         }
-        router.get("v1/requests/:id/run") { request, context in
+        endpoints.on(.runOfRequest) { request, context in
             try await run(ofRequest: context.parameters.require("id"), request)
         }
-        router.get("v1/runs") { request, _ in try await runs(request) }
-        router.get("v1/runs/:id") { _, context in
+        endpoints.on(.runs) { request, _ in try await runs(request) }
+        endpoints.on(.run) { _, context in
             var run = try await RunLookup(host: host).run(context.parameters.require("id"))
             run.details = RunDetails(
                 crash: run.details?.crash,
@@ -36,17 +38,17 @@ struct ControlRoutes: Sendable {
             )
             return Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
         }
-        router.post("v1/runs/:id/expire") { _, context in
+        endpoints.on(.expire) { _, context in
             try await expire(context.parameters.require("id"))
         }
-        HealthRoutes(host: host).add(to: router)
-        OperatorRoutes(host: host).add(to: router)
-        SimulationRoutes(host: host).add(to: router)
+        HealthRoutes(host: host).add(to: endpoints)
+        OperatorRoutes(host: host).add(to: endpoints)
+        SimulationRoutes(host: host).add(to: endpoints)
         if let notifications {
-            NotificationRoutes(notifications: notifications).add(to: router)
+            NotificationRoutes(notifications: notifications).add(to: endpoints)
         }
-        TransferRoutes(host: host).add(to: router)
-        router.get("v1/logs") { request, _ in try await LogRoute(host: host).answer(request) }
+        TransferRoutes(host: host).add(to: endpoints)
+        endpoints.on(.logs) { request, _ in try await LogRoute(host: host).answer(request) }
         return router
     }
 
@@ -81,13 +83,12 @@ struct ControlRoutes: Sendable {
     }
 
     private func trigger(_ request: Request, task: String) async throws -> Response {
+        let waits = try Query(request).flag("wait")
         let submission = try await submission(request, task: task)
         let pending = try await accept { () throws(SubmitError) in
             try await host.trigger(submission)
         }
-        guard request.uri.queryParameters["wait"] == "true" else {
-            return Self.accepted(pending)
-        }
+        guard waits else { return Self.accepted(pending) }
         return try await endedRun(ofRequest: pending.id, request)
     }
 
@@ -154,7 +155,9 @@ struct ControlRoutes: Sendable {
 
     private func runs(_ request: Request) async throws -> Response {
         let query = Query(request)
-        let limit = try query.number("limit", in: 1...ControlLimits.runsMax) ?? 50
+        let limit =
+            try query.number("limit", in: 1...ControlLimits.runsMax)
+            ?? ControlLimits.runsUsual
         let task = query.text("task")
         let runs = await host.runs(task: task, limit: limit)
         if runs.isEmpty, let task { try await TaskLookup(host: host).check(task) }

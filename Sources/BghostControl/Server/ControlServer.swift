@@ -23,6 +23,8 @@ package struct ControlServer: Service, CustomStringConvertible {
     private let access: ControlAccess
     private let onVerb: @Sendable (ControlVerb) -> Void
     private let onReady: @Sendable () async -> Void
+    /// Called with each fault that an endpoint answers, for tests.
+    var onFault: @Sendable (Endpoint, FaultCode) -> Void = { _, _ in }
 
     /// - Parameters:
     ///   - notifications: the notifications of the daemon; `nil` omits their routes.
@@ -98,7 +100,7 @@ package struct ControlServer: Service, CustomStringConvertible {
         _ claim: SocketClaim,
         onListening: @escaping @Sendable (any Channel) async -> Void
     ) throws -> any Service {
-        let routes = ControlRoutes(host: host, notifications: notifications)
+        let routes = ControlRoutes(host: host, notifications: notifications, onFault: onFault)
         let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
             let context = ControlRoutes.Context(

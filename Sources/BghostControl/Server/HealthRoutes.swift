@@ -14,10 +14,10 @@ struct HealthRoutes: Sendable {
     /// How long the disk may take to answer.
     var diskTime: Duration = .seconds(10)
 
-    func add(to router: Router<ControlRoutes.Context>) {
-        router.get("healthz") { _, _ in await alive() }
-        router.get("readyz") { _, _ in await ready() }
-        router.get("v1/health") { _, _ in await health() }
+    func add(to endpoints: EndpointRouter) {
+        endpoints.on(.alive) { _, _ in await alive() }
+        endpoints.on(.ready) { _, _ in await ready() }
+        endpoints.on(.health) { _, _ in await health() }
     }
 
     private func alive() async -> Response {

@@ -13,7 +13,9 @@ struct LogRoute: Sendable {
     func answer(_ request: Request) async throws -> Response {
         let query = Query(request)
         let filter = try await filter(query)
-        let limit = try query.number("limit", in: 0...ControlLimits.logLinesMax) ?? 200
+        let limit =
+            try query.number("limit", in: 0...ControlLimits.logLinesMax)
+            ?? ControlLimits.logLinesUsual
         try await checkTask(filter)
         guard try query.flag("follow") else {
             let entries = await host.logs(matching: filter, limit: limit)

@@ -8,10 +8,10 @@ internal import NIOCore
 struct NotificationRoutes: Sendable {
     let notifications: any NotificationControl
 
-    func add(to router: Router<ControlRoutes.Context>) {
-        router.get("v1/notifications") { _, _ in try await outbox() }
-        router.post("v1/notifications/test") { _, _ in try await test() }
-        router.post("v1/notifications/act") { request, _ in try await act(request) }
+    func add(to endpoints: EndpointRouter) {
+        endpoints.on(.outbox) { _, _ in try await outbox() }
+        endpoints.on(.testNotification) { _, _ in try await test() }
+        endpoints.on(.act) { request, _ in try await act(request) }
     }
 
     private func outbox() async throws -> Response {

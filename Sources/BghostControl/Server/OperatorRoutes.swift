@@ -9,56 +9,58 @@ internal import Hummingbird
 struct OperatorRoutes: Sendable {
     let host: any HostControl
 
-    func add(to router: Router<ControlRoutes.Context>) {
-        router.get("v1/pending") { request, _ in try await pending(request) }
-        router.delete("v1/pending") { _, _ in try await cancel(task: nil) }
-        router.delete("v1/tasks/:id/pending") { _, context in
+    func add(to endpoints: EndpointRouter) {
+        endpoints.on(.pending) { request, _ in try await pending(request) }
+        endpoints.on(.cancelAll) { _, _ in try await cancel(task: nil) }
+        endpoints.on(.cancel) { _, context in
             try await cancel(task: context.parameters.require("id"))
         }
-        router.post("v1/runs/:id/stop") { _, context in
+        endpoints.on(.stop) { _, context in
             try await stop(context.parameters.require("id"))
         }
-        router.get("v1/dead") { request, _ in try await dead(request) }
-        router.post("v1/dead/redrive") { request, _ in
+        endpoints.on(.dead) { request, _ in try await dead(request) }
+        endpoints.on(.redrive) { request, _ in
             try await change(request, Schema.redrive) { choice throws(OperatorRefusal) in
                 try await host.redrive(choice)
             }
         }
-        router.post("v1/dead/discard") { request, _ in
+        endpoints.on(.discard) { request, _ in
             try await change(request, Schema.discard) { choice throws(OperatorRefusal) in
                 try await host.discard(choice)
             }
         }
-        router.get("v1/throttle") { request, _ in try await throttles(request) }
-        router.delete("v1/tasks/:id/throttle") { _, context in
+        endpoints.on(.throttle) { request, _ in try await throttles(request) }
+        endpoints.on(.clearThrottle) { _, context in
             try await clearThrottle(context.parameters.require("id"))
         }
-        router.get("v1/uses") { request, _ in try await uses(request) }
-        router.post("v1/tasks/:id/uses") { _, context in
+        endpoints.on(.uses) { request, _ in try await uses(request) }
+        endpoints.on(.addUse) { _, context in
             let task = try context.parameters.require("id")
             return try await use { () throws(OperatorRefusal) in try await host.use(task: task) }
         }
-        router.delete("v1/tasks/:id/uses") { _, context in
+        endpoints.on(.clearUses) { _, context in
             let task = try context.parameters.require("id")
             return try await use { () throws(OperatorRefusal) in
                 try await host.forgetUses(task: task)
             }
         }
-        router.post("v1/plugins/:name/disable") { request, context in
+        endpoints.on(.disable) { request, context in
             try await disable(context.parameters.require("name"), request)
         }
-        router.post("v1/plugins/:name/enable") { _, context in
+        endpoints.on(.enable) { _, context in
             try await enable(context.parameters.require("name"))
         }
-        router.post("v1/reload") { _, _ in try await reload() }
-        router.post("v1/backup") { request, _ in try await backUp(request) }
+        endpoints.on(.reload) { _, _ in try await reload() }
+        endpoints.on(.backup) { request, _ in try await backUp(request) }
     }
 
     // MARK: - Pending requests
 
     private func pending(_ request: Request) async throws -> Response {
         let query = Query(request)
-        let limit = try query.number("limit", in: 1...ControlLimits.pendingMax) ?? 1000
+        let limit =
+            try query.number("limit", in: 1...ControlLimits.pendingMax)
+            ?? ControlLimits.pendingUsual
         let task = query.text("task")
         let list = await host.pending(task: task, limit: limit)
         if list.total == 0, let task { try await TaskLookup(host: host).check(task) }
@@ -120,7 +122,9 @@ struct OperatorRoutes: Sendable {
 
     private func dead(_ request: Request) async throws -> Response {
         let query = Query(request)
-        let limit = try query.number("limit", in: 1...ControlLimits.deadLettersMax) ?? 100
+        let limit =
+            try query.number("limit", in: 1...ControlLimits.deadLettersMax)
+            ?? ControlLimits.deadLettersUsual
         let task = query.text("task")
         let letters = await host.deadLetters(task: task, limit: limit)
         // A task that is no longer in the manifest may have dead letters.

@@ -13,6 +13,22 @@ struct Query {
         self.request = request
     }
 
+    /// Refuses keys that the endpoint does not read: a key that is misspelt would be ignored.
+    func check(for endpoint: Endpoint) throws(ControlFault) {
+        let known = endpoint.queryKeys.map(\.name)
+        for (key, _) in request.uri.queryParameters where !known.contains(String(key)) {
+            let shown = TerminalText.escaped(String(key.prefix(40)))
+            throw ControlFault(
+                .badRequest,
+                "`\(endpoint.rawValue)` has no query key `\(shown)`",
+                fix: known.isEmpty
+                    ? "it takes none"
+                    : "it takes " + known.map { "`\($0)`" }.joined(separator: ", "),
+                candidates: known
+            )
+        }
+    }
+
     func text(_ key: String) -> String? {
         guard let value = request.uri.queryParameters[Substring(key)], !value.isEmpty else {
             return nil

@@ -8,11 +8,11 @@ internal import Hummingbird
 struct SimulationRoutes: Sendable {
     let host: any HostControl
 
-    func add(to router: Router<ControlRoutes.Context>) {
+    func add(to endpoints: EndpointRouter) {
         // The id is a query parameter, which is decoded: the pattern of a family ends with a star.
-        router.get("v1/why") { request, _ in try await why(request) }
-        router.post("v1/simulate/fact") { request, _ in try await fact(request) }
-        router.post("v1/simulate/clock") { request, _ in try await clock(request) }
+        endpoints.on(.why) { request, _ in try await why(request) }
+        endpoints.on(.simulateFact) { request, _ in try await fact(request) }
+        endpoints.on(.simulateClock) { request, _ in try await clock(request) }
     }
 
     private func why(_ request: Request) async throws -> Response {

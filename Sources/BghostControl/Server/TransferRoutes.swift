@@ -7,18 +7,18 @@ internal import Hummingbird
 struct TransferRoutes: Sendable {
     let host: any HostControl
 
-    func add(to router: Router<ControlRoutes.Context>) {
-        router.get("v1/transfers") { _, _ in
+    func add(to endpoints: EndpointRouter) {
+        endpoints.on(.transfers) { _, _ in
             let views = await host.transfers()
             return Answer.json(Schema.transfers, API.Transfers(transfers: views))
         }
-        router.post("v1/transfers/:id/cancel") { _, context in
+        endpoints.on(.cancelTransfer) { _, context in
             let id = try context.parameters.require("id")
             return try await change { () throws(OperatorRefusal) in
                 try await host.cancelTransfer(id)
             }
         }
-        router.post("v1/transfers/:id/retry") { _, context in
+        endpoints.on(.retryTransfer) { _, context in
             let id = try context.parameters.require("id")
             return try await change { () throws(OperatorRefusal) in
                 try await host.retryTransfer(id)

@@ -5,6 +5,7 @@ import BghostAPI
 import BghostTestSupport
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Testing
 
 /// A control server on a socket in a folder of its own.
@@ -16,6 +17,7 @@ struct Serving: Sendable {
     /// Serves for the duration of the closure, and then until the server has shut down in order.
     static func with(
         _ host: MemoryHost = MemoryHost(),
+        notifications: (any NotificationControl)? = nil,
         limits: ControlLimits = ControlLimits(),
         access: ControlAccess = ControlAccess(),
         onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
@@ -30,14 +32,20 @@ struct Serving: Sendable {
         )
         let (ready, isReady) = AsyncStream<Void>.makeStream()
         let onReady: @Sendable () async -> Void = { isReady.finish() }
-        let server = ControlServer(
+        let undocumented = Mutex<Set<String>>([])
+        var server = ControlServer(
             host: host,
+            notifications: notifications,
             socketPath: serving.socketPath,
             limits: limits,
             access: access,
             onVerb: onVerb,
             onReady: onReady
         )
+        server.onFault = { endpoint, code in
+            guard !(endpoint.codes + APIReference.common).contains(code) else { return }
+            undocumented.withLock { _ = $0.insert("\(endpoint.rawValue): \(code)") }
+        }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -62,6 +70,8 @@ struct Serving: Sendable {
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
+        let missing = undocumented.withLock { $0.sorted() }
+        #expect(missing.isEmpty, "add these to `codes` of the endpoint")
     }
 
     /// Asks with the real client.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+
+/// The calls of the control API: each raw value is the method and the path.
+///
+/// The server adds routes for these cases only, and refuses query keys that `queryKeys` does not list.
+/// Tests compare the cases with the routes, and `docs/API.md` with the cases.
+enum Endpoint: String, CaseIterable, Sendable {
+    case version = "GET /v1/version"
+    case alive = "GET /healthz"
+    case ready = "GET /readyz"
+    case health = "GET /v1/health"
+    case status = "GET /v1/status"
+    case submit = "POST /v1/submit"
+    case trigger = "POST /v1/tasks/:id/trigger"
+    case runOfRequest = "GET /v1/requests/:id/run"
+    case runs = "GET /v1/runs"
+    case run = "GET /v1/runs/:id"
+    case expire = "POST /v1/runs/:id/expire"
+    case stop = "POST /v1/runs/:id/stop"
+    case pending = "GET /v1/pending"
+    case cancelAll = "DELETE /v1/pending"
+    case cancel = "DELETE /v1/tasks/:id/pending"
+    case dead = "GET /v1/dead"
+    case redrive = "POST /v1/dead/redrive"
+    case discard = "POST /v1/dead/discard"
+    case throttle = "GET /v1/throttle"
+    case clearThrottle = "DELETE /v1/tasks/:id/throttle"
+    case uses = "GET /v1/uses"
+    case addUse = "POST /v1/tasks/:id/uses"
+    case clearUses = "DELETE /v1/tasks/:id/uses"
+    case disable = "POST /v1/plugins/:name/disable"
+    case enable = "POST /v1/plugins/:name/enable"
+    case reload = "POST /v1/reload"
+    case backup = "POST /v1/backup"
+    case why = "GET /v1/why"
+    case simulateFact = "POST /v1/simulate/fact"
+    case simulateClock = "POST /v1/simulate/clock"
+    case outbox = "GET /v1/notifications"
+    case testNotification = "POST /v1/notifications/test"
+    case act = "POST /v1/notifications/act"
+    case transfers = "GET /v1/transfers"
+    case cancelTransfer = "POST /v1/transfers/:id/cancel"
+    case retryTransfer = "POST /v1/transfers/:id/retry"
+    case logs = "GET /v1/logs"
+
+    /// The method as text.
+    var verb: String { String(rawValue.prefix { $0 != " " }) }
+
+    /// The path, with `:name` for each variable part.
+    var path: String { String(rawValue.drop { $0 != "/" }) }
+
+    /// `GET` needs the role `read`, every other method `operate`.
+    var method: HTTPRequest.Method { HTTPRequest.Method(verb) ?? .get }
+
+    /// A key that a query may have.
+    struct QueryKey: Equatable, Sendable {
+        let name: String
+        /// What it asks for; a sentence for `docs/API.md`.
+        let summary: String
+
+        init(_ name: String, _ summary: String) {
+            self.name = name
+            self.summary = summary
+        }
+
+        static let task = QueryKey("task", "Only of this task.")
+
+        static func limit(_ most: Int, default usual: Int) -> QueryKey {
+            QueryKey("limit", "At most so many, 1 to \(most); absent: \(usual).")
+        }
+    }
+
+    /// The keys that the server reads; it refuses others.
+    var queryKeys: [QueryKey] {
+        switch self {
+        case .version, .alive, .ready, .health, .submit, .runOfRequest, .run, .expire, .stop,
+            .cancelAll, .cancel,
+            .clearThrottle, .addUse, .clearUses, .enable, .reload, .outbox, .testNotification, .act,
+            .transfers, .cancelTransfer, .retryTransfer:
+            []
+        case .status:
+            [
+                QueryKey(
+                    "task",
+                    "Only of this task; it may occur up to \(ControlLimits.namesMax) times."
+                )
+            ]
+        case .trigger:
+            [QueryKey("wait", "`true` answers when the run has ended; absent: when it is stored.")]
+        case .runs: [.task, .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual)]
+        case .pending:
+            [.task, .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual)]
+        case .dead:
+            [.task, .limit(ControlLimits.deadLettersMax, default: ControlLimits.deadLettersUsual)]
+        case .throttle, .uses: [.task]
+        case .redrive, .discard:
+            [
+                QueryKey("request", "The dead letter whose request's id begins like this."),
+                QueryKey("task", "All dead letters of this task."),
+                QueryKey("all", "`true`: all dead letters. Exactly one of the three is needed."),
+            ]
+        case .disable:
+            [
+                QueryKey(
+                    "reason",
+                    "What `bghost status` shows, at most \(ControlLimits.reasonBytesMax) bytes."
+                ),
+                QueryKey("stop", "`true` also cancels the plugin's runs."),
+            ]
+        case .backup: [QueryKey("file", "The absolute path of the copy; needed.")]
+        case .why:
+            [
+                QueryKey(
+                    "id",
+                    "A task, the pattern of a family, or the id of a request or how it begins; needed."
+                )
+            ]
+        case .simulateFact:
+            [
+                QueryKey(
+                    "set",
+                    "`network=off`, `network=on`, `network=unknown`, `network=real`; needed."
+                )
+            ]
+        case .simulateClock:
+            [QueryKey("set", "`+6h`, a time as RFC 3339 has it, or `real`; needed.")]
+        case .logs:
+            [
+                .task,
+                QueryKey("plugin", "Only of this plugin."),
+                QueryKey("run", "Only of the run whose id begins like this."),
+                QueryKey("level", "Only of this level or above."),
+                QueryKey(
+                    "limit",
+                    "At most so many, 0 to \(ControlLimits.logLinesMax); absent: \(ControlLimits.logLinesUsual)."
+                ),
+                QueryKey("follow", "`true` goes on with new entries until the client disconnects."),
+            ]
+        }
+    }
+}

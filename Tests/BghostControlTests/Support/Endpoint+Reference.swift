@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostAPI
+@testable import BghostControl
+
+/// What `docs/API.md` says of each endpoint.
+extension Endpoint {
+    var group: APIReference.Group {
+        switch self {
+        case .version, .alive, .ready, .health, .status, .reload, .backup, .logs: .daemon
+        case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
+        case .runs, .run, .expire, .stop: .runs
+        case .dead, .redrive, .discard: .deadLetters
+        case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
+        case .disable, .enable: .plugins
+        case .simulateFact, .simulateClock: .simulation
+        case .outbox, .testNotification, .act: .notifications
+        case .transfers, .cancelTransfer, .retryTransfer: .transfers
+        }
+    }
+
+    /// One or two sentences.
+    var summary: String {
+        switch self {
+        case .version: "The daemon's version and process."
+        case .alive: "Whether the daemon's main thread answers: 200, or 503 after a second."
+        case .ready:
+            "Whether the daemon accepts requests and starts runs: 200, or 503 with the reasons."
+        case .health: "The checks of `bghost health`, each with its state and a remedy."
+        case .status:
+            "Problems, running and pending tasks, and plugins, as `bghost status` shows them."
+        case .submit: "Submits a request. The answer comes when it is stored."
+        case .trigger:
+            "Runs a task now, as `bghost trigger`: it ignores the start time and throttling."
+        case .runOfRequest: "The run of a request. The answer comes when it has ended."
+        case .runs: "Runs, the newest first."
+        case .run: "A run with its output and its crash report."
+        case .expire: "Ends the runtime of a run now. It then has its grace to stop."
+        case .stop: "Cancels a run, which then has its grace to stop and is not retried."
+        case .pending: "The pending requests, with the reasons why they wait."
+        case .cancelAll: "Withdraws all pending requests."
+        case .cancel: "Withdraws the pending requests of a task."
+        case .dead: "Dead letters, the newest first."
+        case .redrive: "Makes dead letters pending again, with no failures counted."
+        case .discard: "Deletes dead letters."
+        case .throttle: "Tasks that start later because their runs did not stop in time."
+        case .clearThrottle: "Clears the throttle points of a task."
+        case .uses: "When the results of tasks are used, for tasks with `learnsUse`."
+        case .addUse: "Records a use of a task's results now."
+        case .clearUses: "Deletes the learned uses of a task."
+        case .disable: "Switches a plugin off, also across restarts."
+        case .enable: "Switches a plugin on, and lifts its quarantine."
+        case .reload: "Reloads the manifest, all of it or nothing."
+        case .backup: "Writes a copy of the store into a new file."
+        case .why: "Explains why a task or request does not run."
+        case .simulateFact: "Simulates a requirement until the daemon ends."
+        case .simulateClock: "Moves the daemon's clock until the daemon ends."
+        case .outbox: "The notifications that wait or can be answered, the oldest first."
+        case .testNotification: "Posts a test notification to all sinks."
+        case .act: "Answers a notification, as its recipient would."
+        case .transfers: "The transfers that are not acknowledged."
+        case .cancelTransfer: "Cancels a transfer."
+        case .retryTransfer: "Tries a waiting transfer again now."
+        case .logs: "Lines of the log, the oldest first."
+        }
+    }
+
+    /// The body of the request; `nil` if it has none.
+    var body: String? {
+        switch self {
+        case .submit, .trigger:
+            """
+            a JSON object with any of these keys\(self == .trigger ? "; `task` is in the path" : ""):
+
+            | key | meaning |
+            | --- | --- |
+            \(Self.submitKeys.map { "| `\($0.name)` | \($0.summary) |" }.joined(separator: "\n"))
+            """
+        case .act:
+            """
+            a JSON object:
+
+            | key | meaning |
+            | --- | --- |
+            | `id` | The id of the notification; needed. |
+            | `plugin` | Its plugin; needed if several plugins have a notification with this id. |
+            | `action` | The id of the action; needed. |
+            | `text` | The text of the answer. |
+            """
+        case .version, .alive, .ready, .health, .status, .runOfRequest, .runs, .run, .expire, .stop,
+            .pending, .cancelAll,
+            .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
+            .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
+            .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs:
+            nil
+        }
+    }
+
+    static let submitKeys: [(name: String, summary: String)] = [
+        ("task", "The identifier of the task."),
+        ("parameters", "A JSON object; its keys override those of the task's own parameters."),
+        ("earliestBegin", "The run does not start before this time (RFC 3339); absent: at once."),
+        ("latestBegin", "The run does not start after this time (RFC 3339); absent: no limit."),
+        ("toleranceSeconds", "How much later it may start, 0 to 2592000; absent: the task's own."),
+        (
+            "onConflict",
+            "What becomes of a pending request: `replace`, or `keep`; absent: `replace`."
+        ),
+        ("priority", "0 to 1000; absent: the task's own."),
+        (
+            "ignoresRequirements",
+            "Only to trigger: `true` starts it although a requirement is unmet."
+        ),
+    ]
+
+    /// What follows the name of the answer.
+    var answerNote: String {
+        switch self {
+        case .trigger: "; with `wait=true` 200, [`bghost.run/1`](#bghostrun1)"
+        case .logs: "; with `follow=true` one [`bghost.log/1`](#bghostlog1) a line"
+        default: ""
+        }
+    }
+
+    /// The codes of its own refusals, besides `APIReference.common`.
+    var codes: [FaultCode] {
+        switch self {
+        case .alive: [.unavailable]
+        case .version, .ready, .health, .transfers: []
+        case .status, .runs, .pending, .throttle, .uses, .dead: [.noSuchTask]
+        case .submit: Self.submissionCodes
+        case .trigger: Self.submissionCodes + [.endedWithoutRun]
+        case .runOfRequest: [.endedWithoutRun]
+        case .run: [.noSuchRun, .ambiguousRun]
+        case .expire, .stop: [.noSuchRun, .ambiguousRun, .runNotUnderWay]
+        case .cancelAll: [.storeFailed, .notStored]
+        case .cancel: [.noSuchTask, .nothingPending, .storeFailed, .notStored]
+        case .redrive, .discard:
+            [
+                .noSuchTask, .noSuchRequest, .ambiguousRequest, .nothingDead, .storeFailed,
+                .notStored,
+            ]
+        case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
+        case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
+        case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]
+        case .reload: [.manifestRefused, .needsRestart, .unavailable]
+        case .backup: [.backupFailed]
+        case .why: [.noSuchTask, .noSuchRequest, .ambiguousRequest]
+        case .simulateFact, .simulateClock: [.badSimulation, .unavailable]
+        case .outbox: [.unavailable]
+        case .testNotification: [.unavailable, .notPermitted, .storeFailed]
+        case .act:
+            [
+                .noSuchNotification, .ambiguousNotification, .badAction, .notPermitted,
+                .unavailable, .storeFailed,
+            ]
+        case .cancelTransfer, .retryTransfer:
+            [.noSuchTransfer, .ambiguousTransfer, .transferOver]
+        case .logs: [.noSuchTask, .noSuchRun, .ambiguousRun]
+        }
+    }
+
+    private static let submissionCodes: [FaultCode] = [
+        .notPermitted, .unavailable, .tooManyPending, .immediateRunIneligible, .payloadTooLarge,
+        .badParameters, .pastLatestBegin, .storeFailed,
+    ]
+}

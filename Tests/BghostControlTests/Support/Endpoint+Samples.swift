@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostAPI
+import BghostBase
+@testable import BghostControl
+import BghostFacts
+import BghostModel
+import BghostNotify
+import BghostPolicy
+
+/// The examples of `docs/API.md`.
+extension Endpoint {
+    private typealias Answer = APIReference.Answer
+
+    /// The status and the answer of a call that succeeds.
+    var sample: (status: Int, answer: APIReference.Answer) {
+        switch self {
+        case .version:
+            (200, Answer(Schema.version, API.Version(version: BghostVersion.text, pid: 4711)))
+        case .alive: (200, Answer(Schema.alive, API.Alive(alive: true)))
+        case .ready: (200, Answer(Schema.readiness, ReadinessReport(reasons: [])))
+        case .health:
+            (
+                200,
+                Answer(
+                    Schema.health,
+                    HealthReport(checks: [.init("reactor", .ok, "the daemon's main thread answers")]
+                    )
+                )
+            )
+        case .status: (200, Answer(Schema.status, API.Status(APISamples.readableStatus)))
+        case .submit, .trigger:
+            (202, Answer(Schema.request, API.RequestAnswer(request: Self.request)))
+        case .runOfRequest, .run: (200, Answer(Schema.run, API.RunAnswer(run: Self.run)))
+        case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run])))
+        case .expire: (200, Answer(Schema.expire, Self.cancelled))
+        case .stop: (200, Answer(Schema.stop, Self.cancelled))
+        case .pending:
+            (200, Answer(Schema.pending, API.PendingRequests(requests: [Self.request], total: 1)))
+        case .cancelAll, .cancel:
+            (
+                200,
+                .init(
+                    Schema.cancel,
+                    API.Withdrawn(
+                        task: self == .cancel ? APISamples.task : nil,
+                        cancelled: true,
+                        count: 1,
+                        requests: [Self.request]
+                    )
+                )
+            )
+        case .dead:
+            (200, Answer(Schema.dead, API.DeadLetters(deadLetters: [Self.letter])))
+        case .redrive: (200, Answer(Schema.redrive, APISamples.readableChange))
+        case .discard: (200, Answer(Schema.discard, APISamples.readableChange))
+        case .throttle:
+            (200, Answer(Schema.throttle, API.Throttles(tasks: [APISamples.readableThrottle])))
+        case .clearThrottle:
+            (
+                200,
+                Answer(Schema.throttleClear, API.ClearedThrottle(task: APISamples.task, points: 2))
+            )
+        case .uses: (200, Answer(Schema.uses, API.Uses(tasks: [APISamples.readableUse])))
+        case .addUse, .clearUses: (200, Answer(Schema.use, APISamples.readableUse))
+        case .disable, .enable:
+            (
+                200,
+                .init(
+                    Schema.pluginSwitch,
+                    PluginSwitch(plugin: "backup", off: self == .disable ? "too slow" : nil)
+                )
+            )
+        case .reload:
+            (
+                200,
+                .init(
+                    Schema.reload,
+                    ReloadReport(tasks: .init(added: [APISamples.task]), host: ["slots"])
+                )
+            )
+        case .backup:
+            (200, Answer(Schema.backup, API.Backup(file: "/var/backups/bghost.db", bytes: 98304)))
+        case .why: (200, Answer(Schema.why, API.Why(APISamples.readableExplanation)))
+        case .simulateFact, .simulateClock:
+            (
+                200,
+                .init(
+                    Schema.simulate,
+                    SimulationStatus(
+                        facts: [.init(name: "network", value: .fails)],
+                        clockOffset: 21_600_000_000_000
+                    )
+                )
+            )
+        case .outbox:
+            (
+                200,
+                Answer(Schema.outbox, API.Outbox(notifications: [APISamples.readableNotification]))
+            )
+        case .testNotification:
+            (202, Answer(Schema.notification, APISamples.readableNotification))
+        case .act: (202, Answer(Schema.answer, APISamples.readableAnswer))
+        case .transfers:
+            (200, Answer(Schema.transfers, API.Transfers(transfers: [APISamples.readableTransfer])))
+        case .cancelTransfer, .retryTransfer:
+            (
+                200,
+                .init(
+                    Schema.transfer,
+                    API.TransferAnswer(transfer: APISamples.readableTransfer)
+                )
+            )
+        case .logs:
+            (200, Answer(Schema.logs, API.LogLines(entries: [APISamples.logLine])))
+        }
+    }
+
+    private static let request = API.Request(APISamples.readableRequest)
+    private static let letter = API.DeadLetter(APISamples.readableDeadLetter)
+    private static let run = API.Run(APISamples.readableRun)
+    private static let cancelled = API.CancelledRun(
+        run: APISamples.readableRun.id,
+        task: APISamples.task,
+        graceSeconds: .seconds(5)
+    )
+}
