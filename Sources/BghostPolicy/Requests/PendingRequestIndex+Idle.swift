@@ -46,7 +46,7 @@ extension PendingRequestIndex {
         else { return }
         entries.rows[entry].queuedRank = RequestRow.notQueued
         countStaleRank(of: entries.kind(entry))
-        // It may have been the one of its lane that comes next.
+        // It may have been the one of its handler that comes next.
         unblockNext(of: entry)
     }
 }

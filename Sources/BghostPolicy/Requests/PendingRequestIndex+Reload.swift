@@ -3,15 +3,15 @@
 internal import BghostBase
 
 extension PendingRequestIndex {
-    /// Prepares groups and handlerQueues without an identifier and a run for others with their numbers.
+    /// Prepares groups and handler queues without an identifier and a run for others with their numbers.
     ///
     /// Stale elements of their heaps would otherwise become those of the new ones.
-    mutating func clear(groups unusedGroups: [Int], handlerQueues unusedLanes: [Int]) {
+    mutating func clear(groups unusedGroups: [Int], handlerQueues unusedQueues: [Int]) {
         // The list of groups that may be ready still contains the group, and drops it later.
         for group in unusedGroups where group < groups.count {
             groups[group].ready = TimerHeap()
         }
-        for queue in unusedLanes where lane < handlerQueues.count {
+        for queue in unusedQueues where queue < handlerQueues.count {
             handlerQueues[queue] = HandlerQueue()
         }
     }

@@ -137,8 +137,8 @@ extension Scheduler {
             let name = catalog.tasks[task].identifier.description
             if let entry = pendingIndex.entry(of: name) { named[entry] = task }
         }
-        if !named.isEmpty { others.removeAll { named[$0.entry] != nil } }
-        others += named.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        if !named.isEmpty { changed.removeAll { named[$0.entry] != nil } }
+        changed += named.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         return (changed, removed)
     }
 

@@ -100,10 +100,10 @@ import Testing
 
         /// The runs of two handlers exclude one another.
         mutating func setLane(of name: Int, isOpen: Bool) {
-            let lane = name % 5
-            guard lane < 2 else { return }
+            let queue = name % 5
+            guard queue < 2 else { return }
             _ = both { side in
-                side.index.set(handlerQueue: lane, isOpen: isOpen, isShared: false)
+                side.index.set(handlerQueue: queue, isOpen: isOpen, isShared: false)
                 return true
             }
         }

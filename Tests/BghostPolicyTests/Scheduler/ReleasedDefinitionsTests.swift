@@ -64,7 +64,7 @@ import Testing
         #expect(hand.scheduler.gates.handlers.count == catalog.handlers.count)
         let index = hand.scheduler.pendingIndex
         #expect(index.groups.count <= 10 && index.submitted.count <= 40 && index.held.count <= 10)
-        #expect(index.lanes.count <= 2 * Self.taskCount + 2)
+        #expect(index.handlerQueues.count <= 2 * Self.taskCount + 2)
         #expect(index.entries.kindCount <= Self.taskCount)
         #expect(index.entries.indices.count <= 15)
         #expect(hand.memories.isEmpty)
@@ -113,7 +113,7 @@ import Testing
         try hand.end(after: 1)
         let change = hand.reload(try Self.manifest(2)).change
         #expect(change.newPlugins.contains(former))
-        #expect(hand.scheduler.gates.isUsable(former) && hand.scheduler.gates.isSwitchedOn(former))
+        #expect(hand.scheduler.gates.isUsable(former) && hand.scheduler.gates.isEnabled(former))
         try hand.submit(Submission(task: "a.0"))
         #expect(hand.running == ["a.0"])
     }
