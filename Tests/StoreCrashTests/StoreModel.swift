@@ -48,7 +48,7 @@ extension SQLiteStore {
     /// How many changes the tables stand for.
     func changeCount() throws -> Int64 {
         try open().ask { reader throws(SQLiteFailure) in
-            try Tally(reading: reader.connection).journal.last
+            try TableSizes(reading: reader.connection).journal.last
         }
     }
 }

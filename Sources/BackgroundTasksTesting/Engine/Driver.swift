@@ -114,7 +114,7 @@ final class Driver: Sendable {
     }
 
     private func tooManyKilledRuns() -> TestHostError {
-        let count = core.read { $0.lanes.count }
+        let count = core.read { $0.runSlots.count }
         return TestHostError(
             .stuck,
             "no run can start: the handlers of \(count) killed runs still run, and the host has no"

@@ -28,19 +28,19 @@ extension Engine {
         actions.append(.start(lastRun))
     }
 
-    /// Gives a run its lane and its thread.
+    /// Gives a run its slot and its thread.
     ///
-    /// - Returns: the order to start it; `nil` if it is over, or if no lane is free.
+    /// - Returns: the order to start it; `nil` if it is over, or if no slot is free.
     mutating func start(_ number: UInt64, on thread: RunThread) -> Start? {
-        guard let run = runs[number], let lane = lanes.take(for: number) else { return nil }
-        runs[number]?.lane = lane
+        guard let run = runs[number], let slot = runSlots.take(for: number) else { return nil }
+        runs[number]?.slot = slot
         runs[number]?.thread = thread
         let past = history[run.place]
         let record = past.record
         // `Subject` refuses a manifest whose tasks name a handler that the plugin does not have.
         let handler = subject.handlers.firstIndex { $0.name == past.handler }
         return Start(
-            run: Lanes.id(of: number, in: lane),
+            run: RunSlots.id(of: number, in: slot),
             handler: UInt16(clamping: handler ?? subject.handlers.count),
             attempt: UInt32(clamping: record.attempt),
             deadline: Int64(clamping: run.limit),
@@ -130,8 +130,8 @@ extension Engine {
 
     /// Handles the end of a run that its handler reported, and that the runtime has checked.
     mutating func completed(_ completion: Completed) {
-        let number = Lanes.run(of: completion.run)
-        defer { if completion.isReleased { lanes.release(number) } }
+        let number = RunSlots.run(of: completion.run)
+        defer { if completion.isReleased { runSlots.release(number) } }
         guard let run = runs[number] else {
             abandoned[number] = nil
             return

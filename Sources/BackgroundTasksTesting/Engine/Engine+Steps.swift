@@ -8,7 +8,7 @@ extension Engine {
         case perform(Action)
         /// Wait until the plugin has released this run, which has ended.
         case waitForRelease(UInt64)
-        /// Killed runs have all lanes, so that no other run can start.
+        /// Killed runs have all slots, so that no other run can start.
         case noLane
         /// Ask the test for the answer to a fetch.
         case ask(OpenFetch)
@@ -26,7 +26,7 @@ extension Engine {
     mutating func nextStep(hasResponder: Bool, restless: UInt64?) -> Step {
         // One run at a time, so that a test always sees the same order.
         if let busy = first(where: { $0.busy > 0 }) { return .wait(busy) }
-        // So that the lanes, and a close of the plugin, do not depend on the order of threads.
+        // So that the slots, and a close of the plugin, do not depend on the order of threads.
         if let ended = unreleased.min() { return .waitForRelease(ended) }
         if let action = nextAction() { return .perform(action) }
         guard actions.isEmpty else { return .noLane }
@@ -46,7 +46,7 @@ extension Engine {
 
     /// The runs that have ended and are not released, but for those that the driver gave up.
     private var unreleased: some Sequence<UInt64> {
-        lanes.occupants.filter {
+        runSlots.occupants.filter {
             runs[$0] == nil && abandoned[$0] == nil && !unreleasable.contains($0)
         }
     }
@@ -54,7 +54,7 @@ extension Engine {
     /// Removes the first action that is possible.
     private mutating func nextAction() -> Action? {
         let index = actions.firstIndex { action in
-            if case .start = action { lanes.hasFree } else { true }
+            if case .start = action { runSlots.hasFree } else { true }
         }
         return index.map { actions.remove(at: $0) }
     }

@@ -47,7 +47,7 @@ struct Engine: Sendable {
     var actions: [Action] = []
     /// The runs in progress, by number.
     var runs: [UInt64: LiveRun] = [:]
-    var lanes: Lanes
+    var runSlots: RunSlots
     var lastRun: UInt64 = 0
     /// All runs, in the order in which they started.
     var history: [PastRun] = []
@@ -74,7 +74,7 @@ struct Engine: Sendable {
         self.subject = subject
         self.now = now
         let slots = subject.manifest.host.slots ?? 8
-        lanes = Lanes(slots: slots)
+        runSlots = RunSlots(slots: slots)
         scheduler = Scheduler(
             Scheduler.Settings(
                 manifest: subject.manifest,

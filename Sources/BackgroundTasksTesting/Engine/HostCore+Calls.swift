@@ -9,12 +9,12 @@ internal import CBghost
 /// What the plugin's runtime passes on, after its checks.
 extension HostCore {
     var time: (unix: Int64, monotonic: Int64) {
-        let now = look { $0.now }
+        let now = read { $0.now }
         return (now.unix, Int64(clamping: now.monotonic))
     }
 
     func progress(_ run: UInt64, _ progress: RunProgress) {
-        look { engine in
+        read { engine in
             guard let place = engine.runs[run]?.place else { return }
             engine.history[place].record.progress = progress
         }
@@ -22,7 +22,7 @@ extension HostCore {
 
     /// - Parameter run: 0 for the plugin as a whole.
     func log(_ run: UInt64, level: UInt8, _ message: String) {
-        look { engine in
+        read { engine in
             let place = engine.runs[run]?.place
             engine.logs.append(
                 TestHost.LogLine(
@@ -66,10 +66,10 @@ extension HostCore {
         case .pending:
             return HostAnswer(
                 status: BG_OK,
-                body: .pending(look { $0.pendingOfPlugin() }, next: 0)
+                body: .pending(read { $0.pendingOfPlugin() }, next: 0)
             )
         case .situation(let run):
-            let situation = look { $0.situation(of: Lanes.run(of: run)) }
+            let situation = read { $0.situation(of: RunSlots.run(of: run)) }
             return HostAnswer(status: BG_OK, body: .situation(situation))
         case .fetch(let fetch):
             let (host, port) = Self.target(fetch.url)
@@ -81,7 +81,7 @@ extension HostCore {
         case .withdrawNotification(let id):
             return HostAnswer(status: change { $0.withdrawNotification(id) })
         case .notifications:
-            let json = look { $0.pendingNotifications() }
+            let json = read { $0.pendingNotifications() }
             let body = HostAnswer.Body.fetched(
                 httpStatus: 0,
                 headers: "",
@@ -101,7 +101,7 @@ extension HostCore {
         case .wait(let id): return later(number, run) { $0.wait($1, for: id) }
         case .cancel(let id): return HostAnswer(status: change { $0.cancelTransfer(id) })
         case .list(let session, let after, let bytesMax):
-            let json = look { $0.listed(of: session, after: after, bytesMax: Int(bytesMax)) }
+            let json = read { $0.listed(of: session, after: after, bytesMax: Int(bytesMax)) }
             return HostAnswer(list: json, bytesMax: bytesMax)
         case .acknowledge(let id): return HostAnswer(status: change { $0.acknowledge(id) })
         // The engine forgets a transfer when it hands out its end.

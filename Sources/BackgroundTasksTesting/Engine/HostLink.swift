@@ -41,7 +41,7 @@ final class HostLink: RuntimeEventSink, RuntimeClock {
     }
 
     private func closeIfFree() {
-        guard let last = take({ $0.isEnding && $0.core.read { $0.lanes.isFree } }) else { return }
+        guard let last = take({ $0.isEnding && $0.core.read { $0.runSlots.isFree } }) else { return }
         // On a thread that may call the plugin: this one may have been called by it.
         last.runtime.afterCallbacks(of: 0) {
             last.runtime.close()
@@ -80,24 +80,24 @@ final class HostLink: RuntimeEventSink, RuntimeClock {
     }
 
     func released(_ run: UInt64) {
-        core?.change { $0.lanes.release(Lanes.run(of: run)) }
+        core?.change { $0.runSlots.release(RunSlots.run(of: run)) }
         closeIfFree()
     }
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer) {
         let progress = RunProgress(done: done, total: total, phase: Self.text(phase))
-        core?.progress(Lanes.run(of: run), progress)
+        core?.progress(RunSlots.run(of: run), progress)
     }
 
     func log(run: UInt64, level: UInt8, dropped: UInt32, text: UnsafeRawBufferPointer) {
-        core?.log(Lanes.run(of: run), level: level, Self.text(text))
+        core?.log(RunSlots.run(of: run), level: level, Self.text(text))
     }
 
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
         guard let ends = ends.withLock({ $0 }) else { return false }
         if ends.isEnding {
             ends.runtime.answer(number, HostAnswer(status: BG_E_CLOSED))
-        } else if let answer = ends.core.answer(number, run: Lanes.run(of: run), operation) {
+        } else if let answer = ends.core.answer(number, run: RunSlots.run(of: run), operation) {
             ends.runtime.answer(number, answer)
         }
         return true
@@ -108,7 +108,7 @@ final class HostLink: RuntimeEventSink, RuntimeClock {
     var now: (unix: Int64, monotonic: Int64) { core?.time ?? (0, 0) }
 
     func sleep(_ number: UInt64, run: UInt64, until: Int64) -> Bool {
-        let call = OpenCall(number: number, run: Lanes.run(of: run))
+        let call = OpenCall(number: number, run: RunSlots.run(of: run))
         return core?.change { $0.beginSleep(call, until: until) } ?? false
     }
 

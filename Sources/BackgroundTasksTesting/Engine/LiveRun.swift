@@ -12,8 +12,8 @@ struct LiveRun: Sendable {
     var machine: RunMachine
     /// The current deadline, monotonic nanoseconds.
     var limit: UInt64 = .max
-    /// Its lane in the plugin's runtime; `nil` until it is started.
-    var lane: Int?
+    /// Its slot in the plugin's runtime; `nil` until it is started.
+    var slot: Int?
     /// The thread on which it continues after its first suspension.
     var thread: RunThread?
     var retryAfter: UInt64?
@@ -31,7 +31,7 @@ struct LiveRun: Sendable {
     var isGivenUp = false
 
     /// Its number in the plugin's runtime; `nil` until it is started.
-    var id: UInt64? { lane.map { Lanes.id(of: number, in: $0) } }
+    var id: UInt64? { slot.map { RunSlots.id(of: number, in: $0) } }
 }
 
 /// A run in the history.

@@ -158,7 +158,7 @@ public final class TestHost: Sendable {
         let core = HostCore(Engine(subject, now: now, seed: seed))
         let link = HostLink()
         var options = PluginRuntime.Options(
-            lanes: core.read { $0.lanes.count },
+            slotCount: core.read { $0.runSlots.count },
             // Each run has a thread already, on which the driver starts it.
             threadsForBlocking: false,
             isWorker: true,
@@ -190,7 +190,7 @@ public final class TestHost: Sendable {
             throw TestHostError(.invalidTasks, "the plugin cannot run on this host")
         }
         let executors: @Sendable (UInt64) -> (any TaskExecutor)? = { [weak core] id in
-            core?.read { $0.runs[Lanes.run(of: id)]?.thread }
+            core?.read { $0.runs[RunSlots.run(of: id)]?.thread }
         }
         try HandlerExecutors.$source.withValue(executors) {
             try refused { () throws(PluginRefusal) in

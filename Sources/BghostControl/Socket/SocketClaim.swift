@@ -161,6 +161,41 @@ package final class SocketClaim: Sendable {
         )
     }
 
+    /// How long the lock of a daemon that has ended may be in use, milliseconds.
+    private static let deadOwnerWait = 2000
+
+    /// Locks an open file.
+    ///
+    /// A child that a killed daemon was about to execute has a copy of the lock, and of the listening socket,
+    /// for a moment: this thread waits for it.
+    ///
+    /// - Returns: 0, or an error number.
+    private static func lock(_ fd: Int32) -> Int32 {
+        var waited = 0
+        while flock(fd, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            guard code == EWOULDBLOCK, waited < deadOwnerWait, !isAlive(owner(of: fd)) else {
+                return code
+            }
+            usleep(5000)
+            waited += 5
+        }
+        return 0
+    }
+
+    /// The process ID in a lock file; `nil` if it contains none.
+    private static func owner(of fd: Int32) -> Int32? {
+        var digits = [UInt8](repeating: 0, count: 16)
+        let count = max(0, pread(fd, &digits, digits.count, 0))
+        return Int32(String(decoding: digits.prefix(count).prefix { $0 != 10 }, as: UTF8.self))
+    }
+
+    /// Whether a process exists; one that cannot be named counts as alive.
+    private static func isAlive(_ pid: Int32?) -> Bool {
+        guard let pid, pid > 0 else { return true }
+        return kill(pid, 0) == 0 || errno != ESRCH
+    }
+
     private static func takeLock(_ name: String, of path: String) throws(ControlFault) -> Int32 {
         // Without O_NOFOLLOW, a planted symbolic link could make the daemon overwrite one of its files.
         let fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -170,18 +205,13 @@ package final class SocketClaim: Sendable {
                 "cannot open \(name): \(reason(errno))"
             )
         }
-        guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
+        let code = lock(fd)
+        guard code == 0 else {
             defer { close(fd) }
             guard code == EWOULDBLOCK else {
                 throw ControlFault(.socketFolder, "cannot lock \(name): \(reason(code))")
             }
-            var digits = [UInt8](repeating: 0, count: 16)
-            let count = max(0, read(fd, &digits, digits.count))
-            let pid = Int32(
-                String(decoding: digits.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
-            )
-            throw taken(path, by: pid)
+            throw taken(path, by: owner(of: fd))
         }
         // The pid is only for people and for the message above; the kernel holds the lock.
         let line = Array("\(getpid())\n".utf8)

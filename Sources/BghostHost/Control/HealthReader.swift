@@ -191,7 +191,7 @@ final class HealthReader {
     }
 
     private static func disk(_ folder: String) -> HealthReport.Check {
-        let reading = FreeSpace.look(folder)
+        let reading = FreeSpace.read(folder)
         let text = "\(reading.text) at \(folder)"
         switch reading.measure.isEnough {
         case true?: return .init("disk", .ok, text)

@@ -29,11 +29,11 @@ struct ServiceSummary {
     /// A page has a bound; behind it the count is not exact.
     private var pending: String {
         let scheduler = dispatcher.scheduler
-        var page = scheduler.waiting(of: nil, from: 0, keeping: 0)
+        var page = scheduler.waiting(.all, from: 0, keeping: 0)
         var count = page.count
         // Parked requests come last.
         if let next = page.next, next < 0 {
-            page = scheduler.waiting(of: nil, from: next, keeping: 0)
+            page = scheduler.waiting(.all, from: next, keeping: 0)
             count += page.count
         }
         return (page.next == nil ? "" : "at least ") + CountText.of(count, "request") + " pending"

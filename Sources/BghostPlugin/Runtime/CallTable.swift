@@ -80,7 +80,7 @@ final class CallTable: Sendable {
     ///
     /// Only the caller that gets it may answer it.
     func remove(_ number: UInt64) -> Waiter? {
-        state.withLock { $0.take(number) }
+        state.withLock { $0.remove(number) }
     }
 
     /// Whether a fetch with this number is open.
@@ -104,7 +104,7 @@ final class CallTable: Sendable {
             for (number, waiter) in state.waiters {
                 if case .sleep(let wait) = waiter, wait.run == run { found.append((number, wait)) }
             }
-            for (number, _) in found { _ = state.take(number) }
+            for (number, _) in found { _ = state.remove(number) }
             return found
         }
     }

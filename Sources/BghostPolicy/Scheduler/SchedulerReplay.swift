@@ -62,8 +62,9 @@ package struct SchedulerReplay: Sendable {
             scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
         case .switched(let plugin, let off):
             scheduler.set(plugin: plugin, disabledReason: off, now: now, &effects)
-        case .accept, .wake, .arrived, .ended, .startFailed, .shortage, .withdraw, .withdrawAll,
-            .redriven, .reloaded, .clearThrottle, .used, .forgetUses:
+        case .accept, .wake, .submissionFinished, .runEnded, .startFailed, .shortage, .withdraw,
+            .withdrawAll,
+            .redriven, .reloaded, .clearThrottle, .resultUsed, .forgetUses:
             guard applyToRequests(entry, &effects) else { return nil }
         }
         for case .startRun(let start) in effects { starts[start.handle] = start }

@@ -41,11 +41,11 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
     struct NotStarted: Error {}
 
     /// The number of the first run.
-    static let run: UInt64 = 1 << LaneNumber.bits
+    static let run: UInt64 = 1 << RunSlotNumber.bits
 
     func runtime(hasClock: Bool = true) -> PluginRuntime {
         var options = PluginRuntime.Options(
-            lanes: 2,
+            slotCount: 2,
             threadsForBlocking: false,
             isWorker: true,
             dataDirectory: "/tmp",
@@ -58,7 +58,7 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
 
     private func order(number: UInt64) -> Start {
         Start(
-            run: number << LaneNumber.bits,
+            run: number << RunSlotNumber.bits,
             handler: 0,
             attempt: 1,
             deadline: .max,
