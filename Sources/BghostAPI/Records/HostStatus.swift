@@ -19,7 +19,8 @@ package struct HostStatus: Equatable, Sendable {
     package var isDraining: Bool
     /// The tasks of the manifest, and the identifiers of families that were used, the latest first.
     package var tasks: [TaskStatus]
-    /// The number of identifiers of families that are in use, or were used lately, and that `tasks` leaves out.
+    /// The number of identifiers of families that are in use, or were used lately, and that `tasks` leaves
+    /// out.
     package var tasksOmitted: Int
     package var plugins: [PluginStatus]
     package var simulation: SimulationStatus
