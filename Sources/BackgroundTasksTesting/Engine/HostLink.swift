@@ -41,7 +41,8 @@ final class HostLink: RuntimeEventSink, RuntimeClock {
     }
 
     private func closeIfFree() {
-        guard let last = take({ $0.isEnding && $0.core.read { $0.runSlots.isFree } }) else { return }
+        let last = take { $0.isEnding && $0.core.read { $0.runSlots.isFree } }
+        guard let last else { return }
         // On a thread that may call the plugin: this one may have been called by it.
         last.runtime.afterCallbacks(of: 0) {
             last.runtime.close()
