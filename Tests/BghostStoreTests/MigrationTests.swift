@@ -188,7 +188,9 @@ import Testing
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
         let since: Int64? = change.hasSuffix("NULL") ? 9 : nil
-        try await store.commit(.remembered(TaskMemory(identifier: "a", parkedSince: since)))
+        try await store.commit(
+            .remembered(TaskMemory(identifier: "a", schedule: "1h", parkedSince: since))
+        )
         store.store.close()
         let flip = try Command.run(["sqlite3", path, "UPDATE task SET \(change)"])
         try #require(flip.exitCode == 0, "\(flip)")

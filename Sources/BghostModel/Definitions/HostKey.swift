@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostModel
-
 /// A key of the manifest's section `host`; each raw value is its name.
 ///
 /// A test compares the cases with the keys of the schema.
-enum HostKey: String, CaseIterable {
+package enum HostKey: String, CaseIterable, Sendable {
     case stateDirectory
     case control
     case controlGroup
@@ -21,14 +19,14 @@ enum HostKey: String, CaseIterable {
     /// The state directory and the socket are open, and the owner, the permissions and the role are
     /// those with which the socket was made. Workers that are running have not tried the layers that a
     /// longer `require` names.
-    var mayChange: Bool {
+    package var mayChange: Bool {
         switch self {
         case .slots, .timeZone, .facts, .powerPolicy: true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require: false
         }
     }
 
-    func isSame(_ one: HostSettings, _ other: HostSettings) -> Bool {
+    package func isSame(_ one: HostSettings, _ other: HostSettings) -> Bool {
         switch self {
         case .stateDirectory: one.stateDirectory == other.stateDirectory
         case .control: one.controlSocket == other.controlSocket
@@ -43,7 +41,7 @@ enum HostKey: String, CaseIterable {
     }
 
     /// Takes the value of this key from other settings.
-    func copy(from other: HostSettings, to settings: inout HostSettings) {
+    package func copy(from other: HostSettings, to settings: inout HostSettings) {
         switch self {
         case .stateDirectory: settings.stateDirectory = other.stateDirectory
         case .control: settings.controlSocket = other.controlSocket
@@ -58,7 +56,7 @@ enum HostKey: String, CaseIterable {
     }
 
     /// The value as short text; `nil` if the key has none, or if its value is no short text.
-    func text(of settings: HostSettings) -> String? {
+    package func text(of settings: HostSettings) -> String? {
         switch self {
         case .stateDirectory: settings.stateDirectory
         case .control: settings.controlSocket

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostModel
-
 /// The last lines that a run printed.
 ///
 /// It has two buffers and drops the older one as a whole, so that a flood of lines copies no bytes.
-struct OutputTail {
+package struct OutputTail: Sendable {
     private var older: [UInt8] = []
     private var newer: [UInt8] = []
 
-    /// The number of bytes that are kept.
-    var count: Int { older.count + newer.count }
+    package init() {}
 
-    mutating func add(_ line: String) {
+    /// The number of bytes that are kept.
+    package var count: Int { older.count + newer.count }
+
+    package mutating func add(_ line: String) {
         newer.append(contentsOf: line.utf8)
         newer.append(UInt8(ascii: "\n"))
         guard newer.count >= RunDetails.outputBytesMax else { return }
@@ -21,7 +21,7 @@ struct OutputTail {
     }
 
     /// The last complete lines that fit; a single line that is too long loses its beginning.
-    var text: String {
+    package var text: String {
         let bytes = older + newer
         guard bytes.count > RunDetails.outputBytesMax else {
             return String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-@testable import BghostHost
+@testable import BghostDispatch
 import Synchronization
 import Testing
 
