@@ -201,6 +201,11 @@ let package = Package(
             swiftSettings: swift + optimized
         ),
         .target(
+            name: "BghostMetrics",
+            dependencies: ["BghostBase", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostNotify",
             dependencies: ["BghostBase", "BghostCalendar", "BghostModel"],
             swiftSettings: swift + optimized
@@ -220,8 +225,8 @@ let package = Package(
         .target(
             name: "BghostAPI",
             dependencies: [
-                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
-                "BghostTransferRules",
+                "BghostBase", "BghostFacts", "BghostMetrics", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostTransferRules",
             ],
             swiftSettings: swift
         ),
@@ -317,7 +322,8 @@ let package = Package(
             name: "BghostDispatch",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices", "BghostStore",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
+                "BghostStore",
             ],
             swiftSettings: swift
         ),
@@ -333,8 +339,9 @@ let package = Package(
             name: "BghostHost",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
+                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostStore",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
             ],
             swiftSettings: swift
@@ -342,7 +349,8 @@ let package = Package(
         .target(
             name: "BghostControl",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostMetrics", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -572,6 +580,11 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
+            name: "BghostMetricsTests",
+            dependencies: ["BghostBase", "BghostMetrics", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .testTarget(
             name: "BghostNotifyTests",
             dependencies: [
                 "BghostBase", "BghostCalendar", "BghostModel", "BghostNotify", "BghostTestSupport",
@@ -743,7 +756,8 @@ let package = Package(
             name: "BghostControlTests",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
-                "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel", "BghostNotify",
+                "BghostPolicy",
                 "BghostServices", "BghostTestSupport", "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

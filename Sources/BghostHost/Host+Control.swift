@@ -3,6 +3,7 @@
 package import BghostAPI
 package import BghostBase
 internal import BghostDispatch
+package import BghostMetrics
 package import BghostModel
 package import BghostPolicy
 internal import BghostServices
@@ -11,6 +12,8 @@ internal import BghostServices
 // and of this module's folder `Control`.
 extension Host: HostControl {
     package func status() async -> HostStatus { await commands.status.status() }
+
+    package func metrics() -> MetricsSnapshot { commands.metrics.snapshot() }
 
     package func status(of tasks: [String]) async throws(OperatorRefusal) -> HostStatus {
         try await commands.status.status(of: tasks)

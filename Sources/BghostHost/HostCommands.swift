@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostDispatch
+internal import BghostMetrics
 internal import BghostModel
 internal import BghostServices
 
@@ -8,6 +9,7 @@ internal import BghostServices
 struct HostCommands {
     let status: StatusReader
     let health: HealthReader
+    let metrics: MetricsReader
     let runs: RunCommands
     let tasks: TaskCommands
     let explainer: TaskExplainer
@@ -35,6 +37,14 @@ struct HostCommands {
         )
         self.simulation = simulation
         health = HealthReader(owners)
+        metrics = MetricsReader(
+            owners.dispatcher,
+            owners.commits,
+            owners.supervisor.meter,
+            version: services.configuration.version,
+            startedAt: clock.wall,
+            plugins: { [pool = owners.pool] in pool.pluginStates }
+        )
         status = StatusReader(
             services,
             owners.history,

@@ -45,6 +45,7 @@ extension Integration {
             }
             return [
                 "/healthz": (["/healthz"], []),
+                "/metrics": (["/metrics"], []),
                 "/readyz": (["/readyz"], []),
                 "/v1/health": (["/v1/health"], []),
                 "/v1/version": (["/v1/version"], []),
@@ -116,6 +117,7 @@ extension Integration {
                 "status": [[], ["late.task"]],
                 "doctor": [[]],
                 "health": [[]],
+                "metrics": [[]],
                 "wait ready": [[]],
                 "why": [["gated"], ["hourly"], ["late.task"], [subjects.waiting.id.description]],
                 "pending": [[], ["gated"]],

@@ -38,6 +38,7 @@ enum ModuleTable {
             "BghostManifest",
             ["BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel"]
         ),
+        Module("BghostMetrics", ["BghostBase", "BghostModel"]),
         Module("BghostNotify", ["BghostBase", "BghostCalendar", "BghostModel"]),
         Module(
             "BghostPolicy",
@@ -46,7 +47,8 @@ enum ModuleTable {
         Module(
             "BghostAPI",
             [
-                "BghostBase", "BghostFacts", "BghostModel", "BghostNotify", "BghostPolicy",
+                "BghostBase", "BghostFacts", "BghostMetrics", "BghostModel", "BghostNotify",
+                "BghostPolicy",
                 "BghostTransferRules",
             ]
         ),
@@ -93,7 +95,8 @@ enum ModuleTable {
             "BghostDispatch",
             [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices", "BghostStore",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
+                "BghostStore",
             ]
         ),
         Module(
@@ -107,7 +110,8 @@ enum ModuleTable {
             "BghostHost",
             [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
+                "BghostNotify",
                 "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
             ]
@@ -115,7 +119,8 @@ enum ModuleTable {
         Module(
             "BghostControl",
             [
-                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostMetrics", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy",
             ]
         ),

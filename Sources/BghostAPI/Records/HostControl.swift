@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
+package import BghostMetrics
 package import BghostModel
 package import BghostPolicy
 
@@ -8,6 +9,9 @@ package import BghostPolicy
 package protocol HostControl: Sendable {
     /// The daemon and its tasks.
     func status() async -> HostStatus
+
+    /// What a monitoring system reads: counts since the start, and the present state.
+    func metrics() async -> MetricsSnapshot
 
     /// Whether the daemon accepts work and keeps it; it answers from memory.
     func readiness() async -> ReadinessReport

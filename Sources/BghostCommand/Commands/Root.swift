@@ -26,7 +26,8 @@ struct Root: AsyncParsableCommand {
             """,
         version: "bghost \(BghostVersion.text)",
         subcommands: [
-            Run.self, Check.self, Doctor.self, Health.self, Wait.self, Status.self, Why.self,
+            Run.self, Check.self, Doctor.self, Health.self, Metrics.self, Wait.self, Status.self,
+            Why.self,
             Trigger.self, Expire.self,
             Stop.self,
             Submit.self,

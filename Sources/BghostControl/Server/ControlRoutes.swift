@@ -42,6 +42,7 @@ struct ControlRoutes: Sendable {
             try await expire(context.parameters.require("id"))
         }
         HealthRoutes(host: host).add(to: endpoints)
+        MetricsRoute(host: host).add(to: endpoints)
         OperatorRoutes(host: host).add(to: endpoints)
         SimulationRoutes(host: host).add(to: endpoints)
         if let notifications {

@@ -11,6 +11,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case alive = "GET /healthz"
     case ready = "GET /readyz"
     case health = "GET /v1/health"
+    case metrics = "GET /metrics"
     case status = "GET /v1/status"
     case submit = "POST /v1/submit"
     case trigger = "POST /v1/tasks/:id/trigger"
@@ -75,7 +76,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     /// The keys that the server reads; it refuses others.
     var queryKeys: [QueryKey] {
         switch self {
-        case .version, .alive, .ready, .health, .submit, .runOfRequest, .run, .expire, .stop,
+        case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
+            .stop,
             .cancelAll, .cancel,
             .clearThrottle, .addUse, .clearUses, .enable, .reload, .outbox, .testNotification, .act,
             .transfers, .cancelTransfer, .retryTransfer:

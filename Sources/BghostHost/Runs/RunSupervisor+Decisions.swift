@@ -24,6 +24,7 @@ extension RunSupervisor {
                 let isKept = if case .success = result { true } else { false }
                 waiters.finish(record.request, with: isKept ? record : nil)
             }
+            meter.ended(record)
             report(record)
         case .startRun(let start): begin(start)
         case .stop(let stopped, let reason, let why):

@@ -47,6 +47,7 @@ extension RunSupervisor {
             )
         }
         run.isManual = start.isManual
+        run.due = start.due
         executor.runOfSlot[slotIndex] = number
         pool.workerTaken(plugin)
         runNumbers.set(start.handle, number)
@@ -189,6 +190,8 @@ extension RunSupervisor {
         run.record.pid = run.executor.pid
         run.record.origin = pool.origin(of: run.executor)
         run.executor.beginMeasuring(run, now: now)
+        let delay = clock.wall.subtractingClamped(run.due)
+        meter.started(plugin: run.record.plugin, delay: UInt64(max(0, delay)))
     }
 
     /// Takes the shared buffer of effects, which `execute` puts back; this avoids an allocation.
@@ -277,12 +280,20 @@ extension RunSupervisor {
         calls.endCalls(of: number, in: run.executor)
         pool.runEnded(run.executor, number, outcome, lasted: record.duration)
         notifications.noteRetry(of: record.request, after: run.retryAfter)
+        let cancelDuration = run.machine.stoppingFor(now: now)
+        if let duration = record.duration {
+            meter.stopped(
+                record,
+                duration: duration.clampedNanoseconds,
+                cancelDuration: cancelDuration
+            )
+        }
         let finish = RunFinish(
             record: record,
             outcome: outcome,
             retryAfter: run.retryAfter,
             isFinal: run.machine.isFinal,
-            stoppedAfter: run.machine.stoppingFor(now: now),
+            stoppedAfter: cancelDuration,
             hasDetached: run.hasDetached,
             isExpirySimulated: run.isExpirySimulated
         )

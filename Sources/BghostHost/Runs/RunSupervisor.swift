@@ -23,6 +23,7 @@ final class RunSupervisor: SharesServices {
     let calls: PluginCalls
     /// The callers that wait for the end of a run.
     let waiters = RunWaiters()
+    let meter: RunMeter
     @Connected var pool: WorkerPool
     @Connected var registry: PluginRegistry
     /// Called when a run has ended.
@@ -54,6 +55,7 @@ final class RunSupervisor: SharesServices {
         self.notifications = notifications
         self.transfers = transfers
         self.calls = calls
+        meter = RunMeter(dispatcher)
     }
 
     /// - Parameter onEnd: called when a run has ended.

@@ -46,6 +46,8 @@ final class ActiveRun {
     var isExpirySimulated = false
     /// Whether it is a manual run.
     var isManual = false
+    /// When its request could start, Unix nanoseconds.
+    var due: Int64 = 0
     /// The number of equal fetches in this run, by a hash of method and URL.
     private var fetchCounts: [Int: Int] = [:]
     /// The delay until the next attempt that its handler requested, in nanoseconds from its end.

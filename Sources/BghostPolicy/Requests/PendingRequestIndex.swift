@@ -154,7 +154,7 @@ package struct PendingRequestIndex: Sendable {
         if let place {
             entries.setPending(place.request, rank: place.rank, of: entry)
         } else {
-            entries.rows[entry].removeRequest()
+            entries.removePending(of: entry)
         }
         if entries.rows[entry].countsInQuota { submitted[quota] += 1 }
         addHeldBytes(entries.rows[entry].heldBytes, ofGroup: group)

@@ -10,6 +10,8 @@ extension PendingRequestIndex {
     /// The row of an identifier that is forgotten is given to another one, so some rows are not in use.
     struct Entries: Sendable {
         var rows: [RequestRow] = []
+        /// The number of waiting requests of all identifiers.
+        private(set) var waitingTotal = 0
         private var kinds = KindTable()
         private var identifiers = IdentifierTable()
         private var extras: [Int: Extras] = [:]
@@ -85,8 +87,7 @@ extension PendingRequestIndex {
 
         /// The number of waiting requests.
         func waitingCount(_ number: Int) -> Int {
-            let others = extras(number).map { $0.retries.count + $0.manual.count } ?? 0
-            return (rows[number].hasRequest ? 1 : 0) + others
+            (rows[number].hasRequest ? 1 : 0) + (extras(number)?.waitingCount ?? 0)
         }
 
         // MARK: Requests
@@ -97,7 +98,13 @@ extension PendingRequestIndex {
 
         mutating func setPending(_ request: Request, rank: UInt64, of number: Int) {
             let isNamed = identifiers.has(number, request.task)
+            if !rows[number].hasRequest { waitingTotal += 1 }
             rows[number].setRequest(request, rank: rank, isNamed: isNamed)
+        }
+
+        mutating func removePending(of number: Int) {
+            if rows[number].hasRequest { waitingTotal -= 1 }
+            rows[number].removeRequest()
         }
 
         func pending(_ number: Int) -> Request? { rows[number].request { identifiers[number] } }
@@ -105,7 +112,9 @@ extension PendingRequestIndex {
         func extras(_ number: Int) -> Extras? { rows[number].hasExtras ? extras[number] : nil }
 
         mutating func changeExtras(_ number: Int, _ change: (inout Extras) -> Void) {
+            waitingTotal -= extras[number]?.waitingCount ?? 0
             change(&extras[number, default: Extras()])
+            waitingTotal += extras[number]?.waitingCount ?? 0
             let isEmpty = extras[number]?.isEmpty ?? true
             if isEmpty { extras[number] = nil }
             rows[number].hasExtras = !isEmpty

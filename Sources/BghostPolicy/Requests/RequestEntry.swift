@@ -79,6 +79,9 @@ extension PendingRequestIndex {
         /// Manual runs, the oldest first.
         var manual = Queue<RequestPlace>()
 
+        /// The number of its requests.
+        var waitingCount: Int { retries.count + manual.count }
+
         var isEmpty: Bool { delayedUntil == nil && retries.isEmpty && manual.first == nil }
     }
 }

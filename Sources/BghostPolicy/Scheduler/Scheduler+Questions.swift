@@ -12,6 +12,9 @@ extension Scheduler {
     /// The slots in use, including runs whose end is not stored yet.
     package var slotsInUse: Int { running.count }
 
+    /// The number of requests that wait for a run, without those whose task is no longer in the manifest.
+    package var waitingRequests: Int { pendingIndex.entries.waitingTotal }
+
     /// The pending request of a task.
     package func pending(_ identifier: String) -> Request? {
         pendingIndex.entry(of: identifier).flatMap { pendingIndex.entries[$0].pending }

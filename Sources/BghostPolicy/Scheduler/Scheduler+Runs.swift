@@ -47,6 +47,9 @@ extension Scheduler {
                         task: index,
                         parameters: try Self.merged(task.parameters, request.parameters),
                         isManual: request.isManual,
+                        due: request.isManual
+                            ? request.submittedAt
+                            : max(request.submittedAt, request.earliestBegin ?? .min),
                         record: record,
                         changes: changes
                     )

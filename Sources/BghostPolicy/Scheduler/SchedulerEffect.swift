@@ -41,6 +41,8 @@ package struct RunStart: Sendable {
     /// The task's parameters, overridden by those of the request.
     package let parameters: String
     package let isManual: Bool
+    /// When the request could start, if nothing else blocked it, Unix nanoseconds.
+    package let due: Int64
     package var record: RunRecord
     /// Changes to store together with the start.
     package let changes: [StoreChange]

@@ -19,8 +19,9 @@ enum APIReference {
             }
         }
         page += "## Answers\n\n" + answersHead
-        for (name, json) in try answers().sorted(by: { $0.key < $1.key }) {
-            page += "### `\(name)`\n\n```json\n\(json)\n```\n\n"
+        for (name, text) in try answers().sorted(by: { $0.key < $1.key }) {
+            let language = text.hasPrefix("{") ? "json" : ""
+            page += "### `\(name)`\n\n```\(language)\n\(text)\n```\n\n"
         }
         return String(page.dropLast())
     }
@@ -44,7 +45,7 @@ enum APIReference {
           without a value counts as absent.
         * A request other than `GET` with a body says `Content-Type: application/json`. A body has at most 256 KiB.
         * A `GET` changes no decision of the scheduler.
-        * Each answer names its form in `schema`. Keys may be added to a form; its number grows when one is removed or
+        * Each answer but that of `/metrics` names its form in `schema`. Keys may be added to a form; its number grows when one is removed or
           changes its meaning. `Bghost-Version` in the header is the daemon's version; a client may send its own.
 
         A refusal is [`bghost.error/1`](#bghosterror1). `bghost help CODE` explains its code. Each endpoint below lists its own
@@ -114,14 +115,23 @@ enum APIReference {
     /// An answer by its schema, with an example.
     struct Answer {
         let name: String
-        let json: [UInt8]
+        private let json: [UInt8]
+        /// An answer that is no JSON.
+        private let text: String?
 
         init<Body>(_ schema: AnswerSchema<Body>, _ body: Body) {
             name = schema.name
             json = APICoder.json(schema, body)
+            text = nil
         }
 
-        func indented() throws -> String { try APIReference.indented(json) }
+        init(text: String, named name: String) {
+            self.name = name
+            json = []
+            self.text = text
+        }
+
+        func indented() throws -> String { try text ?? APIReference.indented(json) }
     }
 
     private static func indented(_ json: [UInt8]) throws -> String {

@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 import BghostFacts
+import BghostMetrics
 import BghostModel
 import BghostNotify
 import BghostPolicy
@@ -12,6 +13,24 @@ enum APISamples {
     private static let time: Int64 = 1_795_278_660_123_000_000
 
     private static func id(_ number: UInt64) -> RunID { RunID(high: 7, low: number) }
+
+    // MARK: - Metrics
+
+    static let metricsSnapshot = MetricsSnapshot(
+        version: "1.2.3",
+        startedAt: time,
+        slots: 4,
+        slotsInUse: 1,
+        pendingRequests: 2,
+        deadLetters: 0,
+        statistics: RunStatistics(),
+        plugins: [.init(name: "backup", state: .ready, workers: 1)]
+    )
+
+    static var metrics: String {
+        let text = metricsSnapshot.text(.prometheus).split(separator: "\n")
+        return text.prefix(12).joined(separator: "\n") + "\n…"
+    }
 
     // MARK: - Runs and requests
 

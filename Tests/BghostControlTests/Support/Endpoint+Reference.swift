@@ -7,7 +7,7 @@
 extension Endpoint {
     var group: APIReference.Group {
         switch self {
-        case .version, .alive, .ready, .health, .status, .reload, .backup, .logs: .daemon
+        case .version, .alive, .ready, .health, .metrics, .status, .reload, .backup, .logs: .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .run, .expire, .stop: .runs
         case .dead, .redrive, .discard: .deadLetters
@@ -27,6 +27,8 @@ extension Endpoint {
         case .ready:
             "Whether the daemon accepts requests and starts runs: 200, or 503 with the reasons."
         case .health: "The checks of `bghost health`, each with its state and a remedy."
+        case .metrics:
+            "Metrics for Prometheus: OpenMetrics 1.0 to a client that accepts it, otherwise the text format 0.0.4."
         case .status:
             "Problems, running and pending tasks, and plugins, as `bghost status` shows them."
         case .submit: "Submits a request. The answer comes when it is stored."
@@ -87,7 +89,8 @@ extension Endpoint {
             | `action` | The id of the action; needed. |
             | `text` | The text of the answer. |
             """
-        case .version, .alive, .ready, .health, .status, .runOfRequest, .runs, .run, .expire, .stop,
+        case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
+            .expire, .stop,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
             .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
@@ -126,7 +129,7 @@ extension Endpoint {
     var codes: [FaultCode] {
         switch self {
         case .alive: [.unavailable]
-        case .version, .ready, .health, .transfers: []
+        case .version, .ready, .health, .metrics, .transfers: []
         case .status, .runs, .pending, .throttle, .uses, .dead: [.noSuchTask]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]

@@ -17,6 +17,7 @@ extension Endpoint {
         switch self {
         case .version:
             (200, Answer(Schema.version, API.Version(version: BghostVersion.text, pid: 4711)))
+        case .metrics: (200, Answer(text: APISamples.metrics, named: "text/plain"))
         case .alive: (200, Answer(Schema.alive, API.Alive(alive: true)))
         case .ready: (200, Answer(Schema.readiness, ReadinessReport(reasons: [])))
         case .health:

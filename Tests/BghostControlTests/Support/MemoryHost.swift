@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostMetrics
 import BghostModel
 import BghostPolicy
 import BghostTestSupport
@@ -207,6 +208,8 @@ actor MemoryHost: HostControl {
     }
 
     func health() -> HealthReport { HealthReport(checks: checks) }
+
+    func metrics() -> MetricsSnapshot { APISamples.metricsSnapshot }
 
     func status(of tasks: [String]) throws(OperatorRefusal) -> HostStatus {
         for task in tasks { try requireTask(task) }

@@ -72,6 +72,7 @@ import Testing
             default:
                 drain(&line, &model)
             }
+            #expect(line.pendingIndex.entries.waitingTotal == model.waiting.count)
         }
         let left = Set(model.waiting.map(\.request.id))
         for id in 0...number {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostControl
+
+struct Metrics: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Print the daemon's metrics for Prometheus.",
+        discussion: """
+            Prints the text format of Prometheus, for instance for the textfile collector of \
+            node_exporter. The control socket serves the same at /metrics, and OpenMetrics to a client \
+            that accepts it. docs/OPERATION.md lists the metrics.
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !output.json else {
+            throw ValidationError("metrics are text for Prometheus; `bghost status --json` is JSON")
+        }
+    }
+
+    func run() async throws {
+        try await ask { client, console in
+            var text = try await client.metrics()
+            // The console ends the last line itself.
+            if text.hasSuffix("\n") { text.removeLast() }
+            console.answer(text)
+        }
+    }
+}

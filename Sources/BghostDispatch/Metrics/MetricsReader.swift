@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostAPI
+package import BghostMetrics
+internal import BghostModel
+internal import BghostPolicy
+
+/// Copies what the metrics show.
+///
+/// The host owns it. Use it on the reactor's thread only; it changes nothing and does not block. It costs one
+/// lookup for each task and plugin of the manifest, at most ``RunStatistics/tasksMax`` and
+/// ``RunStatistics/pluginsMax``; another thread turns the copy into text.
+package final class MetricsReader {
+    private let version: String
+    private let startedAt: Int64
+    private let meter: RunMeter
+    private let dispatcher: Dispatcher
+    private let commits: CommitQueue
+    private let plugins: () -> [MetricsSnapshot.Plugin]
+
+    /// - Parameters:
+    ///   - startedAt: when the daemon started, Unix nanoseconds.
+    ///   - plugins: returns the states of the plugins of the manifest.
+    package init(
+        _ dispatcher: Dispatcher,
+        _ commits: CommitQueue,
+        _ meter: RunMeter,
+        version: String,
+        startedAt: Int64,
+        plugins: @escaping () -> [MetricsSnapshot.Plugin]
+    ) {
+        self.version = version
+        self.startedAt = startedAt
+        self.meter = meter
+        self.dispatcher = dispatcher
+        self.commits = commits
+        self.plugins = plugins
+    }
+
+    package func snapshot() -> MetricsSnapshot {
+        let scheduler = dispatcher.scheduler
+        return MetricsSnapshot(
+            version: version,
+            startedAt: startedAt,
+            slots: scheduler.settings.slots,
+            slotsInUse: scheduler.slotsInUse,
+            pendingRequests: scheduler.waitingRequests,
+            deadLetters: commits.deadLetters.count,
+            isDraining: scheduler.isDraining,
+            storeFailingSince: commits.status.failingSince,
+            statistics: meter.counts(),
+            tasks: tasks,
+            plugins: Array(plugins().prefix(RunStatistics.pluginsMax))
+        )
+    }
+
+    private var tasks: [MetricsSnapshot.Task] {
+        let scheduler = dispatcher.scheduler
+        let catalog = scheduler.catalog
+        return catalog.currentTasks.prefix(RunStatistics.tasksMax).compactMap { task in
+            let identifier = catalog.tasks[task].identifier
+            guard !identifier.isFamily else { return nil }
+            let name = identifier.description
+            return MetricsSnapshot.Task(
+                name: name,
+                nextStart: scheduler.pending(name).map { $0.earliestBegin ?? $0.submittedAt }
+            )
+        }
+    }
+}

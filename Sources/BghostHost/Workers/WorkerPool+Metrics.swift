@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostDispatch
+internal import BghostMetrics
+internal import BghostPolicy
+
+/// What the metrics show of plugins.
+extension WorkerPool {
+    /// The plugins of the manifest; it costs O(plugins + workers).
+    var pluginStates: [MetricsSnapshot.Plugin] {
+        let workers = pidsByPlugin
+        return plugins.all.filter { !$0.isRetired }.map { plugin in
+            let state: MetricsSnapshot.PluginState =
+                if dispatcher.scheduler.disabledReason(plugin: plugin.index) != nil {
+                    .disabled
+                } else if crashes.quarantine(of: plugin.name) != nil {
+                    .quarantined
+                } else {
+                    plugin.problem == nil ? .ready : .unusable
+                }
+            let count = workers[plugin.name]?.count ?? 0
+            return .init(name: plugin.name, state: state, workers: count)
+        }
+    }
+}

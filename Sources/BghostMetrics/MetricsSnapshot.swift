@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of the daemon at one time, for metrics.
+///
+/// The reactor's thread copies it; another thread turns it into text.
+package struct MetricsSnapshot: Sendable {
+    /// A task of the manifest.
+    package struct Task: Sendable {
+        package var name: String
+        /// The earliest start of its pending request, Unix nanoseconds; `nil` if none is pending.
+        package var nextStart: Int64?
+
+        package init(name: String, nextStart: Int64?) {
+            self.name = name
+            self.nextStart = nextStart
+        }
+    }
+
+    /// What a plugin can do now.
+    package enum PluginState: String, CaseIterable, Sendable {
+        case ready
+        case disabled
+        case quarantined
+        case unusable
+    }
+
+    /// A plugin or function of the manifest.
+    package struct Plugin: Sendable {
+        package var name: String
+        package var state: PluginState
+        /// The number of its worker processes.
+        package var workers: Int
+
+        package init(name: String, state: PluginState, workers: Int) {
+            self.name = name
+            self.state = state
+            self.workers = workers
+        }
+    }
+
+    /// The daemon's own process, as the kernel measures it.
+    package struct Process: Sendable {
+        /// Nanoseconds.
+        package var processorTime: UInt64
+        package var residentBytes: UInt64
+        package var openDescriptors: Int
+
+        package init(processorTime: UInt64, residentBytes: UInt64, openDescriptors: Int) {
+            self.processorTime = processorTime
+            self.residentBytes = residentBytes
+            self.openDescriptors = openDescriptors
+        }
+    }
+
+    package var version: String
+    /// Unix nanoseconds.
+    package var startedAt: Int64
+    package var slots: Int
+    package var slotsInUse: Int
+    package var pendingRequests: Int
+    package var deadLetters: Int
+    package var isDraining: Bool
+    /// Since when the store cannot store its transactions, Unix nanoseconds; `nil` if it can.
+    package var storeFailingSince: Int64?
+    package var statistics: RunStatistics
+    package var tasks: [Task]
+    package var plugins: [Plugin]
+    /// `nil` if the kernel does not say.
+    package var process: Process?
+
+    package init(
+        version: String,
+        startedAt: Int64,
+        slots: Int,
+        slotsInUse: Int,
+        pendingRequests: Int,
+        deadLetters: Int,
+        isDraining: Bool = false,
+        storeFailingSince: Int64? = nil,
+        statistics: RunStatistics,
+        tasks: [Task] = [],
+        plugins: [Plugin] = [],
+        process: Process? = nil
+    ) {
+        self.version = version
+        self.startedAt = startedAt
+        self.slots = slots
+        self.slotsInUse = slotsInUse
+        self.pendingRequests = pendingRequests
+        self.deadLetters = deadLetters
+        self.isDraining = isDraining
+        self.storeFailingSince = storeFailingSince
+        self.statistics = statistics
+        self.tasks = tasks
+        self.plugins = plugins
+        self.process = process
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostLinux
+import Glibc
+import Testing
+
+@Suite struct OwnProcessTests {
+    @Test func `A process sees what it uses`() throws {
+        let before = try #require(OwnProcess())
+        var descriptors: [Int32] = []
+        for _ in 0..<50 { descriptors.append(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+        defer { for descriptor in descriptors { close(descriptor) } }
+        #expect(!descriptors.contains { $0 < 0 })
+        let after = try #require(OwnProcess())
+        // Other tests open and close descriptors too.
+        #expect(after.openDescriptors >= 50)
+        #expect(after.residentBytes > 1 << 20)
+        #expect(after.processorTime > before.processorTime)
+    }
+
+    @Test(arguments: [
+        ("100 25 10 1 0 9 0\n", 25 as UInt64?), ("100", nil), ("", nil), ("a b", nil),
+    ]) func `The kernel's file is read by its second number`(text: String, pages: UInt64?) {
+        #expect(OwnProcess.residentPages(Array(text.utf8)) == pages)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+@testable import BghostMetrics
+import BghostModel
+import Testing
+
+/// The metrics as text, in both formats.
+@Suite struct MetricsTextTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    private static func record(
+        _ outcome: Outcome,
+        task: String = "backup",
+        plugin: String = "disk"
+    ) -> RunRecord {
+        RunRecord(
+            id: RunID(high: 1, low: 2),
+            request: RunID(high: 1, low: 1),
+            task: task,
+            plugin: plugin,
+            state: .ended,
+            outcome: outcome,
+            limits: RunLimits(kind: .refresh),
+            submittedAt: 0,
+            endedAt: 5_500_000_000
+        )
+    }
+
+    private static func snapshot(_ statistics: RunStatistics) -> MetricsSnapshot {
+        MetricsSnapshot(
+            version: "1.2.3",
+            startedAt: 1_500_000_000,
+            slots: 4,
+            slotsInUse: 1,
+            pendingRequests: 7,
+            deadLetters: 2,
+            statistics: statistics,
+            tasks: [.init(name: "backup", nextStart: 9_000_000_000)],
+            plugins: [.init(name: "disk", state: .quarantined, workers: 1)],
+            process: .init(processorTime: 1_250_000_000, residentBytes: 4096, openDescriptors: 9)
+        )
+    }
+
+    /// Two runs of one task: one succeeded, one was killed.
+    private static var statistics: RunStatistics {
+        var statistics = RunStatistics()
+        statistics.declare(tasks: ["backup", "idle"], plugins: ["disk"])
+        statistics.ended(record(.succeeded), task: "backup")
+        statistics.ended(record(.killed(.graceExceeded)), task: "backup")
+        for cancelDuration in [nil, 2 * second] {
+            statistics.started(plugin: "disk", delay: second / 4)
+            statistics.stopped(
+                plugin: "disk",
+                duration: 7 * second / 2,
+                cancelDuration: cancelDuration,
+                processorTime: second / 4
+            )
+        }
+        return statistics
+    }
+
+    private static func lines(_ format: MetricsFormat) -> [Substring] {
+        snapshot(statistics).text(format).split(separator: "\n")
+    }
+
+    @Test(arguments: [
+        #"bghost_runs_total{task="backup",outcome="succeeded"} 1"#,
+        #"bghost_runs_total{task="backup",outcome="killed"} 1"#,
+        #"bghost_runs_total{task="backup",outcome="lost"} 0"#,
+        #"bghost_runs_total{task="idle",outcome="succeeded"} 0"#,
+        #"bghost_run_duration_seconds_bucket{plugin="disk",le="1.0"} 0"#,
+        #"bghost_run_duration_seconds_bucket{plugin="disk",le="5.0"} 2"#,
+        #"bghost_run_duration_seconds_bucket{plugin="disk",le="+Inf"} 2"#,
+        #"bghost_run_duration_seconds_sum{plugin="disk"} 7"#,
+        #"bghost_run_start_delay_seconds_sum{plugin="disk"} 0.5"#,
+        #"bghost_run_cancel_duration_seconds_sum{plugin="disk"} 2"#,
+        #"bghost_run_cpu_seconds_total{plugin="disk"} 0.5"#,
+        #"bghost_runs_active{plugin="disk"} 0"#,
+        #"bghost_kills_total{plugin="disk",reason="grace_exceeded"} 1"#,
+        #"bghost_task_consecutive_failures{task="backup"} 1"#,
+        #"bghost_task_last_success_timestamp_seconds{task="backup"} 5.5"#,
+        #"bghost_task_next_run_timestamp_seconds{task="backup"} 9"#,
+        #"bghost_plugin_state{plugin="disk",bghost_plugin_state="quarantined"} 1"#,
+        #"bghost_plugin_state{plugin="disk",bghost_plugin_state="ready"} 0"#,
+        #"bghost_build_info{version="1.2.3"} 1"#,
+        "bghost_requests_pending 7", "bghost_dead_letters 2", "bghost_start_time_seconds 1.5",
+        "process_cpu_seconds_total 1.25", "process_open_fds 9",
+    ]) func `Each value has its line in both formats`(line: String) {
+        for format in MetricsFormat.allCases {
+            #expect(Self.lines(format).contains(Substring(line)))
+        }
+    }
+
+    @Test func `Only OpenMetrics has units and an end`() {
+        let new = Self.lines(.openMetrics)
+        #expect(new.last == "# EOF")
+        #expect(new.contains("# UNIT bghost_run_duration_seconds seconds"))
+        #expect(new.contains("# TYPE bghost_runs counter"))
+        #expect(new.contains("# TYPE bghost_plugin_state stateset"))
+        let old = Self.lines(.prometheus)
+        #expect(!old.contains { $0.hasPrefix("# UNIT") || $0 == "# EOF" })
+        #expect(old.contains("# TYPE bghost_runs_total counter"))
+        #expect(old.contains("# TYPE bghost_plugin_state gauge"))
+    }
+
+    /// Readers refuse a text in which a family comes twice or a unit is not the end of a name.
+    @Test func `Each family comes once and ends with its unit`() {
+        var families: Set<Substring> = []
+        for line in Self.lines(.openMetrics) where line.hasPrefix("# ") {
+            let words = line.split(separator: " ")
+            if words[1] == "TYPE" { #expect(families.insert(words[2]).inserted, "\(line)") }
+            if words[1] == "UNIT" { #expect(words[2].hasSuffix("_" + words[3]), "\(line)") }
+            if words[1] == "HELP" { #expect(line.hasSuffix("."), "\(line)") }
+        }
+        #expect(families.count > 15)
+    }
+
+    @Test func `A name cannot end its label or its line`() {
+        var statistics = RunStatistics()
+        let name = "a\"} 1\nforged{x=\"\\"
+        statistics.ended(Self.record(.failed, task: name, plugin: name), task: name)
+        let text = Self.snapshot(statistics).text(.openMetrics)
+        #expect(!text.contains("\nforged"))
+        #expect(text.contains(#"{task="a\"} 1\nforged{x=\"\\",outcome="failed"} 1"#))
+    }
+
+    @Test func `OpenMetrics is for clients that ask for it`() {
+        let ofPrometheus =
+            "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4"
+        #expect(MetricsFormat(accept: ofPrometheus) == .openMetrics)
+        #expect(MetricsFormat(accept: "*/*") == .prometheus)
+        #expect(MetricsFormat(accept: "") == .prometheus)
+    }
+
+    @Test(arguments: [
+        (0, "0"), (1, "0.000000001"), (1_500_000_000, "1.5"), (60_000_000_000, "60"),
+        (-2_500_000_000, "-2.5"), (Int64.min, "-9223372036.854775808"),
+    ]) func `Seconds are exact`(nanoseconds: Int64, text: String) {
+        #expect(MetricsWriter.secondsText(nanoseconds) == text)
+    }
+}
