@@ -32,6 +32,8 @@ import Testing
         #expect(submitted.exitCode == 0, "\(submitted)")
         let first = try daemon.command(["metrics"])
         #expect(first.exitCode == 0, "\(first)")
+        // Readers refuse a last line without an end.
+        #expect(first.output.hasSuffix("\n"))
         let lines = first.output.split(separator: "\n").map(String.init)
         for line in [
             #"bghost_runs_total{task="good.*",outcome="succeeded"} 2"#,

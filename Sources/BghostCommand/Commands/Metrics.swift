@@ -24,11 +24,6 @@ struct Metrics: ClientCommand {
     }
 
     func run() async throws {
-        try await ask { client, console in
-            var text = try await client.metrics()
-            // The console ends the last line itself.
-            if text.hasSuffix("\n") { text.removeLast() }
-            console.answer(text)
-        }
+        try await ask { client, console in console.answer(try await client.metrics()) }
     }
 }
