@@ -4,6 +4,7 @@ import BghostAPI
 import BghostBase
 import BghostPolicy
 import BghostControl
+import BghostModel
 import BghostTestSupport
 import Glibc
 import Testing
@@ -106,11 +107,15 @@ import Testing
         try await with(last) { client in
             // What was under way is begun again, and may post again.
             while true {
+                let newest = try await client.runs(task: nil, limit: 1).value.first?.id
                 let pending = try await client.pending(task: nil).value.requests
+                let status = try await client.status().value
                 let outbox = try await client.outbox().value
-                guard pending.isEmpty, outbox.allSatisfy({ $0.state == .delivered }) else {
-                    continue
-                }
+                // A run that starts between two questions is in neither answer, but it is the newest.
+                let same = try await client.runs(task: nil, limit: 1).value.first?.id == newest
+                guard same, pending.isEmpty, status.slotsInUse == 0,
+                    outbox.allSatisfy({ $0.state == .delivered })
+                else { continue }
                 break
             }
         }
