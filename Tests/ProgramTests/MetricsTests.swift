@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostTestSupport
 import Testing
 
@@ -51,7 +52,9 @@ import Testing
         }
         let second = try daemon.command(["metrics"])
         #expect(second.output.contains(#"task="good.*",outcome="succeeded"} 2"#))
-        #expect(try daemon.command(["metrics", "--json"]).exitCode == 64)
+        let json = try JSONReader.parse(try daemon.command(["metrics", "--json"]).output)
+        #expect(json["schema"]?.string == "bghost.metrics/1")
+        #expect(json["text"]?.string?.hasPrefix("# TYPE bghost_build_info gauge\n") == true)
         #expect(daemon.stop() == 0)
         #expect(try daemon.command(["metrics"]).exitCode == 3)
     }

@@ -56,7 +56,8 @@ package enum Schema {
     /// Of each `API.LogLine`, since lines travel alone.
     static let logEntry = "bghost.log/1"
 
-    // The output of commands that ask no daemon.
+    // The output of commands that is no answer of a daemon.
+    package static let metrics = AnswerSchema<API.MetricsText>("bghost.metrics/1")
     package static let plan = AnswerSchema<API.Plan>("bghost.plan/1")
     package static let replay = AnswerSchema<API.Replay>("bghost.replay/1")
     package static let simulation = AnswerSchema<API.SimulationSummary>("bghost.simulation/1")

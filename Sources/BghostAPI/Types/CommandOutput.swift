@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension API {
+    /// The output of `bghost metrics --json`.
+    package struct MetricsText: Codable, Equatable, Sendable {
+        /// The metrics in the text format 0.0.4 of Prometheus, which is not JSON.
+        package var text: String
+
+        package init(text: String) { self.text = text }
+    }
+
     /// The output of `bghost plan`: the next starts of the schedules of a manifest.
     package struct Plan: Codable, Equatable, Sendable {
         /// The starts, the first first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import BghostAPI
 internal import BghostControl
 
 struct Metrics: ClientCommand {
@@ -17,13 +18,13 @@ struct Metrics: ClientCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        guard !output.json else {
-            throw ValidationError("metrics are text for Prometheus; `bghost status --json` is JSON")
-        }
-    }
-
     func run() async throws {
-        try await ask { client, console in console.answer(try await client.metrics()) }
+        try await ask { client, console in
+            let text = try await client.metrics()
+            guard !output.json else {
+                return console.answer(json: APICoder.text(Schema.metrics, .init(text: text)))
+            }
+            console.answer(text)
+        }
     }
 }

@@ -27,6 +27,9 @@ struct CanonicalText {
         "TaskMemory.lastServedTime": "lastSlot",
     ]
 
+    /// Properties that follow from others and came later: recordings of older versions lack them.
+    private static let unrecorded: Set<String> = ["RunStart.due"]
+
     private(set) var text = ""
 
     init(_ value: Any) { write(value) }
@@ -77,7 +80,7 @@ struct CanonicalText {
     ) {
         text += open
         var isFirst = true
-        for child in children {
+        for child in children where !Self.unrecorded.contains("\(type).\(child.label ?? "")") {
             if !isFirst { text += ", " }
             isFirst = false
             if let label = child.label {
