@@ -50,6 +50,29 @@ struct SocketTests {
         }
     }
 
+    /// A child that a killed daemon was about to execute has a copy of the lock for a moment.
+    @Test func `The lock of a daemon that has ended is waited for`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("control.sock")
+        // Linux gives no process this number.
+        let name = try folder.write("4194304\n", to: "control.sock.lock")
+        let copy = open(name, O_RDWR | O_CLOEXEC)
+        try #require(copy >= 0 && flock(copy, LOCK_EX | LOCK_NB) == 0)
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        try #require(inotify_add_watch(watch, name, UInt32(IN_ACCESS)) >= 0)
+        async let released: Void = onThread {
+            // The new daemon reads who has the lock after it was refused once.
+            var event = [UInt8](repeating: 0, count: 4096)
+            _ = read(watch, &event, event.count)
+            close(copy)
+            close(watch)
+        }
+        let claim = try await onThread { try SocketClaim(path: path) }
+        try await released
+        #expect(try File.read(name) == Array("\(getpid())\n".utf8))
+        withExtendedLifetime(claim) {}
+    }
+
     @Test func refusesAListenerThatHoldsNoLock() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
