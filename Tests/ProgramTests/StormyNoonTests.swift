@@ -44,10 +44,11 @@ import Testing
         try TestDaemon(manifest: manifest, folder: folder, arguments: ["--log-level", "debug"])
     }
 
-    private func talk(
+    @discardableResult
+    private func talk<Value: Sendable>(
         _ daemon: TestDaemon,
-        _ body: @Sendable (ControlClient) async throws -> Void
-    ) async throws {
+        _ body: @Sendable (ControlClient) async throws -> Value
+    ) async throws -> Value {
         try await ControlClient.with(socketPath: daemon.state + "/control.sock", body)
     }
 
@@ -77,7 +78,7 @@ import Testing
     @Test(.timeLimit(.minutes(10)))
     func `Noon is asked for once, begins at noon, and outlives the daemon`() async throws {
         let first = try daemon()
-        try await talk(first) { client in
+        let submitted = try await talk(first) { client in
             _ = try await client.simulate(fact: "network=on")
             try await set(client, noon - Self.hour)
             let one = try await client.submit(submission("slow", at: noon)).value
@@ -88,14 +89,15 @@ import Testing
             try await set(client, noon - Self.hour / 2)
             #expect(try await client.runs(task: "StormyNoon", limit: 9).value.isEmpty)
             try await set(client, noon)
-            let run = try #require(
-                try await client.runs(task: "StormyNoon", limit: 9).value.first
-            )
-            #expect(run.request == two.id && run.epoch > 0)
+            return two.id
         }
         // The next noon is stored while the run waits for its slow answer.
         #expect(first.program.line(containing: "asked for the next noon: 0") != nil)
         try await talk(first) { client in
+            let run = try #require(
+                try await client.runs(task: "StormyNoon", limit: 9).value.first
+            )
+            #expect(run.request == submitted && run.epoch > 0)
             let next = try await waiting(client, "StormyNoon")
             #expect(next.map(\.earliestBegin) == [noon + Self.day])
         }
