@@ -58,8 +58,10 @@ struct TransferCrashTests {
         let names = try File.list(folder.path).filter { !$0.hasPrefix("journal") }
         #expect(names == ["file"])
         // What was there is built upon.
+        // The server may read the request of a killed process after that of the next one, so what is
+        // lost shows in the one after that.
         let starts = host.requests.compactMap(\.rangeStart)
-        #expect(starts == starts.sorted())
+        #expect(zip(starts, starts.dropFirst(2)).allSatisfy(<=), "\(starts)")
     }
 
     @Test(arguments: [1, 2] as [UInt64])

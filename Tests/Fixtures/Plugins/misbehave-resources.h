@@ -55,22 +55,40 @@ HANDLER(lock_memory) {
   return BG_OK;
 }
 
-/* cancelledClean: takes more and more memory until it is told that this is enough, and lets go of it */
+/* The resident memory of this process in MiB; 0 where it cannot be read */
+static long resident_mebibytes(void) {
+  long  all = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (!file) return 0;
+  if (fscanf(file, "%ld %ld", &all, &resident) != 2) resident = 0;
+  fclose(file);
+  return resident * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/* cancelledClean: takes memory until it has some MiB more than its parameter "limit", uses it until it is
+ * told that this is too much, and lets go of it */
 HANDLER(heed_memory) {
   (void)plugin;
   enum { BLOCKS = 2048 };
   static char *blocks[BLOCKS];
+  char         limit[16] = "";
   const size_t step = 1 << 20;
+  size_t       need = 0;
   int          count = 0;
-  while (!is_cancelled(info->run) && count < BLOCKS) {
-    char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) return BG_E_FAILED;
-    blocks[count++] = block;
-    /* Slowly: the host looks at it after each 10 ms of processor time. */
-    for (int i = 0; i < 64; i++) memset(block, i, step);
+  bg_str       pointer = { "/limit", 6 };
+  if (host->param(host, info->run, pointer, limit, sizeof limit - 1, &need) != BG_OK) return BG_E_FAILED;
+  while (!is_cancelled(info->run)) {
+    /* More would be so far above the limit that nobody is asked. */
+    if (count < BLOCKS && resident_mebibytes() < atol(limit) + 4) {
+      char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (block == MAP_FAILED) return BG_E_FAILED;
+      blocks[count++] = block;
+    }
+    /* The host looks at it after each 10 ms of processor time. */
+    if (count > 0) memset(blocks[count - 1], count, step);
   }
   while (count > 0) munmap(blocks[--count], step);
-  return is_cancelled(info->run) ? BG_E_CANCELLED : BG_E_FAILED;
+  return BG_E_CANCELLED;
 }
 
 /* cancelledClean: spins until it is told that this is enough */
