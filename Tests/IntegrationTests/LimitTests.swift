@@ -52,9 +52,14 @@ extension Integration {
         func `A run that is over a limit is asked to stop, and may`(task: String) async throws {
             let limits =
                 task == "heed-cpu"
-                ? WorkerLimits(cpu: .seconds(4)) : WorkerLimits(memoryBytes: 96 << 20)
+                ? WorkerLimits(cpu: .seconds(2)) : WorkerLimits(memoryBytes: 96 << 20)
             try await withDaemon(
-                try TestManifest.misbehave(grace: .seconds(10), limits: limits)
+                // A busy machine may need long for two seconds of processor time.
+                try TestManifest.misbehave(
+                    runtime: .seconds(200),
+                    grace: .seconds(10),
+                    limits: limits
+                )
             ) { daemon in
                 let record = try await daemon.runBesideOthers(task, #"{"limit":96}"#)
                 #expect(record.outcome == .cancelledClean)
