@@ -109,14 +109,19 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A warm worker's processor time is charged to the run that uses it`() async throws {
-            let limits = WorkerLimits(cpu: .milliseconds(200))
-            try await withDaemon(
-                try TestManifest.misbehave(runtime: .milliseconds(120), limits: limits)
-            ) { daemon in
-                for _ in 0..<4 {
-                    let warm = try await daemon.run("invent-completions")
-                    #expect(warm.outcome == .succeeded || warm.outcome == .cancelledClean)
+            let limit: Duration = .milliseconds(400)
+            let limits = WorkerLimits(cpu: limit)
+            try await withDaemon(try TestManifest.misbehave(limits: limits)) { daemon in
+                // Each run uses a part of the limit, and all of them more than it.
+                var used: Duration = .zero
+                var workers: Set<Int32?> = []
+                while used <= limit {
+                    let record = try await daemon.run("invent-completions")
+                    #expect(record.outcome == .succeeded)
+                    used += try #require(record.usage.cpu)
+                    workers.insert(record.pid)
                 }
+                #expect(workers.count == 1)
             }
         }
 
