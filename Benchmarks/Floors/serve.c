@@ -150,7 +150,7 @@ static void accept_all(int listener) {
   }
 }
 
-/* Says its port, and serves until nobody holds the other end of its input: whoever starts it may do
+/* Says its port, and serves until the other end of its input is closed: the program that starts it may do
  * so on a thread that does not live as long as it should. */
 int serve(int argc, char **argv) {
   (void)argc;

@@ -85,7 +85,7 @@ private enum StoreSample {
                 return try require(left == file, "a damaged file was written to")
             }
             for request in state.pending + state.interrupted.map(\.request) {
-                try require(requests.contains(request), "nobody submitted \(request)")
+                try require(requests.contains(request), "no step submitted \(request)")
             }
             try require(
                 isDamaged || state.pending.count == requests.count - 1,

@@ -22,7 +22,7 @@ extension FuzzTarget {
             try require(again == signature, "the signature is written as another one")
             try require(
                 !isBelieved(signature, signer) || lines(text) == genuineLines,
-                "a signature is believed that nobody made"
+                "a signature without a signer is accepted"
             )
         }
     }

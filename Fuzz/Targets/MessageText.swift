@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds of each text that people are shown, whoever gave the reason for it.
+/// The rules for each text that people see, whatever input caused it.
 package enum MessageText {
     /// Says that a message is there, is not endless, and steers no terminal.
     package static func check(

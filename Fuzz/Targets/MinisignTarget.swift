@@ -33,7 +33,7 @@ extension FuzzTarget {
             (try? MinisignSignature(signature.text)) == signature,
             "the signature is written as another one"
         )
-        // What is verified is what the file says, byte by byte: nobody reads another comment.
+        // What is verified is what the file says, byte by byte: no other comment is shown.
         let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
         let comment = Array(lines[2].dropFirst("trusted comment: ".utf8.count))
         let expected = [

@@ -70,7 +70,7 @@ private struct RunLife {
         try require((ends == 1) == (machine.state == .ended), "an end without its state")
         try require(
             machine.state != .killing || kills == 1 && machine.killReason != nil,
-            "it waits for a kill that nobody was asked for"
+            "it waits for a kill that the scheduler did not ask for"
         )
     }
 

@@ -71,7 +71,7 @@ package enum WireMessage: Equatable, Sendable {
     /// Whether it is written as it was read, byte for byte but for its flags.
     var isExact: Bool {
         switch self {
-        // Whoever reads these looks at nothing but the subject.
+        // Readers of these use only the subject.
         case .finish, .released, .explain: false
         // Its lines may come in another order, and what is too much of them is left out.
         case .report: false

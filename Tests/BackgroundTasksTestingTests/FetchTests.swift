@@ -73,7 +73,7 @@ struct FetchTests {
         #expect(error?.code == .noSuchFetch)
     }
 
-    @Test func `A fetch that nobody answers times out on the host's clock`() async throws {
+    @Test func `A fetch without an answer times out on the host's clock`() async throws {
         let host = try TestHost(plugin)
         try await host.submit("a")
         try await host.advance(by: .seconds(10))
@@ -82,7 +82,7 @@ struct FetchTests {
         #expect(found.last?.contains("did not end within its 10.0 seconds") == true)
     }
 
-    @Test func `Fetches are answered as they begin, or when somebody comes to do so`() async throws
+    @Test func `A responder answers new fetches, and those that wait when it is set`() async throws
     {
         let host = try TestHost(plugin)
         try await host.launch("a")
@@ -95,7 +95,7 @@ struct FetchTests {
         #expect(host.runs.first?.outcome == .succeeded)
         #expect(try await result(host.launch("a")) == ["204", "-"])
         #expect(asked.withLock { $0 } == ["PUT", "PUT"])
-        // Nothing now, and somebody else later.
+        // This responder does not answer; a later one does.
         host.respond { _ in nil }
         #expect(try await host.launch("a").outcome == nil)
         host.respond { _ in FetchResponse(status: 500) }

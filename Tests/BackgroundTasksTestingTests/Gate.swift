@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Something real to wait for: opened once, by whoever holds it.
+/// A gate that tests wait for; its holder opens it once.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -113,7 +113,7 @@ struct LimitTests {
         #expect(run.outcome == .cancelled)
         #expect(run.stopReason == .expired)
         #expect(host.now == before)
-        // An expiry that somebody asked for is no fault of its own.
+        // The test asked for this expiry, so it does not delay the next run.
         try await host.submit("a")
         #expect(host.runs.count == 2)
     }

@@ -14,7 +14,7 @@ struct TestHostTests {
 
     private let hello = Plugin(id: "org.example.hello", version: "1") {
         Handler("hello") { (context, greeting: Greeting) in
-            context.log(.info, "somebody is at the door")
+            context.log(.info, "the door is open")
             context.progress(1, of: 2, "greets")
             return ["greeting": "Hello, \(greeting.name)!"]
         }
@@ -44,7 +44,7 @@ struct TestHostTests {
         #expect(run.startedAt == Date(timeIntervalSince1970: 1_795_251_600))
         #expect(run.endedAt == run.startedAt)
         #expect(host.runs.count == 1)
-        #expect(host.logs.map(\.message) == ["somebody is at the door"])
+        #expect(host.logs.map(\.message) == ["the door is open"])
         #expect(host.logs.first?.identifier == "hello")
     }
 

@@ -102,7 +102,7 @@ struct WeatherCheckTests {
     }
 
     @Test(arguments: ["[95]", "[]"])
-    func `Without a storm nobody is told`(codes: String) async throws {
+    func `Without a storm the handler posts no notification`(codes: String) async throws {
         let host = try host(#", "storm codes": \#(codes)"#)
         host.respond { _ in Self.answer(200, Self.storm) }
         try await host.submit(Self.noon)

@@ -115,7 +115,7 @@ struct CancellationTests {
         run.release()
     }
 
-    @Test func `A CancellationError that nobody asked for is a failure`() async throws {
+    @Test func `A CancellationError without a cancellation is a failure`() async throws {
         let plugin = try TestPlugin { Handler("a") { _ in throw CancellationError() } }
         let ending = try await plugin.end()
         #expect(ending.status == BG_E_FAILED)

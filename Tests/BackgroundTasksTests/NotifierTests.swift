@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: [
         #"{"type":"pigeon"}"#, #"{"type":"exec","command":["true"]}"#, #"{"type":"ntfy"}"#, "",
     ])
-    func `A config that nobody can follow fails for good`(sinks: String) async throws {
+    func `A delivery with an invalid config fails and is not retried`(sinks: String) async throws {
         let ending = try await deliver(ScriptedHost(), sinks)
         #expect(ending.status == BG_E_FAILED)
         #expect(!ending.message.isEmpty)

@@ -107,7 +107,7 @@ struct PhotoUploadTests {
         #expect(told == ["a.PNG is safe", "b.jpg is safe"])
     }
 
-    @Test func `Photos are not sent again because nobody can be told`() async throws {
+    @Test func `A refused notification does not upload the photos again`() async throws {
         host.state.withLock { $0.postAnswer = BG_E_PERM }
         #expect(try await look().status == BG_OK)
         #expect(transfers().count == 2)

@@ -29,7 +29,7 @@ struct TableTests {
         #expect(tasks.allSatisfy { Int($0.size) == MemoryLayout<bg_task>.size })
     }
 
-    @Test func `The table is made once, whoever asks`() async {
+    @Test func `The table is made once, for all hosts and threads`() async {
         let plugin = Plugin(id: "org.example.once", version: "1") { Handler("a") { _ in } }
         let pointers = await withTaskGroup(of: UInt?.self) { group in
             for index in 0..<16 {

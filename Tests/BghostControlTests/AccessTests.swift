@@ -197,7 +197,7 @@ struct AccessTests {
         try await Serving.with(limits: limits, access: access, in: folder) { serving in
             follower.withLock { follower in
                 follower = Task {
-                    // Whoever asks below may have the place for a moment.
+                    // A client below may use the connection slot for a moment.
                     while !Task.isCancelled { _ = try await runAsMember(["logs", "-f"], serving) }
                 }
             }

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: SeededGenerator.seeds(4))
     func `What is nearly a request is answered or closed`(seed: UInt64) async throws {
         var limits = ControlLimits()
-        // For those that are never complete; whoever is, is served in time also on a busy machine.
+        // For incomplete requests; the server answers complete ones in time also on a busy machine.
         limits.receiveTime = .milliseconds(300)
         limits.idleTime = .milliseconds(300)
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded), limits: limits) { serving in
@@ -60,7 +60,7 @@ import Testing
                 }
                 #expect(answered > 20)
             }
-            // Whoever asks as one should is served as ever.
+            // The server still answers valid requests.
             _ = try await serving.ask { try await $0.status() }
         }
     }

@@ -124,7 +124,7 @@ struct ProgramTests {
         #expect(result.error.contains("cannot read /nonexistent/p.json: No such file"))
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can act as somebody else"))
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
     func exitsSeventySevenOnAForeignSocket() async throws {
         try await Serving.with { serving in
             // The folder lets others in, so that it is the socket's own mode that refuses them.

@@ -45,7 +45,7 @@ import Testing
         #expect(monitor.deadline == .max)
     }
 
-    @Test func `A change is returned once, to whoever reports to the scheduler`() throws {
+    @Test func `The monitor returns a change once`() throws {
         let bench = try Bench()
         let monitor = bench.monitor()
         _ = try monitor.watch(.externalPower, FactDefinitions(), now: bench.now)

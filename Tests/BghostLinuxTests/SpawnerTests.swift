@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SpawnerTests {
-    /// In a process of its own: whoever adopts orphans does so for good, and ends every child that
+    /// In a process of its own: a process that adopts orphans does so for good, and ends every child that
     /// it does not know.
     @Test func endsTheOrphansOfAChildThatLeftItsGroup() async {
         await #expect(processExitsWith: .success) {

@@ -71,7 +71,7 @@ struct DiagnosticTests {
         #expect(stripped == plain)
     }
 
-    /// A file must not be able to steer the terminal of whoever checks it.
+    /// A file must not be able to control the terminal of the operator who checks it.
     @Test
     func neutralisesControlCharacters() {
         let text = "{ \"version\": 1, \"\u{202E}a\u{7F}\u{9B}31m\\u001b[2J\": 0 }"

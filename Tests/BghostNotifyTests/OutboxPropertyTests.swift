@@ -89,7 +89,7 @@ import Testing
             )
             #expect(memory.keys.sorted() == world.stored.keys.sorted())
             for (name, row) in memory {
-                // That nobody had room for it is not worth a write.
+                // The outbox does not store a delay that only a full queue causes.
                 var kept = world.stored[name]
                 kept?.notBefore = row.notBefore
                 #expect(kept == row)

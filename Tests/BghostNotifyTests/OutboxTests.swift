@@ -79,7 +79,7 @@ import Testing
         #expect(world.outbox.nextDate == world.now + 60 * OutboxWorld.second)
     }
 
-    @Test func `What nobody delivers is given up, and says so`() throws {
+    @Test func `A notification that is never delivered expires, with a note`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         try world.post(NotificationContent(id: "a", title: "A"))
         world.advance()
@@ -93,7 +93,7 @@ import Testing
         #expect(world.notes.last?.event == .expired)
     }
 
-    @Test func `A delivery that nobody begins is given up, and its request withdrawn`() throws {
+    @Test func `A delivery that does not start expires, and its request is withdrawn`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         try world.post(NotificationContent(id: "a", title: "A"))
         world.advance()

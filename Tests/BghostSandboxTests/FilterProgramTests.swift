@@ -105,7 +105,7 @@ import Testing
             ("chmod", [0, 0o755], true, true),
             ("chmod", [0, 0o4755], false, false),
             ("chmod", [0, 0o2755], false, false),
-            // S_ISVTX is nobody's right.
+            // S_ISVTX grants no rights.
             ("fchmod", [3, 0o1777], true, true),
             ("fchmod", [3, 0o4000], false, false),
             ("fchmodat", [3, 0, 0o644], true, true),

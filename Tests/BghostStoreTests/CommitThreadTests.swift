@@ -36,8 +36,8 @@ import Testing
         store.close()
     }
 
-    /// What nobody waits for must not hold up its caller.
-    @Test(.timeLimit(.minutes(5))) func nobodyIsHeldUpByWhatNobodyWaitsFor() throws {
+    /// A commit without a completion must not block its caller.
+    @Test(.timeLimit(.minutes(5))) func aCommitWithoutACompletionDoesNotBlockItsCaller() throws {
         let store = try open()
         let caller = pthread_self()
         let thread = Mutex<pthread_t>(caller)
@@ -88,7 +88,7 @@ import Testing
         store.close()
     }
 
-    /// What an answer commits in turn comes after it, whoever carries it out.
+    /// A commit that a completion makes comes after it, on whichever thread it runs.
     @Test(.timeLimit(.minutes(5))) func anAnswerMayCommit() throws {
         let store = try open()
         let order = Mutex<[Int]>([])

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Nothing is written to a store whose rows have not been read, and nothing after they turned
-    /// out to be damaged, whoever asks.
+    /// out to be damaged, from whichever caller.
     @Test(.timeLimit(.minutes(5))) func aDamagedStoreIsLeftAsItIs() throws {
         let store = try SQLiteStore(path: path)
         for number in 0..<100 {

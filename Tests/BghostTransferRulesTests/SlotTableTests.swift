@@ -70,7 +70,7 @@ import Testing
             for server in ["a", "b", "c", "d"] {
                 #expect(held.values.count { $0 == server } <= 2)
             }
-            // Nobody waits who could be served.
+            // No transfer waits that could have a slot.
             let isStarved = wanted.values.contains { server in
                 held.count < 5 && held.values.count { $0 == server } < 2
             }

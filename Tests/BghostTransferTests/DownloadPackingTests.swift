@@ -5,7 +5,7 @@ import BghostTestSupport
 @testable import BghostTransfer
 import Testing
 
-/// Bodies that come packed, although nobody asked for it.
+/// Bodies that the server compresses although the client did not ask for it.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct DownloadPackingTests {
     /// What a shell command writes, packed.

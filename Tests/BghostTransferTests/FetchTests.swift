@@ -137,7 +137,7 @@ struct FetchTests {
         let arrived = Mutex(0)
         let all = Event()
         try await withServer { _ in
-            // Nobody is answered before everybody is here: one after the other would hang.
+            // The server answers none before all requests are there: a client that sends them one by one hangs.
             if arrived.withLock({
                 $0 += 1; return $0
             }) == 8 {

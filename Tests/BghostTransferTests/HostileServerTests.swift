@@ -21,7 +21,7 @@ struct HostileServerTests {
         let steps = Relay()
         try await withRawServer { request, responder in
             guard host.note(request) == 1 else { return try await host.serve(request, responder) }
-            // The client may hang up before a step that nobody would answer then.
+            // The client may hang up first; the remaining steps must not wait for it.
             defer { steps.finish() }
             switch trickle {
             case .head: try await responder.bytes(Array("HTTP/1.1 200 OK\r\nX-Slow: ".utf8))

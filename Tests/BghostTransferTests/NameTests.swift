@@ -50,7 +50,7 @@ struct NameTests {
                 },
                 isLocal: { _ in false }
             )
-            // No name server knows the name: it works only if nobody else looks it up.
+            // No name server knows the name: it works only if no other resolver looks it up.
             let response = try await fetch("http://\(name):\(port)/", names: counting)
             #expect(text(response) == "\(name):\(port)")
         }

@@ -64,7 +64,7 @@ struct Event: Sendable {
     }
 }
 
-/// A socket at 127.0.0.1 that answers nobody.
+/// A socket at 127.0.0.1 that never answers.
 final class SilentSocket: Sendable {
     let port: UInt16
     private let descriptor: Int32

@@ -124,7 +124,7 @@ struct TransferRestartTests {
             second.close()
             #expect(host.requests.map(\.rangeStart) == [nil, 600_000])
             #expect(host.requests.last?["x-kept"] == "a:b")
-            // Nobody has dealt with it yet.
+            // No run has acknowledged it yet.
             let third = try SQLiteTransferJournal(path: folder.file("journal"))
             try await withBench(TransferBench(folder: folder, journal: third)) { bench in
                 let ends = await bench.witness.ends(count: 1)

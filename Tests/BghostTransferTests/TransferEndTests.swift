@@ -6,7 +6,7 @@ import BghostTestSupport
 @testable import BghostTransfer
 import Testing
 
-/// Ends on their way to those who wait, and those that nobody comes for.
+/// Ends of transfers: delivered to the run that waits, or to the session.
 @Suite(.timeLimit(.minutes(5)))
 struct TransferEndTests {
     private static let content = sample(10_000)
@@ -24,7 +24,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anEndStaysWrittenDownUntilItHasCome() async throws {
+    @Test func theJournalKeepsAnEndUntilItsReceiverConfirmsIt() async throws {
         let journal = MemoryTransferJournal()
         try await withFile(try await TransferBench(journal: journal)) { bench, url async throws in
             let request = bench.download(url)
@@ -37,12 +37,12 @@ struct TransferEndTests {
             let left = try journal.recover()
             #expect(left.isEmpty)
             #expect(await bench.engine.list().isEmpty)
-            // The file is with whoever took it.
+            // The run that received the end keeps the file.
             #expect(try bench.content() == Bytes(Self.content))
         }
     }
 
-    @Test func anEndThatNobodyGotIsToldToItsSession() async throws {
+    @Test func anEndThatNoRunReceivedGoesToItsSession() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             let request = bench.download(url)
             let taking = Task {

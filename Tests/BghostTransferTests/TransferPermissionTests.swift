@@ -164,7 +164,7 @@ struct TransferPermissionTests {
         }
     }
 
-    /// Put there while the transfer waits, by whoever may write into the folder.
+    /// Put there while the transfer waits, by a user who may write into the folder.
     @Test(arguments: ["link", "second name", "pipe"])
     func whatLiesInThePlaceOfTheUnfinishedFileIsNotWritten(what: String) async throws {
         let outside = try TemporaryDirectory()

@@ -34,8 +34,8 @@ struct TransferSessionTests {
         }
     }
 
-    /// One request, one body: whoever goes away leaves it as it is.
-    @Test func whoIsCancelledLeavesTheTransferToItself() async throws {
+    /// One request, one body: a run that stops waiting does not change the transfer.
+    @Test func aCancelledRunLeavesTheTransferUnchanged() async throws {
         let slow = SlowHost()
         try await withRawServer {
             try await slow.serve($0, $1)

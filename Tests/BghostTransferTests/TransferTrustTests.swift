@@ -114,7 +114,7 @@ struct TransferTrustTests {
         }
     }
 
-    /// Whoever can cut a connection must not be able to cut a file.
+    /// An attacker who cuts a connection must not be able to truncate a file.
     @Test(arguments: 0...16, [true, false])
     func aCutConnectionIsTakenUpAgain(sixteenth: Int, isRagged: Bool) async throws {
         let folder = try TemporaryDirectory()
@@ -138,9 +138,9 @@ struct TransferTrustTests {
         #expect(host.bodyBytes == Self.content.count)
     }
 
-    /// The end of a body whose length nobody has said is the server's word, and nobody else's.
+    /// Without a length, only the server can mark the end of a body; a cut connection does not.
     @Test(arguments: [true, false])
-    func anEndWithoutAWordIsNoEnd(isRagged: Bool) async throws {
+    func aCutConnectionDoesNotEndABodyWithoutALength(isRagged: Bool) async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)

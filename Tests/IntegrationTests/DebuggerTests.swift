@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// A run that somebody looks at with a debugger, for longer than its time.
+    /// A run that a debugger stops for longer than its runtime.
     @Suite(.enabled(if: geteuid() == 0, "tracing a worker needs root"))
     struct DebuggerTests {
         /// Traces a process without stopping it, from a thread of its own as the kernel wants it.

@@ -48,7 +48,7 @@ extension Integration {
             }
             #expect(refusal?.code == .unavailable)
             #expect(refusal?.message.contains("is stopping") == true)
-            // Whoever asks a second time waits for the same end.
+            // A second call waits for the same end.
             await host.drain()
             await first
             #expect(ContinuousClock.now - began < Self.grace + .seconds(1))
@@ -75,7 +75,7 @@ extension Integration {
                 for run in runs {
                     let again = try await next.begun(run.request, task: run.task)
                     #expect(again.attempt == 2)
-                    // Its second end is nobody's fault either.
+                    // The second drain does not count as a failure of the run.
                     #expect(again.epoch > run.epoch)
                 }
             }

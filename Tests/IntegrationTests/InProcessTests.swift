@@ -78,7 +78,7 @@ extension Integration {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.run("needs-worker")
                 #expect(record.outcome == .failed)
-                // It never began, so nobody is waited for to let go of it.
+                // It never started, so the host waits for no release().
                 #expect(await daemon.executorsWithUnreleasedRuns == 0)
                 #expect(record.message.contains("must run in a worker"), "\(record.message)")
                 #expect(try await daemon.run("echo").outcome == .succeeded)

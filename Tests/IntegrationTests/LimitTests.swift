@@ -68,8 +68,9 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Who is asked because of a limit and goes on has its grace`() async throws {
-            // It is far below the limit at which nobody is asked.
+        func `A run that ignores a cancel for a limit has its grace before the kill`() async throws
+        {
+            // It is far below the limit at which the host kills without a cancel.
             let limits = WorkerLimits(cpu: .milliseconds(400))
             try await withDaemon(
                 try TestManifest.misbehave(grace: .milliseconds(1), limits: limits)

@@ -174,7 +174,7 @@ extension Integration {
                 try make(daemon, "refuse")
                 #expect(try await post(daemon, #"{"id":"a","title":"A"}"#) == "post answered 0")
                 let failure = try await daemon.line { $0.event == "notification.failed" }
-                #expect(failure.message.contains("nobody is there"))
+                #expect(failure.message.contains("no receiver"))
                 let waiting = try #require(try await daemon.host.outbox().first)
                 #expect(waiting.failures == 1)
                 #expect(waiting.state == .waiting)

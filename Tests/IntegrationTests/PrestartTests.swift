@@ -50,7 +50,7 @@ extension Integration {
                 },
                 { daemon in
                     _ = try await daemon.readyWorkers(1)
-                    // A run that is over before somebody looks needs no second worker.
+                    // A run that ends before the daemon looks needs no second worker.
                     while await daemon.workers(of: "misbehave").count < 2 {
                         #expect(try await daemon.run("succeed").outcome == .succeeded)
                     }

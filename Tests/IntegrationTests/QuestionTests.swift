@@ -89,7 +89,7 @@ extension Integration {
                     let later = try await host.submit(Submission(task: "echo", earliestBegin: hour))
                     let ended = try await daemon.run("fail")
                     let active = try await daemon.begin("honour-cancel")
-                    // What was wrong with it is so no more, and nobody has been told.
+                    // The library is good now, but no reload has read it.
                     try folder.write(try File.read(try Fixture.library("good")), to: "late.so")
                     let ids = [
                         "late.task", "family.*", "family.one", "echo", "fail", "honour-cancel",

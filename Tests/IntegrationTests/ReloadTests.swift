@@ -204,7 +204,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A requirement that nobody had is watched from then on`() async throws {
+        func `The host watches a requirement from the reload that adds it`() async throws {
             let first = try TestManifest.misbehave()
             try await withReloads(first) { daemon, reload in
                 var second = first

@@ -56,7 +56,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Whoever waits for a run can stop waiting`() async throws {
+        func `A client that waits for a run can stop waiting`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let run = try await daemon.begin("honour-cancel")
                 let waiting = Task { await daemon.host.waitForRun(ofRequest: run.request) }

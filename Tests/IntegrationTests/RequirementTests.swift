@@ -83,7 +83,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What nobody knows does not hold`() async throws {
+        func `A requirement with an unknown fact is unmet`() async throws {
             try await withRequirements { daemon in
                 _ = try await daemon.host.submit(Submission(task: "echo"))
                 #expect(await waitingFor("echo", daemon).count == 2)

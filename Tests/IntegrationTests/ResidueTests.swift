@@ -11,7 +11,7 @@ extension SeparateHosts {
     /// What runs leave behind.
     ///
     /// Each test is a process of its own, which adopts the orphans of its
-    /// workers as a daemon does, and in which nobody else opens or starts anything.
+    /// workers as a daemon does, and in which no other test opens or starts anything.
     @Suite struct ResidueTests {
         @Test(.timeLimit(.minutes(5)))
         func `A hundred mixed runs leave no descriptor, thread or process behind`() async {

@@ -13,7 +13,7 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// Facts and a clock that are what somebody says, with a real host.
+    /// Facts and a clock that an operator simulates, with a real host.
     @Suite struct SimulationTests {
         private static let second: Int64 = 1_000_000_000
         private static let hour = 3600 * second
@@ -66,7 +66,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A fact can be simulated that nobody has watched`() async throws {
+        func `An operator can simulate a fact that no task requires`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let host = daemon.host
                 _ = try await host.simulate(fact: "idle=off")
@@ -84,7 +84,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run that loses a simulated fact is asked to stop and owes nothing`() async throws {
+        func `A run that loses a simulated fact is cancelled and not throttled`() async throws {
             try await withDaemon(try manifest(requiring: .externalPower)) { daemon in
                 let host = daemon.host
                 _ = try await host.simulate(fact: "power=mains")

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A daemon refuses a plugin whose walls are missing`() throws {
+    func `A daemon refuses a plugin whose sandbox is missing`() throws {
         let folder = try TemporaryDirectory()
         let library = try Fixture.library("good")
         let path = try folder.write(

@@ -6,9 +6,9 @@ import Glibc
 import Testing
 
 /// A daemon whose user may have no more processes.
-@Suite(.ownThreads, .enabled(if: geteuid() == 0, "only root can make somebody else the daemon"))
+@Suite(.ownThreads, .enabled(if: geteuid() == 0, "only root can run the daemon as another user"))
 struct LeanDaemonTests {
-    /// Nobody else's, as the kernel counts all processes of a user.
+    /// A user of this test alone, because the kernel counts all processes of a user.
     private let user = "\(54_400 + getpid() % 1000)"
 
     /// Of fewer threads the runtime would wait for ever, without a word, and the network would crash.

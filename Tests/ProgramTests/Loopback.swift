@@ -28,7 +28,7 @@ enum Loopback {
         deinit { close(fd) }
     }
 
-    /// A port that nobody has at this moment.
+    /// A port that no process uses at this moment.
     static func freePort() throws -> Int { try Holder().port }
 
     /// Sends a request without a body, and reads the answer to its end.

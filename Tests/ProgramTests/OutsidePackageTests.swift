@@ -74,7 +74,7 @@ import Testing
         let inspect = [Artifact.path("bghost"), "plugin", "inspect", library]
         let shown = try Command.run(inspect)
         #expect(shown.exitCode == 1)
-        #expect(shown.output.contains("1 symbol is undefined, nobody_defines_this"), "\(shown)")
+        #expect(shown.output.contains("1 symbol is undefined, no_library_defines_this"), "\(shown)")
         #expect(!shown.output.contains("can load it"))
         let json = try JSONReader.parse(try Command.run(inspect + ["--json"]).output)
         #expect(json["loadable"]?.bool == false)

@@ -39,7 +39,7 @@ struct QuotaTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A plugin whose quota nobody can hold is not run, and says why`() throws {
+    func `A daemon without cpu control runs no plugin with a cpuQuota, and says why`() throws {
         let daemon = try daemon()
         #expect(try daemon.command(["submit", "echo"]).exitCode == 0)
         #expect(try daemon.command(["trigger", "other", "--wait"]).exitCode == 0)
@@ -51,7 +51,7 @@ struct QuotaTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Where people develop it is run without, and said`() throws {
+    func `With --dev the daemon runs the plugin without its quota, and logs this`() throws {
         let daemon = try daemon(["--dev"])
         #expect(daemon.program.lines.contains { $0.contains("limits.cpuQuota cannot be held") })
         #expect(try daemon.command(["trigger", "echo", "--wait"]).exitCode == 0)

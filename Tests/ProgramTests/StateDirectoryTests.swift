@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    /// Who may mount has a namespace of mounts of their own, in which nobody else sees it.
+    /// Who may mount has a namespace of mounts of their own, which no other process sees.
     static let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
     /// Runs the daemon, which ends by itself, after a shell command in a namespace of its own.
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() == 0, "giving a directory away needs root"))
-    func `A state directory of somebody else is refused`() throws {
+    func `The daemon refuses a state directory of another user`() throws {
         try #require(mkdir(state, 0o777) == 0)
         try #require(chown(state, 12345, 12345) == 0)
         let result = try refusal()

@@ -168,7 +168,7 @@ import Testing
                 try await client.runs(task: "report", limit: 100).value.count
             }
             try await set(client, noon - Self.hour)
-            // What went by since the daemon began is made up for once.
+            // One run makes up for the starts missed since the daemon started.
             if try await runs() > 0 { _ = try await last(client, "report") }
             let before = try await runs()
             // From eleven to three: one run stands for the noon between.
@@ -178,7 +178,7 @@ import Testing
             #expect(
                 try await waiting(client, "report").map(\.earliestBegin) == [noon + Self.day]
             )
-            // The next noon on time; half an hour later somebody sets the clock back by two hours.
+            // The next noon on time; half an hour later the clock is set back by two hours.
             try await set(client, noon + Self.day)
             _ = try await last(client, "report")
             #expect(try await runs() == before + 2)

@@ -86,7 +86,7 @@ import Testing
             pieces: [1, 2]
         )
         #expect(station.record.photos == [entry])
-        // Whoever did not hear the last answer asks, and need not send anything again.
+        // A client that missed the last answer asks for the offset, and sends nothing again.
         #expect(try await offset() == "3")
         #expect(try await append("", at: 3).status == .noContent)
         #expect(station.record.photos == [entry])
@@ -136,7 +136,7 @@ import Testing
         #expect(try await station.send(.head, "/uploads/1").status == .preconditionFailed)
     }
 
-    /// What has come before the cut counts, and whoever comes back goes on there.
+    /// The station keeps the bytes before the cut, and the client resumes there.
     @Test func keepsWhatCameBeforeACut() async throws {
         _ = try await create()
         station.mishaps.plan(.cut, at: .photo)

@@ -53,7 +53,7 @@ extension SQLiteStore {
     }
 }
 
-/// The files of a store that nobody has open.
+/// The files of a store that no process has open.
 struct StoreFiles {
     var database: [UInt8]
     var wal: [UInt8]

@@ -31,7 +31,7 @@
     ///
     /// Services stop by way of `merge` of swift-async-algorithms, which, up to 1.1.4 at least, holds a lock
     /// while its task may change threads (its issue 430). If the task prefers an executor, as all tasks of
-    /// such a suite do, that waits for whoever cancels the task, who waits for the lock. A task that is not
+    /// such a suite do, that waits for the thread that cancels the task, which waits for the lock. A task that is not
     /// a child has no preference.
     package func onPool<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer

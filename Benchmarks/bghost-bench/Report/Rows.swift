@@ -3,7 +3,7 @@
 extension Row {
     /// All of them, in the order of the table.
     static func all(_ options: BenchOptions) -> [Row] {
-        dispatch + starts(options) + walls + stops + kills(options) + daemon(options)
+        dispatch + starts(options) + sandboxes + stops + kills(options) + daemon(options)
             + workers(options)
             + durable(options) + pending + restarts(options) + waiting + transfers
     }

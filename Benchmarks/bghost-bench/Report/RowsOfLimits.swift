@@ -53,7 +53,7 @@ extension Row {
             .subject("kill", 60, "idle"),
             "p50",
             1.2,
-            "beside the kill a run ends here: its record is stored and whoever waits is told",
+            "beside the kill a run ends here: its record is stored and the waiting client gets it",
             "timerfd, SIGKILL, pidfd"
         ) { kill("idle", $0) }
             + rows(

@@ -117,7 +117,7 @@ extension Row {
                 ),
                 target: count == 1_000_000 ? .atMost(1.2) : nil,
                 reason:
-                    "each row is checked against its sum and put into the book, beside being read"
+                    "each row is checked against its sum and put into the index, beside being read"
             )
         }
         let daemon = Step.subject("restart", 1_000_000, "10000")

@@ -39,7 +39,7 @@ extension Subject {
         }
     }
 
-    /// Nobody else has the identifiers here, so their text is counted; parameters there are none.
+    /// No other object has the identifiers here, so their text counts; there are no parameters.
     private func reportMemory(_ dates: [Int64]) throws {
         let empty = try MemoryUse(of: getpid()).dirty
         var book = PendingRequestIndex(slots: count)

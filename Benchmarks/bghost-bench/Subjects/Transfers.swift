@@ -77,7 +77,7 @@ extension Subject {
         await bench.end()
     }
 
-    /// Small files, each a transfer of its own that somebody waits for.
+    /// Small files, each a transfer of its own that a run waits for.
     func manyFiles() async throws {
         let server = try FileServer(self)
         let count = count

@@ -82,7 +82,7 @@ final class Driver: Sendable {
             case .askOfTransfer(let transfer):
                 ask(transfer)
                 deadline = ContinuousClock.now + patience
-            case .noLane: throw tooManyKilledRuns()
+            case .noFreeSlot: throw tooManyKilledRuns()
             case .waitForRelease(let run):
                 if try await core.events.wait(after: count, until: deadline) { continue }
                 core.read { _ = $0.unreleasable.insert(run) }

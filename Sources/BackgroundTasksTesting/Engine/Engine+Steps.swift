@@ -9,7 +9,7 @@ extension Engine {
         /// Wait until the plugin has released this run, which has ended.
         case waitForRelease(UInt64)
         /// Killed runs have all slots, so that no other run can start.
-        case noLane
+        case noFreeSlot
         /// Ask the test for the answer to a fetch.
         case ask(OpenFetch)
         /// Ask the test for the end of a transfer.
@@ -29,7 +29,7 @@ extension Engine {
         // So that the slots, and a close of the plugin, do not depend on the order of threads.
         if let ended = unreleased.min() { return .waitForRelease(ended) }
         if let action = nextAction() { return .perform(action) }
-        guard actions.isEmpty else { return .noLane }
+        guard actions.isEmpty else { return .noFreeSlot }
         if hasResponder, let fetch = nextToAsk() { return .ask(fetch) }
         if hasResponder, let transfer = nextTransferToAsk() { return .askOfTransfer(transfer) }
         // Only now, since the run may be waiting for another run.

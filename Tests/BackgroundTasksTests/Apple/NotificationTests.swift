@@ -101,7 +101,7 @@ struct NotificationTests {
         #expect(host.notifications.isEmpty)
     }
 
-    @Test func `What somebody does reaches the delegate`() async throws {
+    @Test func `The answer to a notification reaches the delegate of its plugin`() async throws {
         let events = Events()
         let delegate = Center(events)
         let plugin = AskingApp.$delegate.withValue(delegate) {

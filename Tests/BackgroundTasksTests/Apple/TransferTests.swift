@@ -128,7 +128,7 @@ struct TransferTests {
         #expect(!host.transfers.contains { !$0.hasEnded })
     }
 
-    @Test func `Nobody is woken who does not want to be, and what has ended waits`() async throws {
+    @Test func `A session without launch events gets no wake; its end waits`() async throws {
         let host = try host { _ in
             Self.session { $0.sessionSendsLaunchEvents = false }
                 .downloadTask(with: address("a")).resume()
@@ -175,7 +175,7 @@ struct TransferTests {
         }
         #expect(try await first.end() == Ending(status: BG_OK))
         for isClosed in [false, true] {
-            // As long as its host is there, it is nobody else's.
+            // While its host is open, no other host may use the session.
             if isClosed { first.close() }
             let host = try TestHost(
                 Plugin(id: "org.example.web", version: "1") {

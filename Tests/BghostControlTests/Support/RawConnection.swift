@@ -80,7 +80,7 @@ final class RawConnection: Sendable {
         return poll(&descriptor, 1, milliseconds) == 1
     }
 
-    /// A listener that answers nobody.
+    /// A listener that never answers.
     ///
     /// The caller closes it.
     static func listener(_ path: String) throws -> Int32 {

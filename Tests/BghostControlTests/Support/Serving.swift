@@ -56,7 +56,7 @@ struct Serving: Sendable {
         )
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                // Also if it never comes so far: nobody shall wait for it then.
+                // Also if the server never starts: the waiting test must not hang.
                 defer { isReady.finish() }
                 try await onPool { try await group.run() }
             }

@@ -59,7 +59,7 @@ import Testing
             text: "default route over eth0 (IPv6), which has no address yet"
         ),
         Listing(
-            testDescription: "an address that somebody else has",
+            testDescription: "an address that another machine has",
             messages: [
                 Make.link(2, "eth0"), Make.address(2, family: 10, flags: 0x88),
                 Make.route(over: 2, family: 10),

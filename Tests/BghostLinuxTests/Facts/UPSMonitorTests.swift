@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func whereNobodyListensIsUnknown() throws {
-        // Port 1 of the loopback is nobody's.
+        // No process listens at port 1 of the loopback.
         let address = UPSMonitor.Address(host: "127.0.0.1", port: 1, supply: "a")
         let reading = UPSMonitor(address).read()[0]
         #expect(reading.measure == .unknown)

@@ -29,7 +29,7 @@ final class UPSServer: Sendable {
         thread.end()
     }
 
-    /// Says the same to whoever connects, whatever he asks.
+    /// Sends the same answer to each client, whatever it asks.
     convenience init(saying text: String) throws { try self.init { _ in text } }
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }

@@ -54,7 +54,7 @@ final class Program {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Waits until nobody holds its stdout any more: it is gone with all that it started.
+    /// Waits until no process holds its stdout: the program and all that it started have ended.
     func waitUntilAllAreGone() {
         while Self.next(output) != nil {}
     }

@@ -59,7 +59,7 @@ import Testing
         let error = #expect(throws: EntryTable.LoadError.self) {
             try EntryTable("undefined-symbol")
         }
-        #expect(error?.message.contains("nobody_defines_this") == true)
+        #expect(error?.message.contains("no_library_defines_this") == true)
     }
 
     @Test func twoTables() throws {

@@ -81,7 +81,7 @@ import Testing
         Refusal(
             fixture: "lying-note",
             code: "lying-note",
-            says: #"its note says id=test.somebody-else, its table says "test.lying-note""#
+            says: #"its note says id=test.another, its table says "test.lying-note""#
         ),
         Refusal(fixture: "size-zero", code: "bad-size", says: "its table says that it has 0 bytes"),
         size("size-zero", "1"), size("size-zero", "88"), size("size-zero", "97"),
@@ -139,7 +139,7 @@ import Testing
     func refuses(refusal: Refusal) throws {
         // The fixture for lying notes carries the note that it lies in.
         let note = Self.note(
-            refusal.fixture == "lying-note" ? "somebody-else" : refusal.fixture
+            refusal.fixture == "lying-note" ? "another" : refusal.fixture
         )
         let table = try EntryTable(refusal.fixture, defines: refusal.defines)
         let error = #expect(throws: DescriptorError.self) {

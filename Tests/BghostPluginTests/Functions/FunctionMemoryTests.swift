@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// Calls leave no memory behind, in a process of its own so that nobody else's counts.
+/// Calls leave no memory behind, in a process of its own so that no other test's memory counts.
 @Suite(.timeLimit(.minutes(5))) struct FunctionMemoryTests {
     @Test(.disabled(if: sanitizerIsOn)) func manyCallsLeakNothing() async {
         await #expect(processExitsWith: .success) {

@@ -21,7 +21,7 @@ import Testing
         for _ in 0..<500 {
             var bytes = good
             for _ in 0..<Int.random(in: 1...8, using: &generator) {
-                // Mostly in the headers and tables: the rest is code and nobody reads it.
+                // Mostly in the headers and tables: the rest is code, which the inspection does not read.
                 let limit = Bool.random(using: &generator) ? 0x800 : bytes.count
                 let index = Int.random(in: 0..<min(limit, bytes.count), using: &generator)
                 bytes[index] = Bool.random(using: &generator) ? .random(in: 0...255) : 0xFF

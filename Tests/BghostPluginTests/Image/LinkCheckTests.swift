@@ -39,9 +39,9 @@ import Testing
     @Test(arguments: [["-Wl,--hash-style=sysv"], ["-Wl,--hash-style=gnu"], ["-fuse-ld=lld"]])
     func undefinedSymbolsAreNamed(flags: [String]) throws {
         let path = try Fixture.library("undefined-symbol", flags: flags)
-        #expect(problem(path)?.problem == .undefinedSymbols(["nobody_defines_this"], in: path))
+        #expect(problem(path)?.problem == .undefinedSymbols(["no_library_defines_this"], in: path))
         let message = try #require(problem(path)?.description)
-        #expect(message.contains("1 symbol is undefined, nobody_defines_this"), "\(message)")
+        #expect(message.contains("1 symbol is undefined, no_library_defines_this"), "\(message)")
         #expect(message.contains("-z defs"))
     }
 

@@ -34,12 +34,12 @@ import Testing
     @Test func whatOnlyTimeOpensIsCertain() {
         let why = explanation([
             gate(.notBefore, until: now + hour, if: "it were later"),
-            gate(.throttle, until: now + 2 * hour, if: "it were forgiven"),
+            gate(.throttle, until: now + 2 * hour, if: "it were cleared"),
             gate(.slot, isOpen: true),
         ])
         #expect(why.earliestStart == now + 2 * hour)
         #expect(why.isCertain)
-        #expect(why.counterfactual == "would start now if it were later and it were forgiven")
+        #expect(why.counterfactual == "would start now if it were later and it were cleared")
     }
 
     @Test func whatNobodyKnowsMakesItALowerBound() {

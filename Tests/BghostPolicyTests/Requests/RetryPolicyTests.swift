@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: [RetryPolicy(backoff: .none), Self.exponential])
     func whatTheOperatorStoppedIsNotRepeated(policy: RetryPolicy) {
         #expect(Self.next(policy, Self.request(), .cancelledClean, .user) == .consumed)
-        // However the run takes it that somebody stops it.
+        // However the run reacts when the operator stops it.
         for outcome in [
             Outcome.killed(.graceExceeded), .killed(.memory), .failed, .crashed(.signalled(11)),
             .lost,

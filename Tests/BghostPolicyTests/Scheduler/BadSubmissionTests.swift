@@ -15,7 +15,7 @@ import Testing
             try world.simulation.submit(submission)
             return (nil, world)
         } catch {
-            // What, where and what to do about it, and no wall of somebody else's text.
+            // A short message without control characters, however long the submitted text is.
             #expect(error.message.utf8.count < 1000 && !error.message.isEmpty)
             #expect(!error.message.unicodeScalars.contains { $0.value < 0x20 })
             return (error.code, world)

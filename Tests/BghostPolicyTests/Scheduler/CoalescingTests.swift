@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func `It is in the window, and whoever's window has it takes it`(seed: UInt64) {
+    func `The instant lies in the window, and a smaller window that has it keeps it`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             let earliest = Int64.random(in: 1...(1 << 61), using: &random)

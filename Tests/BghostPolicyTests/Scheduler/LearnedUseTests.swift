@@ -100,9 +100,9 @@ struct LearnedUseTests {
         #expect(hand.gate(.usualUse, of: "a") == nil)
     }
 
-    @Test func `Who is not asked to learn does not, and what is forgotten is gone`() throws {
+    @Test func `A task without learnsUse records no use, and forgetting removes all uses`() throws {
         var hand = try learned()
-        let news = [hand.use("b"), hand.use("nobody")]
+        let news = [hand.use("b"), hand.use("unknown")]
         #expect(news == [false, false])
         #expect(hand.scheduler.learners() == ["a"])
         #expect(hand.scheduler.learners(ofPlugin: "plugin") == ["a"])

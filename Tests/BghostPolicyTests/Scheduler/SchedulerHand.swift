@@ -156,7 +156,7 @@ struct SchedulerHand {
         now.unix = unix
     }
 
-    /// Lets time pass while nobody looks.
+    /// Moves the clock without a call of the scheduler.
     mutating func skip(_ nanoseconds: Int64) { advance(to: now.unix + nanoseconds) }
 
     /// The machine sleeps: only the clock of limits stands still.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate that nobody has vouched for: it is signed by itself, for 127.0.0.1.
+/// A self-signed certificate for 127.0.0.1.
 ///
 /// Made by `openssl req -x509 -newkey ec`; the key protects nothing.
 enum TestCertificate {

@@ -14,7 +14,7 @@ __attribute__((constructor)) static void begin(void) {
     pid_t child = fork();
     if (child == 0) {
       if (times == 0) setsid();
-      /* A last resort, should nobody kill it. */
+      /* A last resort, if the host does not kill it. */
       alarm(60);
       for (;;) pause();
     }

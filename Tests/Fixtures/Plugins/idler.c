@@ -171,7 +171,7 @@ HANDLER(one_long_call) {
   }
 }
 
-/* killed(data), where somebody may look at what it has open: the files have no names any more */
+/* killed(data), if the host may read its open descriptors: the files have no names any more */
 HANDLER(unlinked_files) {
   (void)plugin;
   static char block[256 << 10];

@@ -15,7 +15,7 @@ static bg_status fork_many(const bg_run_info *info, int own_session) {
     if (child < 0) break;
     if (child == 0) {
       if (own_session) setsid();
-      /* A last resort, should nobody kill it. */
+      /* A last resort, if the host does not kill it. */
       alarm(60);
       for (;;) pause();
     }
@@ -41,7 +41,7 @@ HANDLER(fork_children) {
   return fork_many(info, 1);
 }
 
-/* killed(processes): it never stops of its own will. Bounded all the same, should nobody kill it. */
+/* killed(processes): it never stops of its own will. Bounded, in case the host does not kill it. */
 HANDLER(fork_without_end) {
   UNUSED;
   for (int count = 0; count < 4096; count++) {

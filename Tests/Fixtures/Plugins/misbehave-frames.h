@@ -105,11 +105,11 @@ HANDLER(flood_calls) {
   }
 }
 
-/* the same with a task that nobody grants: each is refused, and few of the refusals are told */
+/* the same with a task that no manifest grants: the host refuses each and logs few */
 HANDLER(flood_refusals) {
   (void)plugin;
   int               fd = work_socket();
-  static const char task[] = "somebody.elses";
+  static const char task[] = "another.task";
   for (uint64_t call = 1000000;; call++) {
     unsigned char frame[96];
     size_t        n = 4;

@@ -59,7 +59,7 @@ HANDLER(write_rubbish) {
 }
 
 /* killed(protocolFault(12)): a frame that is well formed in every byte, about a run that is another
- * worker's, or nobody's; that run is not ended by it */
+ * worker's, or does not exist; the frame does not end that run */
 HANDLER(forge_completion) {
   (void)plugin;
   unsigned char frame[32] = { sizeof frame, 0, 0, 0, 0x83, 1 };
@@ -129,9 +129,9 @@ HANDLER(odd_calls) {
   refused += host->progress(host, info->run, 1, 2, nowhere) == BG_E_ARG;
   refused += host->param(host, info->run, nowhere, value, sizeof value, &need) == BG_E_ARG;
   refused += host->param(host, info->run, TEXT("text"), value, sizeof value, &need) == BG_E_ABSENT;
-  refused += host->log(0, info->run, 2, TEXT("to nobody")) == BG_E_ARG;
+  refused += host->log(0, info->run, 2, TEXT("to no run")) == BG_E_ARG;
   refused += host->complete(0, info->run, 0) == BG_E_ARG;
-  refused += host->extension(host, "org.example.nobody/1") == 0;
+  refused += host->extension(host, "org.example.unknown/1") == 0;
   refused += host->extension(host, 0) == 0;
   char line[32];
   snprintf(line, sizeof line, "refused %d", refused);
@@ -150,7 +150,7 @@ HANDLER(flood_stdout) {
   return BG_OK;
 }
 
-/* killed(memory), or succeeded once it has 2 GiB; it touches every page and listens to nobody */
+/* killed(memory), or succeeded once it has 2 GiB; it touches every page and ignores cancellation */
 HANDLER(allocate) {
   (void)plugin;
   /* How far it came is in the file "touched" of its data directory: it cannot say so once killed. */

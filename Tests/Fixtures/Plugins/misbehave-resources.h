@@ -78,7 +78,7 @@ HANDLER(heed_memory) {
   bg_str       pointer = { "/limit", 6 };
   if (host->param(host, info->run, pointer, limit, sizeof limit - 1, &need) != BG_OK) return BG_E_FAILED;
   while (!is_cancelled(info->run)) {
-    /* More would be so far above the limit that nobody is asked. */
+    /* More would be so far above the limit that the host kills without a cancel. */
     if (count < BLOCKS && resident_mebibytes() < atol(limit) + 4) {
       char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (block == MAP_FAILED) return BG_E_FAILED;
@@ -205,7 +205,7 @@ HANDLER(fill_scratch) {
   return BG_OK;
 }
 
-/* succeeded: pipes that nobody reads hold what they can, and there are only so many. Logs
+/* succeeded: pipes without a reader hold what they can, and there are only so many. Logs
  * "hoarded N KiB" */
 HANDLER(hoard_pipes) {
   (void)plugin;

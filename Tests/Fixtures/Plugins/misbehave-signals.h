@@ -86,7 +86,7 @@ HANDLER(kill_itself) {
   for (;;) pause();
 }
 
-/* killed(graceExceeded): nobody wakes it */
+/* killed(graceExceeded): nothing wakes it */
 HANDLER(stop_itself) {
   UNUSED;
   kill(getpid(), SIGSTOP);

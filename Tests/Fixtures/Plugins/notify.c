@@ -118,7 +118,7 @@ HANDLER(pending) {
 HANDLER(deliver) {
   (void)plugin;
   if (is_there(info, "refuse")) {
-    finish(info->run, BG_E_FAILED, TEXT("nobody is there"), NOTHING);
+    finish(info->run, BG_E_FAILED, TEXT("no receiver"), NOTHING);
     return BG_PENDING;
   }
   add_line(info, "told", info->params);

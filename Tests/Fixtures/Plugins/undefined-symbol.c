@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * It calls a function that nobody defines. The loader refuses it, because the host binds all
+ * It calls a function that no library defines. The loader refuses it, because the host binds all
  * symbols at once; the message names the function. */
 #include "table.h"
 
 BG_NOTE("abi=1.0;id=test.undefined-symbol;runtime=c");
 
-void nobody_defines_this(void);
+void no_library_defines_this(void);
 
 static bg_status start(void *plugin, const bg_run_info *info) {
   (void)plugin;
   (void)info;
-  nobody_defines_this();
+  no_library_defines_this();
   return BG_OK;
 }
 

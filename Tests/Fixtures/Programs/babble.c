@@ -169,7 +169,7 @@ static void spoil(void) {
 static void say(void) {
     // A packet without bytes looks like a closed socket.
     if (polite && used == 0) return;
-    // Once the daemon has closed its end there is nobody left to say it to.
+    // The daemon has closed its end.
     if (send(work, packet, used, MSG_NOSIGNAL) < 0) _exit(1);
     used = 0;
 }
@@ -179,7 +179,7 @@ int main(void) {
     ssize_t count = recv(work, heard, sizeof heard - 1, 0);
     if (count <= 0) return 1;
     const char *seed = memmem(heard, (size_t)count, "\"seed\":", 7);
-    // Whoever gives none wants to know whether the worker can be had at all.
+    // A test without a seed asks whether a worker can exploit the daemon at all.
     state = seed ? strtoull(seed + 7, NULL, 10) * 0x9e3779b97f4a7c15u | 1 : 1;
     for (int round = 0; round < 8; round++) chance(2);
     // One in eight is bad from its first word on, and one in eight means no harm.

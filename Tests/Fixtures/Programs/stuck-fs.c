@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stuck-fs FOLDER: a file system in user space with one file, `file`, whose readers are never answered:
  * they sleep where no signal reaches them. Says "mounted", and "read" for each of them. It is to be
- * killed: its end is that of the connection, and they are let go. Whoever starts it unmounts the folder. */
+ * killed: its end is that of the connection, and they are let go. The test that starts it unmounts the folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -20,7 +20,7 @@ static int device;
 static void answer(uint64_t id, int error, const void *body, size_t size) {
   struct fuse_out_header head = { (uint32_t)(sizeof head + size), -error, id };
   struct iovec           parts[2] = { { &head, sizeof head }, { (void *)(uintptr_t)body, size } };
-  /* Whoever asked may be gone. */
+  /* The reader may be gone. */
   ssize_t written = writev(device, parts, size > 0 ? 2 : 1);
   (void)written;
 }

@@ -55,7 +55,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["crash-in-close", "call-after-close"])
-        func `What happens in and after close() is nobody's run`(name: String) async {
+        func `A crash or a call in close() changes no outcome of a run`(name: String) async {
             await #expect(processExitsWith: .success) { [name] in
                 let manifest = try TestManifest.plugin(
                     "bad",

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// All that a plugin writes counts against its limit, whoever it is written for.
+    /// All that a plugin writes counts against its limit: logs, stdout and stderr.
     @Suite struct OutputBudgetTests {
         private static func manifest(runsPerWorker: Int = 1) throws -> Manifest {
             var manifest = try TestManifest.witness()
@@ -57,7 +57,7 @@ extension Integration {
             }
         }
 
-        /// Of two runs in one worker nobody can tell whose a line is.
+        /// With two runs in one worker, the daemon cannot tell which run wrote a line.
         @Test(.timeLimit(.minutes(5)))
         func `Lines of a worker with two runs count too`() async throws {
             try await withDaemon(try Self.manifest(runsPerWorker: 2)) { daemon in

@@ -88,7 +88,7 @@ import Testing
         #expect(queue.isEmpty && held.count == 0)
     }
 
-    @Test func `What nobody takes any more is not counted`() {
+    @Test func `Replies of a removed queue or a closed socket do not count`() {
         do {
             var queue = ReplyQueue()
             queue.add([1], of: 1, behind: [2, 3], share: share(2))
@@ -97,7 +97,7 @@ import Testing
         #expect(held.count == 0)
         var queue = ReplyQueue()
         queue.add([1], of: 1, behind: [2, 3], share: share(2))
-        // A socket whose other end is closed is owed nothing.
+        // The other end is closed: the queue drops its replies.
         queue.flush { _ in EPIPE }
         #expect(queue.isEmpty && held.count == 0)
     }

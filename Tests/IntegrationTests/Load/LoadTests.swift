@@ -20,7 +20,7 @@ extension Integration {
                 let record = try await daemon.runBesideOthers("task")
                 #expect(record.outcome == .failed)
                 #expect(record.message.hasPrefix("\(library): "), "\(record.message)")
-                #expect(record.message.contains("undefined symbol: nobody_defines_this"))
+                #expect(record.message.contains("undefined symbol: no_library_defines_this"))
                 #expect(record.message.hasSuffix("shows all that it needs and does not find"))
             }
         }

@@ -75,7 +75,7 @@ extension Integration {
                     paused.message
                         == "its worker ended by itself (SIGSEGV); next worker start delayed 10 ms"
                 )
-                // Nobody is turned away: it is begun once the pause is over.
+                // The daemon refuses no request: it starts the run after the pause.
                 let next = try await daemon.run("good")
                 #expect(next.outcome == .succeeded)
                 let ended = try #require(crashed.endedAt)

@@ -184,7 +184,7 @@ extension Integration {
                 BadPlugin("minor-too-new", "it needs a host of ABI 1.9 or later", newer),
                 BadPlugin(
                     "lying-note",
-                    "its note says id=test.somebody-else, its table says",
+                    "its note says id=test.another, its table says",
                     "Write the same id in both"
                 ),
                 BadPlugin(
@@ -254,7 +254,7 @@ extension Integration {
                 let record = try await daemon.runBesideOthers("task")
                 #expect(record.outcome == .failed)
                 #expect(record.startedAt == nil)
-                let id = "test.\(bad.name == "lying-note" ? "somebody-else" : bad.name)"
+                let id = "test.\(bad.name == "lying-note" ? "another" : bad.name)"
                 bad.expect(record.message, at: "\(library): plugin \(id)")
                 let line = try await daemon.line { $0.event == "plugin.load_failed" }
                 #expect(line.plugin == "bad" && line.message == record.message)

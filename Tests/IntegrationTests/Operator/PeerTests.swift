@@ -11,7 +11,7 @@ import Testing
 extension Integration {
     /// Workers that come to the control socket of the daemon that holds them.
     @Suite struct PeerTests {
-        /// With no walls, and as root: nothing else stands in the way of a worker.
+        /// Without a sandbox, and as root: nothing else stops a worker.
         @Test(
             .timeLimit(.minutes(5)),
             arguments: ["ask_socket", "ask_from_child", "ask_from_orphan"]
@@ -30,7 +30,7 @@ extension Integration {
                 try await withLonelyDaemon(manifest, adjust: { $0.sandbox = [] }) { daemon in
                     let path = daemon.folder.file("control.sock")
                     try await withServer(daemon.host, path) {
-                        // The same question is answered to whoever is no worker.
+                        // The daemon answers the same question of a process that is no worker.
                         let own = try await ControlClient.with(socketPath: path) {
                             try await $0.status()
                         }

@@ -75,7 +75,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["honour-cancel", "ignore-cancel"])
-        func `A run that is stopped owes nothing and is not repeated`(task: String) async throws {
+        func `A stopped run is neither throttled nor retried`(task: String) async throws {
             var manifest = try TestManifest.misbehave()
             for index in manifest.tasks.indices {
                 manifest.tasks[index].retry = RetryPolicy(

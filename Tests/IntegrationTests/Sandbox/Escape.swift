@@ -9,12 +9,12 @@ struct Escape: Sendable {
     }
 
     var act: String
-    /// `SCENE` stands for the scene's folder, `OUTSIDE` for one that nobody grants.
+    /// `SCENE` stands for the scene's folder, `OUTSIDE` for one that the manifest does not grant.
     var path: String
     var number: Number
     /// Every other answer is an escape, or stopped by accident.
     var answers: Set<String>
-    /// Whether root can do it here without walls.
+    /// Whether root can do it here without a sandbox.
     var isOpenWithoutSandbox: Bool
 
     init(
@@ -51,7 +51,7 @@ struct Escape: Sendable {
         Escape("change_attribute", "OUTSIDE/secret", .none, ["ENOENT", "EPERM", "EROFS"]),
         Escape("cut_off", "OUTSIDE/secret", .none, ["ENOENT", "EACCES", "EPERM", "EROFS"]),
         Escape("change_mode", "/usr/bin/env", .none, ["EROFS", "EPERM"], open: false),
-        // A program with these bits would give others the rights of whoever runs the daemon.
+        // A program with these bits would give others the rights of the daemon's user.
         Escape("set_id_chmod"),
         Escape("set_id_fchmod"),
         Escape("set_id_fchmodat"),
@@ -69,7 +69,7 @@ struct Escape: Sendable {
         Escape("process_memory", "", .daemon, hidden),
         Escape("process_environment", "", .daemon, hidden),
         Escape("process_descriptors", "", .daemon, hidden),
-        // Without walls the test's own process would be held by what it holds.
+        // Without a sandbox it would trace the test's own process, which would then stop.
         Escape("trace", "", .daemon, ["EPERM"], open: false),
         Escape("read_memory", "", .daemon),
         Escape("signal_process", "", .daemon),

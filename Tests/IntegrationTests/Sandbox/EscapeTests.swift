@@ -12,10 +12,10 @@ extension Integration {
     ///
     /// Each test is a process of its own, which may become another user for good.
     @Suite struct EscapeTests {
-        @Test(.timeLimit(.minutes(5)), arguments: Lane.allCases)
-        func `Nothing leads out of a worker`(lane: Lane) async {
-            await #expect(processExitsWith: .success) { [lane] in
-                try await withEscapes(lane) { daemon, scene in
+        @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
+        func `Each attempt to leave a worker fails`(daemonUser: DaemonUser) async {
+            await #expect(processExitsWith: .success) { [daemonUser] in
+                try await withEscapes(daemonUser) { daemon, scene in
                     for escape in Escape.all {
                         let answer = try await daemon.attempt(escape.act, scene.arguments(escape))
                         #expect(
@@ -30,9 +30,9 @@ extension Integration {
             }
         }
 
-        // What cannot be done without walls either proves nothing about them.
+        // An act that fails without a sandbox too proves nothing about the sandbox.
         @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0))
-        func `Without a sandbox each of them leads out`() async {
+        func `Without a sandbox each attempt succeeds`() async {
             await #expect(processExitsWith: .success) {
                 // Where each of its acts takes long, the processes that it starts are counted too.
                 let limits = WorkerLimits(processes: 4)
@@ -48,11 +48,11 @@ extension Integration {
         }
 
         // Where no namespaces can be had, as in many containers.
-        @Test(.timeLimit(.minutes(5)), arguments: Lane.allCases)
-        func `Without files of its own it changes none of others`(lane: Lane) async {
-            await #expect(processExitsWith: .success) { [lane] in
+        @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
+        func `Without namespaces a worker changes no file of others`(daemonUser: DaemonUser) async {
+            await #expect(processExitsWith: .success) { [daemonUser] in
                 let without: Set<SandboxLayer> = [.mounts, .user, .processes]
-                try await withEscapes(lane, adjust: { $0.sandbox.subtract(without) }) {
+                try await withEscapes(daemonUser, adjust: { $0.sandbox.subtract(without) }) {
                     daemon,
                     scene in
                     let path = scene.outside + "/secret"
@@ -68,15 +68,15 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)), arguments: Lane.allCases)
-        func `What is permitted works`(lane: Lane) async {
-            await #expect(processExitsWith: .success) { [lane] in
+        @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
+        func `What is permitted works`(daemonUser: DaemonUser) async {
+            await #expect(processExitsWith: .success) { [daemonUser] in
                 var permissions = Permissions(directNetwork: true, jit: true)
                 let scene = try Scene()
                 permissions.read = [scene.folder.file("readable"), "/usr/bin"]
                 permissions.write = [scene.folder.file("writable")]
                 let limits = WorkerLimits(processes: 4)
-                try await withEscapes(lane, permissions, limits, scene) { daemon, scene in
+                try await withEscapes(daemonUser, permissions, limits, scene) { daemon, scene in
                     for permitted in Escape.permitted {
                         let answer = try await daemon.attempt(
                             permitted.act,
@@ -86,7 +86,7 @@ extension Integration {
                     }
                     let made = try File.read(scene.folder.file("writable/made"))
                     #expect(made == Array("x".utf8))
-                    // What it wrote belongs to whoever runs the daemon, as all of its state does.
+                    // What it wrote belongs to the daemon's user, as all of its state does.
                     var status = stat()
                     #expect(lstat(scene.folder.file("writable/made"), &status) == 0)
                     #expect(status.st_uid == geteuid())
@@ -95,16 +95,18 @@ extension Integration {
         }
 
         // The kernel starts the loader for each program that is granted, so it can be started.
-        @Test(.timeLimit(.minutes(5)), arguments: Lane.allCases)
-        func `The dynamic loader starts no program that is not granted`(lane: Lane) async {
-            await #expect(processExitsWith: .success) { [lane] in
+        @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
+        func `The dynamic loader starts no program that is not granted`(daemonUser: DaemonUser)
+            async
+        {
+            await #expect(processExitsWith: .success) { [daemonUser] in
                 let limits = WorkerLimits(processes: 4)
                 for grantsPrograms in [false, true] {
                     var permissions = Permissions()
                     let scene = try Scene()
                     permissions.read = [scene.folder.file("readable")]
                     if grantsPrograms { permissions.read.append("/usr/bin") }
-                    try await withEscapes(lane, permissions, limits, scene) { daemon, _ in
+                    try await withEscapes(daemonUser, permissions, limits, scene) { daemon, _ in
                         for act in ["start_program", "load_program"] {
                             let answer = try await daemon.attempt(act, #","path":"/usr/bin/true""#)
                             #expect((answer == "done") == grantsPrograms, "\(act): \(answer)")
@@ -131,10 +133,10 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)), arguments: Lane.allCases)
-        func `Two plugins do not reach each other`(lane: Lane) async {
-            await #expect(processExitsWith: .success) { [lane] in
-                try await withEscapes(lane, neighbours: true) { daemon, _ in
+        @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
+        func `Two plugins do not reach each other`(daemonUser: DaemonUser) async {
+            await #expect(processExitsWith: .success) { [daemonUser] in
+                try await withEscapes(daemonUser, neighbours: true) { daemon, _ in
                     #expect(try await daemon.attempt("own_signal", task: "neighbour") == "done")
                     let neighbour = try #require(await daemon.workers(of: "neighbour").first)
                     for act in ["signal_process", "trace", "read_memory", "process_memory"] {
@@ -149,7 +151,7 @@ extension Integration {
 }
 
 /// Who runs the daemon.
-enum Lane: String, Codable, CaseIterable, CustomTestStringConvertible {
+enum DaemonUser: String, Codable, CaseIterable, CustomTestStringConvertible {
     case root
     case ordinary
 
@@ -168,7 +170,7 @@ enum Lane: String, Codable, CaseIterable, CustomTestStringConvertible {
 /// What stands around a daemon whose plugin tries to get out.
 final class Scene: Sendable {
     let folder: TemporaryDirectory
-    /// A folder that nobody grants, where the worker has nothing of its own either, as it has in `/tmp`.
+    /// A folder that the manifest does not grant, outside the private `/tmp` of the worker.
     let outside: String
     /// A socket that listens on loopback.
     let port: UInt16
@@ -208,8 +210,8 @@ final class Scene: Sendable {
     }
 
     /// Hands it all to the user that this process becomes.
-    func give(to lane: Lane) {
-        guard lane == .ordinary, geteuid() == 0 else { return }
+    func give(to daemonUser: DaemonUser) {
+        guard daemonUser == .ordinary, geteuid() == 0 else { return }
         let user: uid_t = 54_321
         for name in ["", "/readable", "/readable/text", "/writable", "/place"] {
             chown(folder.path + name, user, user)
@@ -244,7 +246,7 @@ extension TestDaemon {
 }
 
 private func withEscapes(
-    _ lane: Lane,
+    _ daemonUser: DaemonUser,
     _ permissions: Permissions = Permissions(),
     _ limits: WorkerLimits = WorkerLimits(),
     _ given: Scene? = nil,
@@ -255,8 +257,8 @@ private func withEscapes(
     let scene = try given ?? Scene()
     // It says that its libraries lie where secrets do, which must not open these to it.
     let library = try Fixture.library("escape", flags: ["-Wl,-rpath,/etc:/root:/"])
-    scene.give(to: lane)
-    try lane.enter()
+    scene.give(to: daemonUser)
+    try daemonUser.enter()
     ProcessShield.raise()
     var manifest = Manifest()
     for name in neighbours ? ["escape", "neighbour"] : ["escape"] {

@@ -40,7 +40,7 @@ final class TestDaemon: Sendable {
             fetcher: UnreachableNetwork(),
             log: log
         )
-        // A machine that tests run on may have started a minute ago, and nobody keeps its clock.
+        // A machine that tests run on may have started a minute ago, and no service may synchronise its clock.
         configuration.clockDoubt = { nil }
         // Most tests have one plugin that is meant to crash, over and over.
         configuration.timeouts.crashes.pause = 0

@@ -12,7 +12,7 @@ extension Integration {
     /// Handlers that wait for transfers, and those that are stopped meanwhile.
     @Suite struct TransferWaitTests {
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
-        func `Who waits gets the end, and nobody else is told`(isolation: Isolation) async throws {
+        func `Only the run that waits gets the end`(isolation: Isolation) async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server, isolation: isolation)) {
                     daemon in

@@ -97,7 +97,7 @@ extension Integration {
                     let told = try await daemon.told("told")
                     #expect(told["transfers"]?.array?.count == 1)
                     let id = try #require(told["transfers"]?.array?.first?["id"]?.string)
-                    // Whoever deals with it ends that.
+                    // An acknowledgement ends the repeated wakes.
                     _ = try await daemon.run("acknowledge", #"{"id":"\#(id)"}"#)
                     try await daemon.line("answered 0")
                     try await daemon.line(LogFilter(task: "urlSession.failing")) {
@@ -153,7 +153,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A session without launch events is told to nobody`() async throws {
+        func `A session without launch events gets no wake`() async throws {
             try await withFile { server in
                 let manifest = try TransferManifest.of(server) { $0.sendsLaunchEvents = false }
                 try await withDaemon(manifest) { daemon in

@@ -65,7 +65,7 @@ enum PluginCheckFixtures {
             "static thread-local",
             verdict: "warned"
         ),
-        Row("undefined-symbol", "load", "nobody_defines_this"),
+        Row("undefined-symbol", "load", "no_library_defines_this"),
         Row("crash-in-constructor", "load", "SIGSEGV in its constructors", verdict: "crashed"),
         Row("exit-in-constructor", "load", "exit code 0 in its constructors", verdict: "crashed"),
         Row("hang-in-constructor", "load", "did not come back in its constructors"),
@@ -74,7 +74,7 @@ enum PluginCheckFixtures {
         Row("Checks/load-state", "load-state", "the umask was 077 and is 00"),
         Row("Checks/load-cost", "load-cost", "ms of processor time", verdict: "warned"),
         Row("null-start", "table", "has no start(). Set it"),
-        Row("lying-note", "table", "its note says id=test.somebody-else"),
+        Row("lying-note", "table", "its note says id=test.another"),
         Row("Checks/entry-again", "entry-again", "another table"),
         Row("Checks/schema", "schema", "is not JSON"),
         Row("fail-in-open", "open", "open() answered -1234"),

@@ -11,7 +11,7 @@ static bg_status start(void *plugin, const bg_run_info *info) {
   list->size = sizeof *list;
   if (schedule->pending(host, list, room, &count) != BG_OK) count = 0;
   for (size_t n = 0; n < count; n++) {
-    /* What lies behind the list is somebody else's. */
+    /* Memory behind the list is not the host's to write. */
     if (list[n].size != sizeof *list) abort();
     dated += list[n].earliest_unix_ms > 0;
   }

@@ -7,8 +7,8 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// What the daemon says of the walls around its workers.
-    @Suite struct WallReportTests {
+    /// What the daemon reports about the sandbox of its workers.
+    @Suite struct SandboxReportTests {
         @Test(.timeLimit(.minutes(5)))
         func `Status has the sandbox of a plugin's workers`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-// What the walls around a worker cost: the same with them and without.
+// What the sandbox of a worker costs: the same with it and without.
 extension Row {
-    static var walls: [Row] {
+    static var sandboxes: [Row] {
         func start(_ count: Int, _ words: String...) -> Source {
             Source(
                 step: Step(
