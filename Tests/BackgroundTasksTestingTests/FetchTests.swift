@@ -45,7 +45,7 @@ struct FetchTests {
         try #require(run).result(as: [String].self)
     }
 
-    @Test func `A fetch waits for its answer, and time may pass`() async throws {
+    @Test func `A fetch waits for its answer while the clock moves`() async throws {
         let host = try TestHost(plugin)
         try await host.submit("a")
         try await host.advance(by: .seconds(5))
@@ -112,7 +112,7 @@ struct FetchTests {
             (Refused(), "failed", "refused"),
         ] as [(any Error, String, String)]
     )
-    func `A fetch fails as the test says`(
+    func `A fetch fails with the error that the test sets`(
         error: any Error,
         code: String,
         reason: String
@@ -138,7 +138,7 @@ struct FetchTests {
         #expect(try await result(host.launch("t")).first == expected)
     }
 
-    @Test func `An answer that is larger than wanted is none`() async throws {
+    @Test func `A response above maxBytes fails the fetch`() async throws {
         let host = try TestHost(plugin)
         host.respond { _ in FetchResponse(status: 200, body: Data([1, 2, 3, 4])) }
         #expect(try await result(host.launch("a")).first == "limitExceeded")

@@ -73,7 +73,7 @@ struct LimitTests {
         #expect(host.runs.count == 2)
     }
 
-    @Test func `What wakes up at its deadline is in time`() async throws {
+    @Test func `A handler that wakes at its deadline is in time`() async throws {
         let host = try TestHost(
             plugin { context in
                 try await context.clock.sleep(until: context.deadline)
@@ -85,7 +85,7 @@ struct LimitTests {
         #expect(host.runs.first?.duration == .seconds(25))
     }
 
-    @Test func `Losing what it requires stops a run, and it is repeated`() async throws {
+    @Test func `A run that loses a requirement is cancelled and retried`() async throws {
         let tasks = """
             {"version": 1, "plugins": {"p": {"library": "p.so"}},
              "tasks": {"t": {"plugin": "p", "handler": "a", "kind": "processing",
@@ -125,7 +125,7 @@ struct LimitTests {
         #expect(ContinuousClock.now - before < .seconds(9), "its patience is 10 s")
     }
 
-    @Test func `A run that computes is expired when patience ends`() async throws {
+    @Test func `A run that computes is expired after the host's patience`() async throws {
         let host = try TestHost(
             plugin { _ in
                 while !Task.isCancelled {}
@@ -154,7 +154,7 @@ struct LimitTests {
         #expect(run.duration == .seconds(4))
     }
 
-    @Test func `A run that goes on is killed when patience ends, and its grace has passed`()
+    @Test func `A run that ignores its expiry is killed after patience and grace`()
         async throws
     {
         let gate = Gate()
@@ -185,7 +185,9 @@ struct LimitTests {
         #expect(host.runs.first?.outcome == .succeeded)
     }
 
-    @Test func `Who waits too long is named, and can be waited for again`() async throws {
+    @Test func `The error names the run that outlasts patience, and the test can wait again`()
+        async throws
+    {
         let gate = Gate()
         let host = try TestHost(plugin { _ in await gate.pass() }, patience: .milliseconds(20))
         let error = await #expect(throws: TestHostError.self) { try await host.submit("a") }

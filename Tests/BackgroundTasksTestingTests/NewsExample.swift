@@ -32,7 +32,7 @@ struct NewsTests {
         host = try TestHost(news, tasks: tasks, now: "2026-11-21T09:00:00Z")
     }
 
-    @Test func `The news come each hour, once there is a network`() async throws {
+    @Test func `The handler runs each hour once there is a network`() async throws {
         host.respond { _ in FetchResponse(status: 200, body: Data("news".utf8)) }
         host.set(.network, to: false)
         try await host.submit("org.example.news")
@@ -46,7 +46,7 @@ struct NewsTests {
         #expect(host.pending.first?.earliestBeginDate == host.now + 3600)
     }
 
-    @Test func `It stops when it is asked to`() async throws {
+    @Test func `The handler stops when it is cancelled`() async throws {
         let run = try await host.launchAndExpire("org.example.news")  // its fetch gets no answer
         #expect(run.outcome == .cancelled)
     }

@@ -31,7 +31,7 @@ struct TestHostTests {
 
     // MARK: Runs
 
-    @Test func `A run is told of with all that it did`() async throws {
+    @Test func `A record has all that a run did`() async throws {
         let host = try TestHost(hello, now: "2026-11-21T09:00:00Z")
         let run = try await host.launch("hello", parameters: Greeting(name: "Ada"))
         #expect(run.outcome == .succeeded)
@@ -89,14 +89,14 @@ struct TestHostTests {
     }
 
     /// Each requirement of a manifest can be set, and no other name.
-    @Test func `The facts are the requirements`() {
+    @Test func `Each requirement can be set as a fact`() {
         #expect(
             TestHost.Fact.allCases.map(\.rawValue).sorted()
                 == StandardRequirement.allCases.map(\.rawValue).sorted()
         )
     }
 
-    @Test func `A launch that sleeps goes on with time`() async throws {
+    @Test func `A sleeping run continues as the test moves the clock`() async throws {
         let host = try TestHost(hello, now: "2026-11-21T09:00:00Z")
         #expect(try await host.launch("sleeper").outcome == nil)
         try await host.advance(by: .milliseconds(9999))
@@ -142,7 +142,7 @@ struct TestHostTests {
         #expect(first.dataDirectory != second.dataDirectory)
     }
 
-    @Test func `When the host goes, its runs are asked to stop and its folder goes`() async throws {
+    @Test func `A host that is released cancels its runs and deletes its folder`() async throws {
         let ended = Mutex(false)
         let reason = Mutex<BackgroundTasks.StopReason?>(nil)
         let plugin = Plugin(id: "org.example.end", version: "1") {
@@ -191,7 +191,7 @@ struct TestHostTests {
         #expect(host.pending.isEmpty)
     }
 
-    @Test func `What is not permitted is refused with the daemon's words`() async throws {
+    @Test func `A submission without permission fails with the daemon's message`() async throws {
         let host = try TestHost(hello)
         await #expect(throws: BGTaskScheduler.Error.self) { try await host.submit("slepper") }
         do {
@@ -248,7 +248,7 @@ struct TestHostTests {
         #expect(error?.code == .endless)
     }
 
-    @Test func `A launch that cannot begin says what it waits for`() async throws {
+    @Test func `The error names what a run waits for if it cannot start`() async throws {
         let serial = Plugin(id: "org.example.serial", version: "1") {
             Handler("a", options: .serial) { try await $0.sleep(for: .seconds(1)) }
         }
@@ -263,7 +263,7 @@ struct TestHostTests {
 
     // MARK: The manifest
 
-    @Test func `A calendar comes in its zone, and a year takes no year`() async throws {
+    @Test func `A calendar runs in its time zone, and a year takes seconds`() async throws {
         let host = try TestHost(
             hello,
             tasks: tasks(
@@ -283,7 +283,7 @@ struct TestHostTests {
         #expect(host.runs.allSatisfy { $0.outcome == .succeeded })
     }
 
-    @Test func `A clock that is set makes dates come, and no limit pass`() async throws {
+    @Test func `Setting the wall clock makes dates due and moves no limit`() async throws {
         let host = try TestHost(hello)
         try await host.launch("sleeper")
         try await host.submit("sleeper", earliestBeginDate: host.now + 3600)
@@ -348,7 +348,7 @@ struct TestHostTests {
             ),
         ] as [(String, String?, String)]
     )
-    func `A manifest that cannot be is refused`(tasks: String, name: String?, reason: String) {
+    func `An invalid manifest is refused`(tasks: String, name: String?, reason: String) {
         let error = #expect(throws: TestHostError.self) {
             try TestHost(hello, tasks: tasks, as: name)
         }
@@ -356,7 +356,7 @@ struct TestHostTests {
         #expect(error?.description.contains(reason) == true)
     }
 
-    @Test func `A time that is none is refused`() {
+    @Test func `An invalid time is refused`() {
         let error = #expect(throws: TestHostError.self) { try TestHost(hello, now: "noon") }
         #expect(error?.code == .invalidTime)
     }

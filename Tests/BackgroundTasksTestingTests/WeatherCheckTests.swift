@@ -44,7 +44,9 @@ struct WeatherCheckTests {
         FetchResponse(status: status, body: Data(body.utf8))
     }
 
-    @Test func `It asks for the next noon first, and for the forecast by a session`() async throws {
+    @Test func `The handler first requests the next noon, then downloads the forecast`()
+        async throws
+    {
         let host = try host()
         try await host.submit(Self.noon)
         #expect(host.pending.map(\.identifier) == [Self.noon])
@@ -117,7 +119,7 @@ struct WeatherCheckTests {
     ]
 
     @Test(arguments: bad)
-    func `A forecast that is none fails its run`(
+    func `An invalid forecast fails its run`(
         status: Int,
         body: String,
         reason: String
@@ -132,7 +134,7 @@ struct WeatherCheckTests {
 
     /// Else it would be told of the same for a week.
     @Test(arguments: bad)
-    func `A forecast that is none ends its wake`(
+    func `An invalid forecast ends its wake`(
         status: Int,
         body: String,
         reason: String

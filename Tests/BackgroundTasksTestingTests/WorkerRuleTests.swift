@@ -54,7 +54,7 @@ struct WorkerRuleTests {
         #expect(host.logs.count == 2)
     }
 
-    @Test func `Every line and every step counts, as the machine's time does not`() async throws {
+    @Test func `No log line or progress is dropped, because the clock is simulated`() async throws {
         let host = try TestHost(
             plugin { context in
                 for step in 1...1500 {
@@ -69,7 +69,7 @@ struct WorkerRuleTests {
     }
 
     /// The host calls back on another thread, and may not take the run for one that waits meanwhile.
-    @Test func `No time passes between the answer to a fetch and what follows from it`()
+    @Test func `The clock stands still until the handler has processed a response`()
         async throws
     {
         let host = try TestHost(
@@ -151,7 +151,7 @@ struct WorkerRuleTests {
         #expect(host.runs.count == 33)
     }
 
-    @Test func `A host that ends gives back its threads and descriptors`() async throws {
+    @Test func `A closed host releases its threads and descriptors`() async throws {
         let plugin = plugin { [url] context in _ = try await context.fetch(FetchRequest(url)) }
         func use() async throws {
             let host = try TestHost(plugin)

@@ -75,7 +75,7 @@ struct CancellationTests {
     }
 
     @Test(arguments: [true, false])
-    func `Cancel right after start is not lost`(suspends: Bool) async throws {
+    func `A cancel right after start reaches the handler`(suspends: Bool) async throws {
         let plugin = try TestPlugin {
             Handler("a") { _ in
                 if suspends { await Task.yield() }
@@ -102,7 +102,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `A handler of a run that is cancelled already begins cancelled`() async throws {
+    @Test func `A handler that starts after the cancel is cancelled from the start`() async throws {
         let plugin = try TestPlugin {
             Handler("a") { context in
                 #expect(context.stopReason == .user)

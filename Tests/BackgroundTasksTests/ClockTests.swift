@@ -19,7 +19,7 @@ struct ClockTests {
         return host
     }
 
-    @Test func `The time is the host's, where it has its own`() async throws {
+    @Test func `The SDK uses the host's clock if the host has one`() async throws {
         let plugin = try TestPlugin(on: Self.host()) {
             Handler("a") { context in
                 let since = SuspendingClock().systemEpoch.duration(to: context.clock.now)
@@ -50,7 +50,7 @@ struct ClockTests {
         #expect(try await plugin.end().payload == "false")
     }
 
-    @Test func `A sleep ends when the host says so`() async throws {
+    @Test func `A sleep ends when the host ends it`() async throws {
         let host = Self.host()
         let plugin = try TestPlugin(on: host) {
             Handler("a") { context in
@@ -85,7 +85,7 @@ struct ClockTests {
         run.release()
     }
 
-    @Test func `A sleep that the host does not begin throws`() async throws {
+    @Test func `A sleep that the host refuses throws`() async throws {
         let plugin = try TestPlugin(on: Self.host(BG_E_STALE)) {
             Handler("a") { context in
                 do {

@@ -14,7 +14,7 @@ struct ContextTests {
         enum CodingKeys: String, CodingKey { case codes = "storm codes" }
     }
 
-    @Test func `The context tells of the run`() async throws {
+    @Test func `The context has the values of the run`() async throws {
         let seen = Signal<TaskContext>()
         let plugin = try TestPlugin { Handler("a") { seen.send($0) } }
         _ = try await plugin.end(

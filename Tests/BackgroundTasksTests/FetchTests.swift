@@ -13,7 +13,7 @@ struct FetchTests {
 
     init() throws { url = try #require(URL(string: "http://example.org/a?b=c")) }
 
-    @Test func `A request reaches the host with all that it says`() async throws {
+    @Test func `A request reaches the host with all its fields`() async throws {
         let plugin = try TestPlugin {
             Handler("a") { [url] context in
                 let request = FetchRequest(
@@ -121,7 +121,7 @@ struct FetchTests {
             (-77, .failed, "-77"),
         ] as [(bg_status, FetchError.Code, String)]
     )
-    func `A fetch that the host does not begin is an error`(
+    func `A fetch that the host refuses throws`(
         answer: bg_status,
         code: FetchError.Code,
         reason: String

@@ -84,7 +84,7 @@ import Testing
         )
     }
 
-    @Test func `A sink that has it is not asked again when another one failed`() async throws {
+    @Test func `A retry skips the sinks that have delivered`() async throws {
         let folder = try TemporaryDirectory()
         let host = ScriptedHost()
         host.onFetch.withLock { $0 = { $0.end(http: $0.url == "http://b/" ? 503 : 200) } }
@@ -114,7 +114,7 @@ import Testing
         #expect(text == Self.parameters + "k1\n")
     }
 
-    @Test func `A command that fails is tried again, and what it said is told`() async throws {
+    @Test func `A failed command is retried, and its output is the message`() async throws {
         let ending = try await deliver(
             ScriptedHost(),
             #"{"type":"exec","command":["/bin/sh","-c","echo no room >&2; exit 3"]}"#
@@ -123,7 +123,7 @@ import Testing
         #expect(ending.message.contains("no room"))
     }
 
-    @Test func `The desktop is told by notify-send`() async throws {
+    @Test func `A desktop notification runs notify-send`() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("out")
         let program = try folder.write(

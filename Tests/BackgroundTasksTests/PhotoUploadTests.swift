@@ -49,7 +49,9 @@ struct PhotoUploadTests {
         host.state.withLock { $0.notifications.map(\.body) }.sorted()
     }
 
-    @Test func `Photos are sent by tus, each once, with a digest, and told of`() async throws {
+    @Test func `The handler uploads each photo once, by tus with a digest, and notifies`()
+        async throws
+    {
         #expect(try await look().status == BG_OK)
         let sent = transfers()
         #expect(sent.map(\.file) == ["\(spool.path)/a.PNG", "\(spool.path)/b.jpg"])
@@ -74,7 +76,7 @@ struct PhotoUploadTests {
         #expect(try BghostTestSupport.File.list("\(data.path)/sent").count == 1)
     }
 
-    @Test func `Without tus each is put under its name`() async throws {
+    @Test func `Without tus the handler uploads each photo with PUT`() async throws {
         #expect(try await look(tus: false).status == BG_OK)
         let sent = transfers()
         #expect(sent.map(\.url) == ["http://h/photos/a.PNG", "http://h/photos/b.jpg"])
@@ -82,7 +84,7 @@ struct PhotoUploadTests {
         #expect(sent.allSatisfy { $0.flags & UInt32(BG_TRANSFER_RESUMABLE) == 0 })
     }
 
-    @Test func `The next look is asked for first`() async throws {
+    @Test func `The handler first submits its next run`() async throws {
         try FileManager.default.removeItem(atPath: spool.path)
         #expect(try await look().status == BG_E_FAILED)
         let next = try #require(host.state.withLock { $0.submissions }.first)
@@ -91,8 +93,7 @@ struct PhotoUploadTests {
         #expect((14...15).contains(minutes))
     }
 
-    @Test func `One that is refused does not hold the others up, and is tried again`() async throws
-    {
+    @Test func `A refused photo does not delay the others, and is retried`() async throws {
         host.onTransfer.withLock {
             $0 = { $0.file.hasSuffix("a.PNG") ? Self.end(507, state: "failed") : Self.end(201) }
         }
@@ -120,7 +121,7 @@ struct PhotoUploadTests {
         #expect(transfers().isEmpty)
     }
 
-    @Test func `A run whose time is up leaves its uploads to the daemon`() async throws {
+    @Test func `A cancelled run leaves its uploads to the daemon`() async throws {
         host.onTransfer.withLock { $0 = { _ in nil } }
         #expect(try await look().status == BG_OK)
         #expect(transfers().count == 2)

@@ -82,13 +82,13 @@ struct RunTests {
             (.seconds(Int64.max), .max),
         ] as [(Duration?, Int64)]
     )
-    func `RetryLater asks for another try`(after: Duration?, milliseconds: Int64) async throws {
+    func `RetryLater requests a retry`(after: Duration?, milliseconds: Int64) async throws {
         let plugin = try TestPlugin { Handler("a") { _ in throw RetryLater(after: after, "busy") } }
         let expected = Ending(status: BG_E_RETRY, message: "busy", retryAfter: milliseconds)
         #expect(try await plugin.end() == expected)
     }
 
-    @Test func `PermanentFailure asks for no other try`() async throws {
+    @Test func `PermanentFailure prevents a retry`() async throws {
         let plugin = try TestPlugin { Handler("a") { _ in throw PermanentFailure("gone") } }
         #expect(try await plugin.end() == Ending(status: BG_E_FINAL, message: "gone"))
     }
@@ -146,7 +146,7 @@ struct RunTests {
         run.release()
     }
 
-    @Test func `An end without words is what start answers, and nothing else`() throws {
+    @Test func `A run without result or message ends with the status of start`() throws {
         let plugin = try TestPlugin { Handler("a") { _ in } }
         let run = try plugin.run()
         #expect(run.start() == BG_OK)
@@ -154,7 +154,7 @@ struct RunTests {
         run.release()
     }
 
-    @Test func `An end on another thread is one call of the host`() async throws {
+    @Test func `A run that ends on another thread calls complete once`() async throws {
         let plugin = try TestPlugin { Handler("a") { _ in await Task.yield() } }
         for _ in 0..<200 {
             let run = try plugin.run()

@@ -24,7 +24,7 @@ struct SamplePluginTests {
         ),
         ("Overrun", "org.bghost.sample.overrun", ["overrun.ignore-cancel"]),
     ])
-    func `Each has a note, an id and its handlers`(
+    func `Each sample plugin has a note, an id and its handlers`(
         file: String,
         id: String,
         handlers: [String]
@@ -40,7 +40,7 @@ struct SamplePluginTests {
     }
 
     // It goes on for as long as the test process does, asleep for the most part.
-    @Test func `Overrun says that it is asked to stop, and goes on`() async throws {
+    @Test func `The overrun sample logs the cancel and continues`() async throws {
         let host = ScriptedHost()
         let run = try PluginFile(Artifact.path("libOverrun.so")).open(on: host).run()
         #expect(run.start() == BG_PENDING)
@@ -81,7 +81,7 @@ struct SamplePluginTests {
         arguments: [(429, BG_E_RETRY), (500, BG_E_RETRY), (403, BG_E_FAILED)]
             as [(Int32, bg_status)]
     )
-    func `A notification that is refused ends the run as it should`(
+    func `The sample ends its run as documented if a notification is refused`(
         http: Int32,
         status: bg_status
     ) async throws {

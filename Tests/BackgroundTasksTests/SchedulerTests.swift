@@ -10,7 +10,7 @@ import Testing
 struct SchedulerTests {
     struct Note: Codable { var title: String }
 
-    @Test func `Requests reach the host with all that they say`() async throws {
+    @Test func `Requests reach the host with all their fields`() async throws {
         let plugin = try TestPlugin {
             Handler("a") { context in
                 let refresh = BGAppRefreshTaskRequest(identifier: "r")
@@ -69,7 +69,7 @@ struct SchedulerTests {
             (BG_E_CLOSED, 1, "closed"), (BG_E_ARG, 1, "understand"), (-77, 1, "-77"),
         ] as [(bg_status, Int, String)]
     )
-    func `What the host refuses is an error of Apple's`(
+    func `A refused request throws Apple's error`(
         answer: bg_status,
         code: Int,
         reason: String

@@ -49,7 +49,7 @@ struct StatusTests {
         #expect(try await status(code, reasons) == expected)
     }
 
-    @Test func `A host that cannot tell has nothing against it`() async throws {
+    @Test func `If the host cannot report a status, it is available`() async throws {
         #expect(try await status(2, on: ScriptedHost(extensions: [])) == #"["available"]"#)
         let failing = ScriptedHost()
         failing.state.withLock { $0.answer = BG_E_FAILED }
@@ -59,7 +59,9 @@ struct StatusTests {
     @Test(arguments: [
         (0, "none"), (3, "3 1700000000.25"), (UInt64.max, "\(Int.max) 1700000000.25"),
     ])
-    func `A run knows the times that it stands for`(count: UInt64, expected: String) async throws {
+    func `A run knows the missed starts that it makes up for`(count: UInt64, expected: String)
+        async throws
+    {
         let host = ScriptedHost()
         host.state.withLock {
             $0.missed = bg_missed(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct TableTests {
-    @Test func `The table says what the plugin is`() throws {
+    @Test func `The table describes the plugin`() throws {
         let plugin = Plugin(id: "org.example.é", version: "1.2.3", vendor: "V") {
             Handler("first") { _ in }
             Handler("second", options: [.serial, .needsWorker]) { _ in }
@@ -96,14 +96,14 @@ struct TableTests {
         }
     }
 
-    @Test func `Start without what it needs is refused`() throws {
+    @Test func `start() without its arguments is refused`() throws {
         let plugin = try TestPlugin { Handler("a") { _ in } }
         let task = try #require(plugin.table.tasks[0]).pointee
         #expect(task.start(nil, nil) == BG_E_ARG)
         task.cancel(nil, 1, nil, 1)
     }
 
-    @Test func `A host that does not say which handler is meant is told what is wrong`() throws {
+    @Test func `start() without a known task of bg_run_info fails, and the log says why`() throws {
         let plugin = try TestPlugin { Handler("a") { _ in Issue.record("it was begun") } }
         let old = try plugin.run()
         old.info.pointee.size = 88
@@ -115,7 +115,7 @@ struct TableTests {
         #expect(plugin.host.logs.last?.message.contains("not one of this plugin's") == true)
     }
 
-    @Test func `A run that the host does not know is not begun`() throws {
+    @Test func `start() of a run that the host does not know fails`() throws {
         let plugin = try TestPlugin { Handler("a") { _ in Issue.record("it was begun") } }
         let run = try plugin.run()
         plugin.host.state.withLock { $0.runs = [:] }

@@ -92,7 +92,8 @@ struct AppNameTests {
         }
     }
 
-    @Test func `The delegate of an app registers handlers and is told that the app is left`()
+    @Test
+    func `The app delegate registers handlers and learns of the background`()
         async throws
     {
         let plugin = Plugin(id: "org.example.adapted", version: "1", app: AdaptedApp.self)

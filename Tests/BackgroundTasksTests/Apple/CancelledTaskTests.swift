@@ -63,7 +63,7 @@ struct CancelledTaskTests {
     }
 
     @Test(arguments: [nil, "s"])
-    func `The delegate is told of it too`(background: String?) async throws {
+    func `A delegate learns of a task cancelled before resume`(background: String?) async throws {
         let events = Events()
         let host = try host { _ in
             let configuration =
@@ -113,7 +113,7 @@ struct CancelledTaskTests {
         #expect(events.all.last == "invalid")
     }
 
-    @Test func `A task of another run is under way, and is not begun a second time`() async throws {
+    @Test func `A task that another run began is not started again`() async throws {
         let host = try host { context in
             let session = URLSession(configuration: .background(withIdentifier: "s"))
             if await session.allTasks.isEmpty {
@@ -131,7 +131,7 @@ struct CancelledTaskTests {
         #expect(host.logs.map(\.message) == ["\(URLSessionTask.State.running)"])
     }
 
-    @Test func `What the source expects is progress's measure until the host knows better`() {
+    @Test func `Progress uses the expected size until the host reports one`() {
         let session = URLSession(configuration: .default)
         let task = session.dataTask(with: address("a"))
         #expect(task.countOfBytesClientExpectsToReceive == NSURLSessionTransferSizeUnknown)

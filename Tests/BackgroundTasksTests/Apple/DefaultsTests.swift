@@ -32,7 +32,7 @@ struct DefaultsTests {
 
     private func file(_ name: String) -> URL { directory.appending(path: "Preferences/" + name) }
 
-    @Test func `Values of every kind last, and come back as they were`() async throws {
+    @Test func `Values of every type are stored and read back unchanged`() async throws {
         let date = Date(timeIntervalSince1970: 1_764_000_000.25)
         _ = try await run { defaults in
             defaults.set(true, forKey: "bool")
@@ -81,7 +81,7 @@ struct DefaultsTests {
     }
 
     @Test
-    func `What is registered counts where nothing is set, and lasts no longer than the process`()
+    func `Registered defaults apply where no value is set, until the process ends`()
         async throws
     {
         let told = try await run { defaults in
@@ -130,7 +130,7 @@ struct DefaultsTests {
         #expect(told == ["newer", "newer"])
     }
 
-    @Test func `A damaged file is put aside and said`() async throws {
+    @Test func `A damaged file is moved aside and logged`() async throws {
         let plugin = Plugin(id: "org.example.defaults", version: "1") {
             Handler("a") { _ in
                 UserDefaults.standard.set(1, forKey: "a")
@@ -145,7 +145,7 @@ struct DefaultsTests {
         #expect(host.logs.contains { $0.message.contains("are damaged") })
     }
 
-    @Test func `A change that cannot be kept is said, and seen by this process`() async throws {
+    @Test func `A change that cannot be stored is logged, and this process sees it`() async throws {
         // A file where the folder should be: root would pass over modes.
         try Data().write(to: directory.appending(path: "Preferences"))
         let plugin = Plugin(id: "org.example.defaults", version: "1") {

@@ -47,7 +47,7 @@ struct KeptEndTests {
 
     private static let told = ["file one of -", "end 200 well", "finished"]
 
-    @Test func `An end that no session took is kept, and told when the session is made`()
+    @Test func `An end that no delegate received is kept until the session is created`()
         async throws
     {
         let events = Events()
@@ -65,7 +65,7 @@ struct KeptEndTests {
         #expect(events.all == Self.told)
     }
 
-    @Test func `A run that fails leaves what was kept to the next one`() async throws {
+    @Test func `A failed run leaves the kept ends to the next run`() async throws {
         let events = Events()
         let isFirst = Mutex(true)
         let host = try host(open: { context in
@@ -87,7 +87,7 @@ struct KeptEndTests {
         #expect(host.transfers.isEmpty)
     }
 
-    @Test func `Of two runs that make the session one is told`() async throws {
+    @Test func `Of two runs that create the session, one receives the end`() async throws {
         let events = Events()
         let host = try host(open: { context in
             _ = Self.session(NotingDelegate(events))
@@ -108,7 +108,7 @@ struct KeptEndTests {
         #expect(events.all == Self.told)
     }
 
-    @Test func `The next wake of the session takes what was kept, too`() async throws {
+    @Test func `The next wake of the session receives the kept ends too`() async throws {
         let events = Events()
         let wakes = Events()
         let host = try host(
@@ -134,7 +134,7 @@ struct KeptEndTests {
         #expect(host.transfers.isEmpty)
     }
 
-    @Test func `A session in the wake takes all, and nothing is kept`() async throws {
+    @Test func `A session created in the wake receives all ends, and none is kept`() async throws {
         let events = Events()
         let host = try host(wake: { _ in _ = Self.session(NotingDelegate(events)) })
         try await end(host)
@@ -157,7 +157,7 @@ struct KeptEndTests {
         #expect(host.transfers.map(\.waitsForSession) == [true])
     }
 
-    @Test func `A handler that reads the parameters deals with the ends itself`() async throws {
+    @Test func `A handler that reads the parameters acknowledges the ends`() async throws {
         let seen = Events()
         let host = try host(wake: { context in
             seen.note(context.rawParameters.contains("example.org") ? "read" : "unread")
@@ -167,7 +167,8 @@ struct KeptEndTests {
         #expect(host.transfers.isEmpty)
     }
 
-    @Test func `A session that wants no launch is told when it is made`() async throws {
+    @Test func `A session without launch events receives its ends when it is created`() async throws
+    {
         let events = Events()
         let host = try host(
             begin: { _ in
@@ -182,7 +183,7 @@ struct KeptEndTests {
         #expect(host.transfers.isEmpty)
     }
 
-    @Test func `A session that is invalidated before it is told leaves it to the next one`()
+    @Test func `A session that is invalidated first leaves the ends to the next one`()
         async throws
     {
         let (early, late) = (Events(), Events())

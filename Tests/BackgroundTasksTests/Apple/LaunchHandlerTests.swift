@@ -40,7 +40,7 @@ struct LaunchHandlerTests {
         var body: some Scene { WindowGroup {} }
     }
 
-    @Test func `A launch handler ends its run by what it says`() async throws {
+    @Test func `A launch handler ends its run with setTaskCompleted`() async throws {
         let plugin = Plugin(id: "org.example.launch", version: "1", app: RegisteringApp.self)
         #expect(Self.answers.withLock { $0 } == [true, false, true, true])
         #expect(!BGTaskScheduler.shared.register(forTaskWithIdentifier: "late") { _ in })
@@ -77,7 +77,7 @@ struct LaunchHandlerTests {
         #expect(events.all == (1...20).map { "\($0) a" })
     }
 
-    @Test func `Operations wait for others, and say when they are over`() async throws {
+    @Test func `Operations wait for their dependencies and report their end`() async throws {
         let events = Events()
         await withCheckedContinuation { continuation in
             let queue = OperationQueue()

@@ -32,7 +32,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `Each trigger says when`() async throws {
+    @Test func `Each trigger sets the delivery time`() async throws {
         let host = try host { _ in
             let center = UNUserNotificationCenter.current()
             try await center.add(Self.request("now"))
@@ -63,7 +63,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `What waits can be withdrawn`() async throws {
+    @Test func `A pending notification can be withdrawn`() async throws {
         let host = try host { _ in
             let center = UNUserNotificationCenter.current()
             let later = UNTimeIntervalNotificationTrigger(timeInterval: 90, repeats: false)
@@ -78,7 +78,7 @@ struct NotificationTests {
         #expect(host.notifications.isEmpty)
     }
 
-    @Test func `What the host does not take is an error of Apple's`() async throws {
+    @Test func `A refused notification throws Apple's error`() async throws {
         let host = try host { _ in
             let center = UNUserNotificationCenter.current()
             var found: [String] = []

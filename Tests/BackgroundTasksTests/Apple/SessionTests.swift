@@ -79,7 +79,7 @@ struct SessionTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `A file is put, and one that comes is the caller's`() async throws {
+    @Test func `An upload sends a file, and the caller owns a downloaded one`() async throws {
         let host = try host { context in
             let photo = context.dataDirectory.appending(path: "photo")
             try Data("photo".utf8).write(to: photo)

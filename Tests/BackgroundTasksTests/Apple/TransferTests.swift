@@ -51,7 +51,7 @@ struct TransferTests {
         #expect(host.runs.count == 1)
     }
 
-    @Test func `The last end of a session wakes it once, and the delegate is told of all`()
+    @Test func `The session's last end starts one wake, whose delegate receives all ends`()
         async throws
     {
         let events = Events()
@@ -84,7 +84,7 @@ struct TransferTests {
         #expect(host.transfers.isEmpty)
     }
 
-    @Test func `A wake that fails is told again, and one that succeeds is the last`() async throws {
+    @Test func `A failed wake is repeated until one succeeds`() async throws {
         let events = Events()
         let host = try host { context in
             events.note(context.wakeSession ?? "-")
@@ -140,7 +140,7 @@ struct TransferTests {
         #expect(host.transfers.map(\.hasEnded) == [true])
     }
 
-    @Test func `Transfers wait for their time and for a good moment`() async throws {
+    @Test func `Transfers wait for their date, and discretionary ones for power`() async throws {
         let host = try host { context in
             let task = Self.session().downloadTask(with: address("late"))
             task.earliestBeginDate = context.now + 600
@@ -165,7 +165,7 @@ struct TransferTests {
         #expect(host.runs.last?.handler == "urlSession.s")
     }
 
-    @Test func `A session that a global has kept is told, though its host is another one`()
+    @Test func `A session in a global variable receives ends from a later host`()
         async throws
     {
         let events = Events()
@@ -199,7 +199,7 @@ struct TransferTests {
         func keep(_ made: URLSession) { session.withLock { $0 = made } }
     }
 
-    @Test func `What fails is Apple's error, and what is refused an answer`() async throws {
+    @Test func `A failed transfer gives Apple's error, an HTTP refusal a response`() async throws {
         let host = try host { context in
             let session = Self.session()
             do {
@@ -248,7 +248,7 @@ struct TransferTests {
         #expect(host.runs.map(\.outcome) == [.succeeded])
     }
 
-    @Test func `A scene may take the wakes of all sessions that it wants`() async throws {
+    @Test func `A scene may handle the wakes of several sessions`() async throws {
         let host = try TestHost(
             Plugin(id: "org.example.all", version: "1", app: MatchingApp.self)
         )
