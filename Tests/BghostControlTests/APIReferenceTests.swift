@@ -31,7 +31,7 @@ import Testing
     /// The page is written anew after a change by the following.
     ///
     /// `BGHOST_WRITE_API=1 swift test --skip-build --disable-xctest --filter APIReferenceTests`
-    @Test func `The page is generated`() throws {
+    @Test func `docs/API.md matches the generated page`() throws {
         let path = PackageRoot.path + "/" + APIReference.path
         let generated = try APIReference.markdown()
         if getenv("BGHOST_WRITE_API") != nil { try File.write(generated.utf8, to: path) }

@@ -124,7 +124,7 @@ import Testing
         #expect(try #require(journal.text()).contains("BGHOST_EVENT=run.ended"))
     }
 
-    @Test func `A format that is asked for is written under the journal, too`() throws {
+    @Test func `A format that the operator sets applies under the journal too`() throws {
         let (stream, journal) = (try Stream(folder), try DatagramReceiver(folder.file("journal")))
         let log = log(stream, .json, journal: stream.name, journalPath: journal.address)
         log.write(entry())

@@ -10,7 +10,7 @@ import Testing
 /// How commands fail: one answer for one fault, the same for people and for scripts.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct FailureTests {
-    @Test func `A name that is no task's gets one answer from every command`() async throws {
+    @Test func `Every command reports an unknown task in the same way`() async throws {
         try await Serving.with { serving in
             for command in [
                 ["status"], ["logs"], ["why"], ["runs"], ["pending"], ["dead"], ["throttle"],
@@ -62,7 +62,9 @@ struct FailureTests {
         }
     }
 
-    @Test func `Without a daemon too, and for a command line that cannot be read`() async throws {
+    @Test func `Failures are JSON without a daemon and for an invalid command line too`()
+        async throws
+    {
         let absent = try await Bghost.run(["status", "--json", "--control", "/nonexistent/c"])
         #expect(absent.exitCode == 3)
         let fault = try JSONReader.parse(absent.output)["error"]

@@ -25,7 +25,7 @@ import Testing
         "Host: evil.example:8080", "Host: localhost.evil.example", "Host: 127.0.0.1.evil.example",
         "Host: 10.1.2.3",
     ])
-    func `A page reads nothing and changes nothing`(fields: String) async throws {
+    func `A web page can read nothing and change nothing`(fields: String) async throws {
         let host = MemoryHost(endsAtOnce: .succeeded)
         try await Serving.with(host) { serving in
             for line in ["GET /v1/status", "POST /v1/tasks/com.acme.storm/trigger"] {
@@ -42,7 +42,7 @@ import Testing
         "Content-Type: text/plain", "Content-Type: application/x-www-form-urlencoded",
         "Content-Type: multipart/form-data; boundary=x", "X: y",
     ])
-    func `A body of another type changes nothing`(field: String) async throws {
+    func `A body of another content type changes nothing`(field: String) async throws {
         let host = MemoryHost(endsAtOnce: .succeeded)
         let body = #"{"task":"com.acme.storm"}"#
         try await Serving.with(host) { serving in
@@ -61,7 +61,7 @@ import Testing
         "Host: localhost", "Host: localhost:8080", "Host: 127.0.0.1:8080", "Host: [::1]:8080",
         "Host: bghost", "Host: LOCALHOST", "Host: localhost\r\nSec-Fetch-Site: none",
     ])
-    func `Programs are served`(fields: String) async throws {
+    func `Programs that are no browsers are served`(fields: String) async throws {
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
             let look = "GET /v1/status HTTP/1.1\r\n\(fields)\r\n\r\n"
             let seen = try await Self.answer(serving, look)

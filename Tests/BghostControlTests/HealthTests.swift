@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `The checks arrive whole`() async throws {
+    @Test func `The client gets all fields of the checks`() async throws {
         let host = MemoryHost()
         await host.set(checks: Self.checks)
         try await Serving.with(host) { serving in
@@ -92,7 +92,7 @@ import Testing
             (checks + [.init("store", .critical, "the disk is full")], .critical, 2),
         ] as [([HealthReport.Check], HealthReport.State, Int32)]
     )
-    func `health exits as plugins of Nagios do`(
+    func `health exits with the codes of Nagios plugins`(
         checks: [HealthReport.Check],
         state: HealthReport.State,
         code: Int32
@@ -140,7 +140,7 @@ import Testing
         #expect(try await Bghost.run(["wait", "ready", "--timeout", "soon"]).exitCode == 64)
     }
 
-    @Test func `What a newer daemon checks is shown by this program`() throws {
+    @Test func `This program shows checks of a newer daemon`() throws {
         let text = #"""
             {"state":"warning","checks":[{"name":"aura","state":"warning","since":null,
              "message":"it is dim","remedy":"","colour":"red"}]}

@@ -38,7 +38,7 @@ import Testing
     ]
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func `What is nearly a request is answered or closed`(seed: UInt64) async throws {
+    func `The server answers or closes malformed requests`(seed: UInt64) async throws {
         var limits = ControlLimits()
         // For incomplete requests; the server answers complete ones in time also on a busy machine.
         limits.receiveTime = .milliseconds(300)

@@ -51,7 +51,7 @@ struct SocketTests {
     }
 
     /// A child that a killed daemon was about to execute has a copy of the lock for a moment.
-    @Test func `The lock of a daemon that has ended is waited for`() async throws {
+    @Test func `A daemon waits for the lock of one that is ending`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
         // Linux gives no process this number.

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `A caller that waits for a failing store learns of it once, in order`() async throws {
+    func `A waiting caller gets the store's failure once, in order`() async throws {
         let store = ScriptedStore()
         let full = StoreError("the disk is full", kind: .full)
         let log = HostLog()

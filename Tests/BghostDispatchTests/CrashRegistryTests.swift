@@ -75,7 +75,7 @@ import Testing
         #expect(registry.check(name, library: "") == .trial)
     }
 
-    @Test func `Another build of the host begins a trial`() throws {
+    @Test func `Another build of the host tries the plugin once`() throws {
         let kept = try #require(try quarantined().quarantine(of: name))
         let same = makeRegistry()
         same.recover([kept])
@@ -86,7 +86,7 @@ import Testing
         #expect(!other.isQuarantined(name) && other.hasQuarantine(name))
     }
 
-    @Test func `The first crash or failed load of a trial quarantines again`() throws {
+    @Test func `The first crash or failed load in that try quarantines again`() throws {
         let crashing = try quarantined()
         #expect(crashing.check(name, library: "new") == .trial)
         // A trial begins once.
@@ -109,7 +109,7 @@ import Testing
         #expect(registry.check(name, library: "abc") == .held(quarantine))
     }
 
-    @Test func `A library that is read late does not restore a lifted quarantine`() throws {
+    @Test func `A late library hash does not restore a lifted quarantine`() throws {
         let registry = makeRegistry()
         let first = try #require(registry.quarantine(name, "it crashed", wall: 7))
         #expect(registry.clear(name))
@@ -126,7 +126,7 @@ import Testing
         #expect(quarantine.reason.count == 1000)
     }
 
-    @Test func `Killed idle workers are shown for as long as a crash counts`() {
+    @Test func `The status shows killed idle workers for as long as a crash counts`() {
         let registry = makeRegistry()
         registry.idleWorkerEnded(name, for: "used a processor", now: 10, wall: 5)
         #expect(registry.idleEnds(of: name, now: 10)?.count == 1)

@@ -68,7 +68,7 @@ import Testing
         var wait: Int64 { Int64(clamping: reactor.deadline &- clock.monotonic) }
     }
 
-    @Test func `The earliest date is armed, of the scheduler and of others`() throws {
+    @Test func `The watch arms the earliest date of the scheduler and other owners`() throws {
         let parts = try Parts()
         parts.dates.arm()
         #expect(parts.reactor.deadline == .max)
@@ -82,7 +82,7 @@ import Testing
         #expect(!parts.dates.isLive(.dates, parts.reactor.deadline + 1))
     }
 
-    @Test func `A date is armed once, and again after it has come`() throws {
+    @Test func `The watch arms a date once, and again after it has fired`() throws {
         let parts = try Parts()
         parts.machine.otherDate = parts.machine.wall + Self.minute
         for _ in 0..<3 { parts.dates.arm() }
@@ -93,7 +93,7 @@ import Testing
         #expect(parts.deadlines.count == 2)
     }
 
-    @Test func `After a step of the clock, dates are compared and armed again`() throws {
+    @Test func `After a clock step the watch compares and arms dates again`() throws {
         let parts = try Parts()
         try parts.submit(at: parts.machine.wall + 10 * Self.minute)
         parts.dates.arm()

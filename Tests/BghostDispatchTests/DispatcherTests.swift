@@ -57,7 +57,7 @@ import Testing
         var numbers: [Int] = []
     }
 
-    @Test func `What a decision causes comes after all that was decided before`() throws {
+    @Test func `The effects of a decision follow those of earlier decisions`() throws {
         let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin { [unowned dispatcher] decision in
@@ -76,7 +76,7 @@ import Testing
         #expect(order.numbers.suffix(2) == [30, -1])
     }
 
-    @Test func `The end of a round may cause a further round`() throws {
+    @Test func `The end of a round can start another round`() throws {
         let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin {
@@ -89,7 +89,7 @@ import Testing
         #expect(order.numbers == [1, -1, 2, -1])
     }
 
-    @Test func `A proposal is carried out when its caller says so, and not before`() throws {
+    @Test func `The dispatcher executes a proposal only when its caller commits it`() throws {
         let dispatcher = Self.makeDispatcher()
         let order = Order()
         dispatcher.begin {
@@ -107,7 +107,7 @@ import Testing
         #expect(order.numbers == [2, 1])
     }
 
-    @Test func `What was decided before an event threw is carried out in the next round`() throws {
+    @Test func `Decisions made before an event threw are executed in the next round`() throws {
         struct Refusal: Error {}
         let dispatcher = Self.makeDispatcher()
         let order = Order()
@@ -125,7 +125,7 @@ import Testing
         #expect(order.numbers == [1, 2])
     }
 
-    @Test func `The scheduler is changed by events, and each is recorded once`() throws {
+    @Test func `Only events change the scheduler, and each is recorded once`() throws {
         let recorder = Recorder()
         let dispatcher = Self.makeDispatcher(recorder: recorder)
         #expect(recorder.count == .init(begins: 1))

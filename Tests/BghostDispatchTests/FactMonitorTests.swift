@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is watched until something is required`() throws {
+    @Test func `The monitor watches nothing until a task requires a fact`() throws {
         let bench = try Bench()
         let monitor = bench.monitor()
         #expect(try monitor.watch([], FactDefinitions(), now: bench.now) == [])
@@ -57,7 +57,7 @@ import Testing
         #expect(!FactMonitor.owns(1), "a worker's descriptor")
     }
 
-    @Test func `What a request requires is watched besides, and known facts stay known`() throws {
+    @Test func `A request's requirement is watched too, and known facts stay known`() throws {
         let bench = try Bench()
         let monitor = bench.monitor()
         _ = try monitor.watch(.externalPower, FactDefinitions(), now: bench.now)
@@ -94,7 +94,7 @@ import Testing
         #expect(monitor.deadlinePassed(now: bench.now) == .network)
     }
 
-    @Test func `A fact can be simulated although nothing is watched`() throws {
+    @Test func `A fact that is not watched can be simulated`() throws {
         let bench = try Bench()
         let monitor = bench.monitor()
         let off = try SimulatedFact("network=off", probes: monitor.probes)
@@ -106,7 +106,7 @@ import Testing
         #expect(monitor.sheet?.simulations == [])
     }
 
-    @Test func `After the end nothing is watched and no deadline stands`() throws {
+    @Test func `After its end the monitor watches nothing and has no deadline`() throws {
         let bench = try Bench()
         let monitor = bench.monitor()
         _ = try monitor.watch(.network, FactDefinitions(), now: bench.now)

@@ -24,7 +24,7 @@ import Testing
         threads.end()
     }
 
-    @Test func `A question waits on another thread, and is answered on the caller's actor`() async {
+    @Test func `A query runs on another thread and returns on the caller's actor`() async {
         defer { end() }
         let gate = DispatchSemaphore(value: 0)
         let answer = Task { @MainActor in
@@ -41,7 +41,7 @@ import Testing
         #expect(await answer.value == 7)
     }
 
-    @Test func `Questions are answered in their order`() async {
+    @Test func `Queries are answered in order`() async {
         defer { end() }
         let answered = Mutex<[Int]>([])
         let questions = (0..<20).map { number in
@@ -53,7 +53,7 @@ import Testing
         #expect(answered.withLock { $0 } == Array(0..<20))
     }
 
-    @Test func `The end waits for the answers to all questions`() async {
+    @Test func `Closing the reader waits for all queries`() async {
         defer { end() }
         let gate = DispatchSemaphore(value: 0)
         let answers = Mutex(0)

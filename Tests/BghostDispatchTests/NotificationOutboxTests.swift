@@ -94,7 +94,7 @@ import Testing
         #expect(try deliveries(outbox, now: Self.now + 60 * Self.second).isEmpty)
     }
 
-    @Test func `What could not be stored is not delivered`() throws {
+    @Test func `A notification that could not be stored is not delivered`() throws {
         let outbox = try makeOutbox()
         let content = NotificationContent(id: "a", title: "A")
         let accepted = try outbox.accept(content, of: "photos", zone: .utc, now: Self.now)
@@ -128,7 +128,7 @@ import Testing
         #expect((10 * Self.second...13 * Self.second).contains(wait))
     }
 
-    @Test func `A run that the task's policy repeats is no end, and others are not asked about`()
+    @Test func `A delivery run that its retry policy repeats is not final`()
         throws
     {
         let outbox = try makeOutbox()
@@ -157,7 +157,7 @@ import Testing
         #expect(!outbox.isUnderWay(accepted.row.key))
     }
 
-    @Test func `Only what waits can be withdrawn, by its own plugin`() throws {
+    @Test func `Only the plugin itself can withdraw its undelivered notification`() throws {
         let outbox = try makeOutbox()
         _ = try post(outbox, NotificationContent(id: "a", title: "A"))
         #expect(outbox.withdraw("b", of: "photos") == nil)
@@ -215,7 +215,7 @@ import Testing
         #expect(try deliveries(outbox, now: row.due).map(\.key) == [row.key])
     }
 
-    @Test func `Tokens are found, and differ`() throws {
+    @Test func `Each notification is found by its own token`() throws {
         let outbox = try makeOutbox()
         let first = try post(outbox, NotificationContent(id: "a", title: "A")).row
         let second = try post(outbox, NotificationContent(id: "b", title: "B")).row

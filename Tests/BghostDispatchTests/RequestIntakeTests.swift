@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `A request that the store refuses is refused, and nothing is left of it`()
+    @Test func `A request that the store refuses fails and leaves no state`()
         async throws
     {
         try await ReactorActor.run { actor in

@@ -178,7 +178,7 @@ import Testing
 
     // MARK: The watchdog
 
-    @Test func `A sign of life needs the answers of all threads`() async throws {
+    @Test func `The daemon pings the watchdog only if all threads answer`() async throws {
         try await Self.withSubject { _, subject in
             let (reporter, manager) = (subject.reporter, subject.manager)
             reporter.begin()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `A store that hangs stops the signs, and one late answer is enough`() async throws {
+    @Test func `A hanging store stops the watchdog pings until it answers`() async throws {
         try await Self.withSubject { _, subject in
             let (reporter, manager) = (subject.reporter, subject.manager)
             await subject.world.store.hang(true)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `A spawner that hangs stops the signs`() async throws {
+    @Test func `A hanging spawner stops the watchdog pings`() async throws {
         try await Self.withSubject { _, subject in
             let (reporter, manager) = (subject.reporter, subject.manager)
             subject.world.spawnerAnswers = false
@@ -243,7 +243,7 @@ import Testing
 
     // MARK: The daemon
 
-    @Test func `Its events make the status`() async throws {
+    @Test func `The daemon's events set the status line of systemd`() async throws {
         let manager = Manager()
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor) { $0.notify = { manager.receive($0) } }
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `Without a manager nothing is armed`() async throws {
+    @Test func `Without a service manager no watchdog timer is armed`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor)
             let (reporter, deadlines) = (daemon.owners.reporter, daemon.owners.services.deadlines)

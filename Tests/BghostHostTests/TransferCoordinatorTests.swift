@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A session of a plugin that waits for its transfer is not woken`() async throws {
+    @Test func `No wake starts while a run waits for the transfer`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest(), slotCount: 2)
             let table = try await Self.open(daemon)

@@ -91,7 +91,7 @@ struct DelegationTests {
         try body(own, controller, program)
     }
 
-    @Test func `Who is alone in its group moves below, and workers beside it are held`() throws {
+    @Test func `A daemon alone in its cgroup moves into a child, and limits its workers`() throws {
         try withGroup { own, controller, program in
             let pid = program.child.pid
             let groups = try #require(
@@ -109,7 +109,7 @@ struct DelegationTests {
         }
     }
 
-    @Test func `A group with others in it is left as it is`() throws {
+    @Test func `A cgroup with other processes is not changed`() throws {
         try withGroup { own, controller, program in
             let other = try Program(shell: "read x")
             defer {

@@ -38,7 +38,7 @@ struct HeldGroupTests {
         try body(program, group)
     }
 
-    @Test func `Who wants more memory than the group has is killed with all of it`() throws {
+    @Test func `A process above the cgroup's memory limit is killed with its group`() throws {
         // One process of the group after the other wants it, and all of them go.
         let script = "sleep 1000 & head -c 200M /dev/zero | tail -c 100M >/dev/null; echo survived"
         try withGroup(script, ControlGroup.Limits(memoryBytes: 16 << 20)) { program, group in
@@ -49,7 +49,7 @@ struct HeldGroupTests {
         }
     }
 
-    @Test func `Files in memory count, which no process has as its own`() throws {
+    @Test func `Files in memory count against the limit of the cgroup`() throws {
         let script = "head -c 100M /dev/zero >/dev/shm/bghost-held-$$; echo survived"
         try withGroup(script, ControlGroup.Limits(memoryBytes: 16 << 20)) { program, group in
             defer { unlink("/dev/shm/bghost-held-\(program.child.pid)") }
@@ -59,7 +59,7 @@ struct HeldGroupTests {
         }
     }
 
-    @Test func `Who stays below is left alone`() throws {
+    @Test func `A process below the limit is not killed`() throws {
         let limits = ControlGroup.Limits(memoryBytes: 64 << 20, threads: 16, cpuPercent: 100)
         try withGroup("echo fine", limits) { program, group in
             #expect(program.line() == "fine")
@@ -69,7 +69,7 @@ struct HeldGroupTests {
         }
     }
 
-    @Test func `Threads have an end`() throws {
+    @Test func `The cgroup limits the number of threads`() throws {
         let script = "for i in 1 2 3 4 5 6 7 8; do sleep 1000 >/dev/null & done; echo $!"
         try withGroup(script, ControlGroup.Limits(threads: 4)) { program, _ in
             // The shell gives up at the first that it cannot start.
@@ -77,7 +77,7 @@ struct HeldGroupTests {
         }
     }
 
-    @Test func `A share of a processor is all that there is`() throws {
+    @Test func `The cgroup limits the share of a processor`() throws {
         // However fast the machine is, it goes on until it has been kept waiting.
         let script = """
             stat=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/cpu.stat

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite struct OwnProcessTests {
-    @Test func `A process sees what it uses`() throws {
+    @Test func `A process reads its own use`() throws {
         let before = try #require(OwnProcess())
         var descriptors: [Int32] = []
         for _ in 0..<50 { descriptors.append(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
@@ -20,7 +20,8 @@ import Testing
 
     @Test(arguments: [
         ("100 25 10 1 0 9 0\n", 25 as UInt64?), ("100", nil), ("", nil), ("a b", nil),
-    ]) func `The kernel's file is read by its second number`(text: String, pages: UInt64?) {
+    ]) func `The reader takes the second number of the kernel's file`(text: String, pages: UInt64?)
+    {
         #expect(OwnProcess.residentPages(Array(text.utf8)) == pages)
     }
 }

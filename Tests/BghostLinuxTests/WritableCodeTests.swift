@@ -10,7 +10,7 @@ import Testing
 /// A process of its own, for a filter cannot be taken off again.
 @Suite(.timeLimit(.minutes(5))) struct WritableCodeTests {
     @Test(arguments: [false, true])
-    func `The filter keeps what was writable from becoming code`(writesCode: Bool) async {
+    func `The filter keeps writable memory from becoming executable`(writesCode: Bool) async {
         await #expect(processExitsWith: .exitCode(7)) { [writesCode] in
             var policy = SystemCallPolicy()
             policy.writesCode = writesCode

@@ -37,7 +37,9 @@ import Testing
         ("# tasks\n\nhost:\n  slots: 4", "YAML"),
         ("- a\n- b", "YAML"), ("[host]\nslots = 4", "TOML"), ("version = 1", "TOML"),
     ])
-    func `Another format is called by its name`(text: String, format: String) throws {
+    func `A manifest in another format is named as YAML or TOML`(text: String, format: String)
+        throws
+    {
         let diagnostics = ManifestFixture.read(text).diagnostics
         #expect(diagnostics.map(\.code) == [.malformed])
         let message = try #require(diagnostics.first?.message)

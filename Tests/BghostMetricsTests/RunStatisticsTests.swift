@@ -40,11 +40,11 @@ import Testing
     }
 
     @Test(arguments: OutcomeClass.allCases)
-    func `Each outcome has a place of its own`(outcome: OutcomeClass) {
+    func `Each outcome has its own counter`(outcome: OutcomeClass) {
         #expect(OutcomeClass.allCases.firstIndex(of: outcome) == outcome.index)
     }
 
-    @Test func `A success ends a row of failures, and a lost run does not`() throws {
+    @Test func `A success resets the consecutive failures, a lost run does not`() throws {
         var statistics = RunStatistics()
         for outcome in [.failed, .crashed(.exited(1)), .lost, .cancelledClean, .abandoned]
             as [Outcome]
@@ -58,7 +58,7 @@ import Testing
         #expect(counts.consecutiveFailures == 0 && counts.lastSuccess == 99 && counts.lastEnd == 99)
     }
 
-    @Test func `Names are bounded, and no run is left out`() {
+    @Test func `The number of names is bounded, and every run counts`() {
         var statistics = RunStatistics()
         let runs = RunStatistics.tasksMax + 50
         for number in 0..<runs {

@@ -8,7 +8,7 @@ import Testing
 /// Posts, replacements, withdrawals, failures, refusals and crashes in any order.
 @Suite(.ownThreads) struct OutboxPropertyTests {
     @Test(arguments: SeededGenerator.seeds(24), ["tell.*", "tell"])
-    func `None is lost, and a repetition has the key of the first`(
+    func `No notification is lost, and a repeated delivery has the same key`(
         seed: UInt64,
         task: String
     ) throws {

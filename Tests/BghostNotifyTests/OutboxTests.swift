@@ -10,7 +10,7 @@ import Testing
         try #require(world.live.keys.sorted().first)
     }
 
-    @Test func `What fails waits longer each time, with the same key, until it is delivered`()
+    @Test func `A failed delivery backs off with the same key until it succeeds`()
         throws
     {
         var world = OutboxWorld(try OutboxWorld.settings())
@@ -31,7 +31,7 @@ import Testing
         #expect(world.outbox.rows.map(\.state) == [.delivered])
     }
 
-    @Test func `A later one of the same id takes the place of the first`() throws {
+    @Test func `A later notification with the same id replaces the first`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         try world.post(NotificationContent(id: "a", title: "old", at: world.now + hour))
         try world.post(NotificationContent(id: "a", title: "new"))
@@ -46,7 +46,7 @@ import Testing
         #expect(world.receipts.map(\.replaces) == [false, true])
     }
 
-    @Test func `Beyond the rate, what waits is told of as one`() throws {
+    @Test func `Above the rate, waiting notifications become one digest`() throws {
         var world = OutboxWorld(try OutboxWorld.settings(count: 2, per: .seconds(600)))
         for number in 1...6 {
             try world.post(NotificationContent(id: "\(number)", title: "n\(number)"))
@@ -64,7 +64,9 @@ import Testing
         #expect(world.outbox.rows.allSatisfy { $0.state == .delivered })
     }
 
-    @Test func `One that repeats has a key for each time, and missed times are told once`() throws {
+    @Test func `A repeating notification has a key per time, and missed times are delivered once`()
+        throws
+    {
         var world = OutboxWorld(try OutboxWorld.settings(count: 100))
         try world.post(NotificationContent(id: "a", title: "A", every: 60 * OutboxWorld.second))
         world.advance()
@@ -104,7 +106,7 @@ import Testing
         #expect(world.outbox.rows.isEmpty)
     }
 
-    @Test func `One that is withdrawn does not go out, and is unknown then`() throws {
+    @Test func `A withdrawn notification is not delivered and is unknown afterwards`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         try world.post(NotificationContent(id: "a", title: "A"))
         world.advance()
@@ -116,7 +118,7 @@ import Testing
         #expect(world.outbox.pending(of: "p") == "[]")
     }
 
-    @Test func `Not more than 64 of a plugin wait`() throws {
+    @Test func `At most 64 notifications of a plugin wait`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         for number in 1...64 {
             try world.post(NotificationContent(id: "\(number)", title: "n", at: world.now + hour))
@@ -130,7 +132,7 @@ import Testing
         try world.post(NotificationContent(id: "1", title: "n"), of: "q")
     }
 
-    @Test func `A link is found by its whole token alone`() throws {
+    @Test func `Only the whole token finds a link`() throws {
         var world = OutboxWorld(try OutboxWorld.settings())
         let row = try world.post(NotificationContent(id: "a", title: "A"))
         #expect(world.outbox.find(token: row.token)?.key == row.key)
@@ -159,7 +161,7 @@ import Testing
         (NotificationContent(id: "a", title: "t", at: 1, calendar: "@daily"), .bad),
         (NotificationContent(id: "a", title: "t", timeZone: "UTC"), .bad),
     ])
-    func `What no notification can be is refused`(
+    func `An invalid notification is refused`(
         content: NotificationContent,
         kind: NotificationFault.Kind
     ) {
@@ -167,7 +169,7 @@ import Testing
         do throws(NotificationFault) { try content.check() } catch { #expect(error.kind == kind) }
     }
 
-    @Test func `The deepest user info that is taken can be handed on`() throws {
+    @Test func `The deepest accepted userInfo can be delivered`() throws {
         let row = NotificationRow(
             key: RunID(high: 1, low: 2),
             plugin: "p",

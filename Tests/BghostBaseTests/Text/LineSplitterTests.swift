@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...4)
-    func `Lines are cut where a look at each byte cuts them`(seed: UInt64) {
+    func `The splitter cuts lines where a byte by byte search does`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         // Those that differ from a line break in one bit or by one, and its own.
         let bytes: [UInt8] = [9, 10, 10, 11, 0x8A, 0x0B, 0, 0xFF, UInt8(ascii: "a")]

@@ -38,7 +38,9 @@ import Testing
         #expect(text.hasPrefix(#"STATUS=a\nREADY=1"#) && text.utf8.count < 600)
     }
 
-    @Test func `A message to no receiver is not sent, and a later receiver gets the next`() throws {
+    @Test func `A message without a receiver is dropped, and a later receiver gets the next`()
+        throws
+    {
         let socket = try NotifySocket(folder.file("notify"))
         #expect(!socket.send([.ready]))
         let receiver = try DatagramReceiver(folder.file("notify"))
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["", "relative", "vsock:2:1", "/" + String(repeating: "x", count: 108)])
-    func `What is no address is refused`(address: String) {
+    func `An invalid address is refused`(address: String) {
         #expect(throws: SystemError.self) { _ = try NotifySocket(address) }
     }
 
@@ -117,7 +119,7 @@ import Testing
         #expect(message.hasSuffix(" more bytes)") && !message.contains("\u{FFFD}"))
     }
 
-    @Test func `An entry arrives, and a journal that is away is noticed`() throws {
+    @Test func `A journal entry arrives, and a missing journal is noticed`() throws {
         let path = folder.file("journal")
         let socket = try JournalSocket(path: path)
         var record = JournalRecord()

@@ -40,7 +40,7 @@ import Testing
 
     // MARK: The clock
 
-    @Test func `Only a host with a clock of its own offers one`() throws {
+    @Test func `Only a host with its own clock offers bghost.clock`() throws {
         let (_, machine) = try CompiledPlugin.started(hasClock: false)
         #expect(SleepEnds.clock(of: machine.table) == nil)
         let (_, own) = try CompiledPlugin.started()
@@ -52,7 +52,7 @@ import Testing
         #expect(clock.now(own.table, nil, nil) == BG_OK)
     }
 
-    @Test func `A sleep ends once, when the host says so`() async throws {
+    @Test func `A sleep ends once, when the host ends it`() async throws {
         let (plugin, runtime) = try CompiledPlugin.started()
         let ends = SleepEnds()
         let (status, number) = ends.sleep(runtime.table, run)
@@ -66,7 +66,7 @@ import Testing
         #expect(ends.statuses == [BG_OK])
     }
 
-    @Test func `A sleep that is woken asks the host for its end`() async throws {
+    @Test func `Waking a sleep asks the host to end it`() async throws {
         let (plugin, runtime) = try CompiledPlugin.started()
         let ends = SleepEnds()
         let number = ends.sleep(runtime.table, run).number
@@ -80,7 +80,7 @@ import Testing
         #expect(ends.statuses == [BG_E_CANCELLED])
     }
 
-    @Test func `The sleeps of a run end with it, before it is released`() async throws {
+    @Test func `The end of a run ends its sleeps before release()`() async throws {
         let (plugin, runtime) = try CompiledPlugin.started()
         let ends = SleepEnds()
         for _ in 0..<3 { #expect(ends.sleep(runtime.table, run).0 == BG_OK) }
@@ -90,7 +90,7 @@ import Testing
         #expect(ends.sleep(runtime.table, run).0 == BG_E_STALE)
     }
 
-    @Test func `A sleep that the host refuses keeps no run`() throws {
+    @Test func `A sleep that the host refuses does not delay the release of its run`() throws {
         let (plugin, runtime) = try CompiledPlugin.started()
         plugin.log.withLock { $0.maySleep = false }
         let ends = SleepEnds()
@@ -109,7 +109,7 @@ import Testing
         await ends.wait(for: 257)
     }
 
-    @Test func `Nothing is dropped for its rate where time is the host's`() throws {
+    @Test func `With the host's clock no call is dropped for its rate`() throws {
         for hasClock in [true, false] {
             let (plugin, runtime) = try CompiledPlugin.started(hasClock: hasClock)
             let host = runtime.table
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func `A runtime that leaves ends its threads, and refuses calls`() async throws {
+    @Test func `A closed runtime ends its threads and refuses calls`() async throws {
         let (_, runtime) = try CompiledPlugin.started()
         let ends = SleepEnds()
         let number = ends.sleep(runtime.table, run).number
