@@ -42,7 +42,8 @@ import Testing
     private static func denied(_ error: UInt32) -> UInt32 { FilterProgram.Answer.error | error }
 
     @Test(arguments: 0..<4, [1, 2, 3] as [UInt64])
-    func `Every number is answered as the policy says`(which: Int, seed: UInt64) throws {
+    func `The filter answers every call number as the policy says`(which: Int, seed: UInt64) throws
+    {
         let policy = Self.policies[which]
         let numbers = Self.numbers(policy, seed: seed)
         let machine = FilterMachine(Self.program(policy, numbers).instructions)
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [0x4000_0003, 0xC000_00B7, 0] as [UInt32])
-    func `Calls of another machine are the end`(architecture: UInt32) throws {
+    func `A call of another architecture kills the process`(architecture: UInt32) throws {
         let policy = SystemCallPolicy()
         let numbers = Self.numbers(policy, seed: 1)
         let machine = FilterMachine(Self.program(policy, numbers).instructions)
@@ -134,7 +135,7 @@ import Testing
             ("fallocate", [3, 1, 0, 4096], false, false),
         ] as [(String, [UInt64], Bool, Bool)]
     )
-    func `Arguments decide`(
+    func `The filter checks arguments of calls`(
         name: String,
         arguments: [UInt64],
         isAllowed: Bool,
@@ -160,7 +161,7 @@ import Testing
             ("pkey_mprotect", 0x5, false), ("pkey_mprotect", 0x1, true),
         ] as [(String, UInt64, Bool)]
     )
-    func `What was writable does not become code`(
+    func `The filter keeps writable memory from becoming code`(
         name: String,
         protection: UInt64,
         isAllowed: Bool
@@ -184,7 +185,10 @@ import Testing
             (0x23, false), (0x03, true),
         ] as [(UInt64, Bool)]
     )
-    func `Anonymous memory is not shared where nothing counts it`(kind: UInt64, isAllowed: Bool)
+    func `The filter refuses shared anonymous memory where no limit counts it`(
+        kind: UInt64,
+        isAllowed: Bool
+    )
         throws
     {
         for (sharesMemory, writesCode) in [(false, true), (false, false), (true, true)] {
@@ -199,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `Preallocation is refused as a file system does that has none`() throws {
+    @Test func `Preallocation fails as on a file system without it`() throws {
         let numbers = Self.numbers(SystemCallPolicy(), seed: 7)
         let machine = FilterMachine(Self.program(SystemCallPolicy(), numbers).instructions)
         for (name, error) in [("fallocate", 95), ("openat2", 38)] as [(String, UInt32)] {
@@ -209,7 +213,8 @@ import Testing
     }
 
     @Test(arguments: [(1, false), (16, false), (2, true), (10, true)] as [(UInt64, Bool)])
-    func `Sockets are of the internet or none`(family: UInt64, isAllowed: Bool) throws {
+    func `The filter permits internet sockets only, or none`(family: UInt64, isAllowed: Bool) throws
+    {
         let policy = SystemCallPolicy(opensSockets: true)
         let numbers = Self.numbers(policy, seed: 2)
         let machine = FilterMachine(Self.program(policy, numbers).instructions)
@@ -220,7 +225,8 @@ import Testing
     }
 
     @Test(arguments: ["truncate", "chmod", "utimensat", "setxattr"])
-    func `Among files of others nothing is changed by its path`(name: String) throws {
+    func `The filter refuses changes by path where files of others are visible`(name: String) throws
+    {
         for isAlone in [true, false] {
             var policy = SystemCallPolicy()
             policy.changesAttributes = isAlone
@@ -232,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `What has no number here is left out`() throws {
+    @Test func `Calls without a number on this machine are left out`() throws {
         let program = Self.program(SystemCallPolicy(), ["read": 0, "write": 9])
         let machine = FilterMachine(program.instructions)
         #expect(try machine.answer(Self.machine, 0) == FilterProgram.Answer.allow)
@@ -241,7 +247,7 @@ import Testing
         #expect(try machine.answer(Self.machine, 10) == Self.denied(38))
     }
 
-    @Test func `Numbers in a row share a leaf`() {
+    @Test func `Consecutive numbers with one answer share a leaf`() {
         let policy = SystemCallPolicy()
         let names = policy.rules.keys.sorted()
         var packed: [String: UInt32] = [:]

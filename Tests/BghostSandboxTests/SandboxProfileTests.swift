@@ -25,7 +25,7 @@ import Testing
         profile.grants.first { $0.path == path }?.access
     }
 
-    @Test func `By default it has its library, its data and nothing else`() {
+    @Test func `By default a worker sees only its library and its data`() {
         let profile = Self.profile()
         #expect(access(profile, "/srv/plugins/a.so") == [.read, .owned])
         #expect(access(profile, "/state/data/a") == [.read, .write, .named, .owned])
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, false), (1 << 28, true)] as [(UInt64?, Bool)])
-    func `Memory is shared where it has no limit or the kernel counts it`(
+    func `Shared memory is permitted if unlimited or counted by the kernel`(
         limit: UInt64?,
         isHeld: Bool
     ) {
@@ -72,7 +72,7 @@ import Testing
         #expect(access(profile, "/dev/zero") == [.read, .write])
     }
 
-    @Test func `Where programs may run, code lies in folders of libraries only`() {
+    @Test func `If programs may run, only library folders are executable`() {
         let profile = Self.profile(Permissions(read: ["/r", "/usr/bin"]), processes: 4)
         #expect(access(profile, "/usr") == [.read, .noCode])
         #expect(access(profile, "/usr/lib") == .read)
@@ -113,19 +113,19 @@ import Testing
         #expect(access(processes, "/usr") == [.read, .noCode])
     }
 
-    @Test func `A path that is granted twice has both`() {
+    @Test func `A path that is granted twice has both permissions`() {
         let profile = Self.profile(Permissions(read: ["/x"], write: ["/x"]))
         #expect(profile.grants.count { $0.path == "/x" } == 1)
         #expect(access(profile, "/x") == [.read, .write, .named, .owned])
     }
 
-    @Test func `What lies in another comes behind it`() {
+    @Test func `A nested path follows its parent`() {
         let profile = Self.profile(Permissions(read: ["/a/b", "/a", "/a/b/c"]))
         let paths = profile.grants.map(\.path)
         #expect(paths == paths.sorted())
     }
 
-    @Test func `Sets of layers keep their layers`() {
+    @Test func `A set of layers reads back unchanged`() {
         #expect(Set(SandboxLayer.allCases.map(\.bit)).count == SandboxLayer.allCases.count)
         for layer in SandboxLayer.allCases {
             #expect(SandboxLayer.layers(in: SandboxLayer.bits([layer])) == [layer])

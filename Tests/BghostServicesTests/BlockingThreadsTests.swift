@@ -19,7 +19,7 @@ import Testing
         threads.end()
     }
 
-    @Test func `Work that is queued before the end is done`() async throws {
+    @Test func `Work queued before the close is executed`() async throws {
         let threads = BlockingThreads()
         let thread = try #require(threads.thread(for: .inspection))
         let (stream, done) = AsyncStream<Int>.makeStream()

@@ -19,7 +19,7 @@ import Testing
         return serials
     }
 
-    @Test func `Deadlines come in their order, and the reactor waits for the next`() throws {
+    @Test func `Deadlines fire in order, and the reactor waits for the next`() throws {
         let reactor = try Reactor()
         let deadlines = Deadlines(reactor)
         deadlines.arm(.executor(3), at: 30)
@@ -33,7 +33,7 @@ import Testing
         #expect(reactor.deadline == .max)
     }
 
-    @Test func `A deadline that its owner has replaced does not come`() throws {
+    @Test func `A replaced deadline does not fire`() throws {
         let deadlines = Deadlines(try Reactor())
         let wanted = Wanted()
         deadlines.begin { token, deadline in
@@ -47,7 +47,7 @@ import Testing
         #expect(Self.serials(deadlines, now: 20) == [1])
     }
 
-    @Test func `A deadline that is armed during the round comes in it, if it is due`() throws {
+    @Test func `A due deadline that is armed during a round fires in that round`() throws {
         let deadlines = Deadlines(try Reactor())
         deadlines.arm(.executor(1), at: 10)
         var serials: [UInt32] = []

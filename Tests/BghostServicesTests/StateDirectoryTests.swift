@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `A child that a dead daemon left holds the lock for a moment only`() throws {
+    func `A child of a dead daemon holds the lock only until it ends`() throws {
         let folder = try TemporaryDirectory()
         let lock = folder.file("lock")
         // No process has the greatest ID.

@@ -50,7 +50,7 @@ import Testing
             """
 
     @Test(.timeLimit(.minutes(5)))
-    func `A file of the first version is taken over, and goes on as one of this`() async throws {
+    func `A store of the first version is migrated and works`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let old = TaskMemory(
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Runs and leases of the fifth version are taken over`() async throws {
+    func `Runs and leases of the fifth version are migrated`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// An older version wrote its own table before it made those of the store.
-    @Test func `A store that was stopped before it had tables is made`() async throws {
+    @Test func `A store without tables gets its tables`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let made = try Command.run(["sqlite3", path, Self.oldRecord])
@@ -155,7 +155,7 @@ import Testing
         again.close()
     }
 
-    @Test func `A migration that fails leaves the file as it was, and is named`() async throws {
+    @Test func `A failed migration leaves the file unchanged and is named`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))

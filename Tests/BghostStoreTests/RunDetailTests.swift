@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `What runs print is bounded in all`() async throws {
+    func `The stored output of all runs together is bounded`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let limits = SQLiteStore.Retention.Limits(count: 1000, bytes: 1 << 20, chunk: 4)

@@ -7,7 +7,7 @@ import Testing
 struct ChunkPaceTests {
     private var now: UInt64 = 1
 
-    @Test mutating func `Chunks grow where they are taken quickly, and shrink where not`() {
+    @Test mutating func `Chunks grow when the server reads fast, and shrink otherwise`() {
         var pace = ChunkPace()
         pace.started(now: now)
         let first = pace.bytes

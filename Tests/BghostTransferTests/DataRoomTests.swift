@@ -7,7 +7,7 @@ import Testing
 @Suite struct DataRoomTests {
     private static let limit: UInt64 = 64 << 20
 
-    @Test func `What is taken is not there any more, also between two counts`() {
+    @Test func `Used room is unavailable at once, also between two measurements`() {
         let refusals = Mutex(0)
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {
             refusals.withLock { $0 += 1 }
@@ -21,7 +21,7 @@ import Testing
         #expect(!room.take(1))
     }
 
-    @Test func `A count knows what was taken before it began, and not what was taken since`() {
+    @Test func `A measurement covers only room used before it started`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.take(20 << 20))
         let before = room.taken
@@ -48,7 +48,7 @@ import Testing
         #expect(room.take(24 << 20))
     }
 
-    @Test func `More than was reserved needs room of its own`() {
+    @Test func `Bytes beyond the reservation need further room`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.reserve(1 << 20))
         var reservation: UInt64 = 1 << 20
@@ -74,7 +74,7 @@ import Testing
         #expect(room.reserve(1 << 20) && !room.reserve(.max))
     }
 
-    @Test func `Room comes back by a count and by another limit`() {
+    @Test func `A measurement or a higher limit frees room`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         for size: UInt64? in [.max / 2, .max, nil] {
             room.counted(size, takenBefore: 0)

@@ -48,7 +48,7 @@ struct KeptEndTests {
         await bench.engine.claim(in: Self.session, bytesMax: bytesMax).ids
     }
 
-    @Test func `What is kept is in no wake, also after a restart, until it is claimed`()
+    @Test func `A kept end is in no wake, also after a restart, until a run claims it`()
         async throws
     {
         let journal = MemoryTransferJournal()
@@ -91,7 +91,7 @@ struct KeptEndTests {
         }
     }
 
-    @Test func `A claim hands over what fits, and one for the length hands over nothing`()
+    @Test func `A claim returns as many ends as fit, and none if it asks for the length`()
         async throws
     {
         try await withServer { url async throws in
@@ -109,7 +109,7 @@ struct KeptEndTests {
         }
     }
 
-    @Test func `The oldest beyond what a plugin may keep are dropped, and it is told`()
+    @Test func `Above the limit the oldest kept ends are dropped and logged`()
         async throws
     {
         let limits = Self.limits { $0.keptPerPluginMax = 2 }
@@ -134,7 +134,7 @@ struct KeptEndTests {
         }
     }
 
-    @Test func `Their bytes are bounded, too`() async throws {
+    @Test func `The bytes of kept ends are bounded`() async throws {
         let limits = Self.limits { $0.keptPerPluginBytesMax = 50_000 }
         try await withServer { url async throws in
             try await withBench(try await TransferBench(limits: limits)) { bench in
@@ -157,7 +157,7 @@ struct KeptEndTests {
         }
     }
 
-    @Test func `What is kept is forgotten after a week, too`() async throws {
+    @Test func `A kept end expires after a week`() async throws {
         try await withServer { url async throws in
             try await withBench(try await TransferBench()) { bench in
                 let kept = try await end(1, bench, url)

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 @Suite struct HeldLibraryTests {
-    @Test func `What is held stays as it was, whatever becomes of the file`() throws {
+    @Test func `A held library does not change with its file`() throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write("first", to: "plugin.so")
         let held = try HeldLibrary(path: file)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A pin that does not fit says both sums`() throws {
+    @Test func `The error of a wrong pin has both sums`() throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write("abc", to: "plugin.so")
         let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -35,7 +35,7 @@ import Testing
         #expect(error?.description.contains(wrong) == true)
     }
 
-    @Test func `What is no file of a bounded size is refused`() throws {
+    @Test func `Only regular files below the size limit are accepted`() throws {
         let folder = try TemporaryDirectory()
         let pipe = folder.file("pipe")
         try #require(mkfifo(pipe, 0o600) == 0)

@@ -50,18 +50,18 @@ import Testing
         try folder.write(try key.sign(bytes, comment: "by a test").text, to: "plugin.so.minisig")
     }
 
-    @Test func `The real minisign believes what is signed here`() throws {
+    @Test func `minisign verifies bghost's signatures`() throws {
         try sign()
         try Self.minisign(["-V", "-p", secret + ".pub", "-m", file])
         #expect(try hold(signer) != nil)
     }
 
-    @Test func `What the real minisign signs is believed here`() throws {
+    @Test func `bghost verifies minisign's signatures`() throws {
         try Self.minisign(["-S", "-l", "-s", secret, "-m", file])
         #expect(try hold(signer) != nil)
     }
 
-    @Test func `A signature of a hash is refused, with what to do`() throws {
+    @Test func `A signature of a hash is refused, and the error says what to do`() throws {
         try Self.minisign(["-S", "-H", "-s", secret, "-m", file])
         let error = #expect(throws: TrustError.self) { try hold(signer) }
         #expect(error?.description.contains("sign the file itself, with `bghost plugin") == true)
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Each of its bits, since an attacker may change any.
-    @Test func `No changed signature is believed`() throws {
+    @Test func `No changed signature is accepted`() throws {
         try sign()
         let good = try File.read(file + ".minisig")
         let letters = good.indices.filter { index in
@@ -110,14 +110,14 @@ import Testing
     }
 
     @Test(arguments: ["", "\n\n\n\n", "untrusted comment: x\nAAAA\ntrusted comment: y\nAAAA\n"])
-    func `What is no signature is refused`(text: String) throws {
+    func `An invalid signature file is refused`(text: String) throws {
         try folder.write(text, to: "plugin.so.minisig")
         let error = #expect(throws: TrustError.self) { try hold(signer) }
         #expect(error?.description.contains("is not in minisign's format") == true)
     }
 
     @Test(arguments: ["", "RW", "RWQ=", String(repeating: "A", count: 56)])
-    func `What is no key is refused`(text: String) {
+    func `An invalid key is refused`(text: String) {
         #expect(throws: TrustError.self) { try MinisignPublicKey(text) }
         #expect(throws: TrustError.self) {
             try MinisignSecretKey("untrusted comment: x\n\(text)\n")

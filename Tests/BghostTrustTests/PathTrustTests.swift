@@ -28,18 +28,18 @@ import Testing
     }
 
     /// It lies in /tmp, where everybody may write, but not over what others own.
-    @Test func `A file that only its owner can change is believed`() {
+    @Test func `A file that only its owner can change is trusted`() {
         #expect(refusal(of: file) == "")
     }
 
     @Test(arguments: [("plugins/plugin.so", mode_t(0o646)), ("plugins", 0o757)])
-    func `A file that everybody can change or replace is not`(name: String, mode: mode_t) {
+    func `A file that every user can change or replace is not trusted`(name: String, mode: mode_t) {
         let path = folder.file(name)
         chmod(path, mode)
         #expect(refusal(of: file) == "\(path) can be written by everybody; run `chmod o-w \(path)`")
     }
 
-    @Test func `Nor is one that another group can change`() throws {
+    @Test func `A file that another group can change is not trusted`() throws {
         let path = folder.file("plugins")
         try #require(chown(path, geteuid(), geteuid() == 0 ? 12345 : getegid()) == 0)
         chmod(path, 0o775)
@@ -50,12 +50,12 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
-    func `Nor is one that belongs to another user`() throws {
+    func `A file of another user is not trusted`() throws {
         try #require(chown(file, 12345, 0) == 0)
         #expect(refusal(of: file).hasPrefix("\(file) belongs to user 12345, who could change it"))
     }
 
-    @Test func `A link is followed, and the folders of its target count`() throws {
+    @Test func `The check follows a link and checks the folders of its target`() throws {
         let link = folder.file("link.so")
         try #require(symlink("plugins/../plugins/plugin.so", link) == 0)
         #expect(refusal(of: link) == "")
@@ -63,7 +63,7 @@ import Testing
         #expect(refusal(of: link).hasPrefix("\(folder.file("plugins")) can be written by everyb"))
     }
 
-    @Test func `Links in a ring come to an end`() throws {
+    @Test func `A ring of links is refused`() throws {
         let (a, b) = (folder.file("a"), folder.file("b"))
         try #require(symlink(a, b) == 0 && symlink(b, a) == 0)
         #expect(refusal(of: a).contains("is a link that leads nowhere"))

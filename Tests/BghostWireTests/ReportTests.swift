@@ -34,12 +34,12 @@ import Testing
         "X a\n", "P \u{7f}\n", "P \u{1b}[2J\n", "P é\n", "P \0\n",
         "P " + String(repeating: "a", count: Report.bytesMax) + "\n",
     ])
-    func `What no worker writes is refused`(text: String) {
+    func `A malformed report is refused`(text: String) {
         #expect(throws: WireError.self) { try read(text) }
     }
 
     @Test(arguments: ["", "\n\n", "S", "S x\n", "F lost\n", "T"])
-    func `What is cut short is read as far as it goes`(text: String) throws {
+    func `A truncated report is read as far as it goes`(text: String) throws {
         let report = try #require(try parsed(text, flags: 1))
         #expect(report.isOfThreads && report.signal == 0 && report.place.isEmpty)
     }

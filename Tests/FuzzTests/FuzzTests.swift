@@ -18,7 +18,7 @@ import Testing
     /// What one input may take of a processor, the largest included, without optimization.
     private static let limit: Duration = .seconds(3)
 
-    @Test(arguments: targets) func `What was found once holds`(
+    @Test(arguments: targets) func `The corpus passes every fuzz target`(
         target: FuzzTarget
     ) async throws {
         let corpus = try Corpus(target)
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A reader that takes quadratic time does not keep to this.
-    @Test(arguments: targets) func `Large inputs take no more than their time`(
+    @Test(arguments: targets) func `Large inputs stay within their time limits`(
         target: FuzzTarget
     ) async throws {
         for input in try Corpus(target).inputs where !input.bytes.isEmpty {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: targets, SeededGenerator.seeds(1)) func `What is made of it holds`(
+    @Test(arguments: targets, SeededGenerator.seeds(1)) func `Mutated inputs pass every target`(
         target: FuzzTarget,
         seed: UInt64
     ) async throws {

@@ -39,7 +39,7 @@ import Testing
         #expect(index.count == 0 && index.tasks.isEmpty)
     }
 
-    @Test func `Each task has its count, whichever way a letter goes`() {
+    @Test func `The count of each task is right after any change of its dead letters`() {
         var index = DeadLetterIndex(limit: 3)
         _ = index.add(id(1), plugin: "p", task: "a")
         _ = index.add(id(2), plugin: "p", task: "b")

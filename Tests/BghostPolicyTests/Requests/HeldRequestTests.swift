@@ -25,13 +25,13 @@ import Testing
         hand.pending.values.reduce(0) { $0 + $1.heldBytes }
     }
 
-    @Test func `What operators submit does not count`() throws {
+    @Test func `An operator's requests do not count against the plugin`() throws {
         var hand = Hand(try Hand.manifest("a"))
         try hand.submit(Self.submission("a"))
         #expect(hand.scheduler.heldBytes(plugin: 0) == 0)
     }
 
-    @Test func `What a plugin submits counts until it runs or is withdrawn`() throws {
+    @Test func `A plugin's request counts until it runs or is withdrawn`() throws {
         var hand = Hand(try Hand.manifest("a.*", "b.*"))
         try hand.submit(Self.submission("a.1"), by: .plugin("plugin"))
         let one = hand.scheduler.heldBytes(plugin: 0)
@@ -52,7 +52,7 @@ import Testing
         #expect(hand.scheduler.heldBytes(plugin: 0) == 0)
     }
 
-    @Test func `What waits for another attempt counts, and moves to the plugin that replaces it`()
+    @Test func `A request that waits for a retry counts, and moves to the replacing plugin`()
         throws
     {
         let manifest = try Hand.manifest("a") {
@@ -76,7 +76,7 @@ import Testing
 
     /// After any sequence of events the count is what there is.
     @Test(arguments: SeededGenerator.seeds(12))
-    func `The count never drifts`(seed: UInt64) throws {
+    func `The count equals a recount after random histories`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var hand = Hand(
             try Hand.manifest("a", "b", "c", "d") {

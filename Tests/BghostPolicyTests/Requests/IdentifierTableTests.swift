@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 @Suite struct IdentifierTableTests {
-    @Test func `The number of a removed identifier goes to another one`() {
+    @Test func `A new identifier reuses the number of a removed one`() {
         var table = IdentifierTable()
         let numbers = ["a", "b", "c"].map { table.enter($0).number }
         #expect(Set(numbers).count == 3)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(8))
-    func `Behaves like a dictionary`(seed: UInt64) {
+    func `The table behaves like a dictionary`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = IdentifierTable()
         var numbers: [String: Int] = [:]

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(12))
-    func `Forgetting changes no decision`(seed: UInt64) {
+    func `Removing idle entries changes no decision`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var history = History()
         for step in 0..<4_000 {
@@ -219,7 +219,7 @@ import Testing
         #expect(line.pendingIndex.groups[0].ready.size < 5_000)
     }
 
-    @Test func `A row's next identifier does not get the dates of the former`() {
+    @Test func `A reused row does not keep the dates of its former identifier`() {
         var line = Line()
         let former = line.pendingIndex.entry(
             for: "former",

@@ -134,7 +134,7 @@ import Testing
             (.failed, nil, nil, false, nil), (.succeeded, nil, nil, false, 0),
         ] as [(Outcome, StopReason?, UInt64?, Bool, Int?)]
     )
-    func `Only how long a run took to stop earns points`(
+    func `Only a late stop earns throttle points`(
         outcome: Outcome,
         reason: StopReason?,
         stoppedAfter: UInt64?,

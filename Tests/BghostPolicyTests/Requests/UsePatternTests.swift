@@ -29,7 +29,7 @@ struct UsePatternTests {
         UseStatus(task: "a", pattern.habit(now: now)).usual.map { "\($0.time) \($0.days)" }
     }
 
-    @Test func `Nothing is usual before the third day`() {
+    @Test func `No use is usual before the third day`() {
         #expect(times(pattern(days: 2, hours: 8)) == [])
         #expect(times(pattern(days: 3, hours: 8)) == ["08:00 3"])
         #expect(times(UsePattern()) == [])
@@ -37,7 +37,7 @@ struct UsePatternTests {
         #expect(times(pattern(days: 3, hours: 8), now: Self.midnight - 1) == [])
     }
 
-    @Test func `Half of the days make it usual, days without a use counted`() {
+    @Test func `A use on half of all days is usual`() {
         var pattern = UsePattern()
         for day: Int64 in [-6, -4, -1] { pattern.add(now: Self.midnight + day * Hand.day) }
         #expect(times(pattern) == ["00:00 3"])
@@ -60,7 +60,7 @@ struct UsePatternTests {
         #expect(pattern.habit(now: Self.midnight).start(notBefore: 1, tolerance: .max) == nil)
     }
 
-    @Test func `What is older than two weeks is forgotten`() {
+    @Test func `Uses older than two weeks are forgotten`() {
         var pattern = pattern(days: 14, hours: 8)
         #expect(times(pattern) == ["08:00 14"])
         let later = Self.midnight + 30 * Hand.day
@@ -69,7 +69,7 @@ struct UsePatternTests {
         #expect(pattern.text.split(separator: " ").count == 1)
     }
 
-    @Test func `What lies ahead is of a clock that was wrong`() {
+    @Test func `A use in the future is dropped, because a wrong clock recorded it`() {
         var pattern = pattern(days: 3, hours: 8)
         pattern.add(now: Self.midnight + 4000 * Hand.day)
         #expect(times(pattern) == [])
@@ -78,7 +78,7 @@ struct UsePatternTests {
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
-    func `Any time can be said`(time: Int64) throws {
+    func `The pattern accepts every time`(time: Int64) throws {
         var pattern = UsePattern()
         pattern.add(now: time)
         #expect(UsePattern(text: pattern.text) == pattern)
@@ -107,7 +107,7 @@ struct UsePatternTests {
     }
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func `What is chosen lies in its window, and any text is read as written`(seed: UInt64) throws {
+    func `The chosen time lies in its window, and the text form reads back`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             var pattern = UsePattern()
@@ -130,7 +130,7 @@ struct UsePatternTests {
         "1", "1:", ":1", "1:0", "1:g", "1:1:1", "1:1 1:1", "2:1 1:1", " ", "1:1 ",
         "1:1000000000000", "-:1", "99999999999999999999:1",
     ])
-    func `Text that makes no sense is refused`(text: String) {
+    func `Invalid text is refused`(text: String) {
         #expect(UsePattern(text: text) == nil)
     }
 }

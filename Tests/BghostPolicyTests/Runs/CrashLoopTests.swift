@@ -28,7 +28,7 @@ import Testing
         #expect(loop.crashed(now: end, limits) == .pause(until: end + 2 * Self.second))
     }
 
-    @Test func `What lies ten minutes back is forgotten`() {
+    @Test func `A crash ten minutes ago no longer counts`() {
         var loop = CrashLoop()
         let window = limits.window
         #expect(loop.crashed(now: 0, limits) == .pause(until: Self.second))
@@ -41,7 +41,7 @@ import Testing
         #expect(loop.crashed(now: window, limits) == .pause(until: window + 8 * Self.second))
     }
 
-    @Test func `Five within ten minutes are enough, however far apart`() {
+    @Test func `Five crashes within ten minutes quarantine`() {
         var loop = CrashLoop()
         for step in 0..<4 as Range<UInt64> {
             guard case .pause = loop.crashed(now: step * 140 * Self.second, limits) else {
@@ -52,7 +52,7 @@ import Testing
         #expect(loop.crashed(now: 4 * 140 * Self.second, limits) == .quarantine)
     }
 
-    @Test func `No sum overflows`() {
+    @Test func `No computation overflows`() {
         var loop = CrashLoop()
         var limits = limits
         limits.crashesMax = .max

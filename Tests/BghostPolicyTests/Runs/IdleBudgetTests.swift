@@ -6,7 +6,7 @@ import Testing
 @Suite struct IdleBudgetTests {
     private static let ms: Int64 = 1_000_000
 
-    @Test func `Who works on after a run has spent it soon`() {
+    @Test func `A worker that keeps working after its run exceeds the budget soon`() {
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: 5 * Self.ms)
         var used = 5 * Self.ms
@@ -23,7 +23,7 @@ import Testing
         #expect(budget.isSpent)
     }
 
-    @Test func `What a run used is not counted`() {
+    @Test func `Processor time during a run does not count`() {
         var budget = IdleBudget(now: 0)
         for run in 0..<100 {
             let begin = Int64(run) * 1000 * Self.ms
@@ -34,7 +34,7 @@ import Testing
         #expect(!budget.isSpent)
     }
 
-    @Test func `A hundredth of a processor it may use for ever`() {
+    @Test func `A worker may always use a hundredth of a processor`() {
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: 0)
         for second in 1...10_000 {
@@ -51,7 +51,7 @@ import Testing
         #expect(budget.isSpent)
     }
 
-    @Test func `Runs that come often do not hide what is done between them`() {
+    @Test func `Frequent runs do not hide work between them`() {
         var budget = IdleBudget(now: 0)
         var used: Int64 = 0
         var runs = 0
@@ -66,7 +66,7 @@ import Testing
         #expect((10...20).contains(runs), "\(runs)")
     }
 
-    @Test func `Where the end of a run was not measured, the first look only begins`() {
+    @Test func `Without a measured end of a run, the first measurement starts the count`() {
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: nil)
         budget.update(used: 3_600_000 * Self.ms, now: 0)

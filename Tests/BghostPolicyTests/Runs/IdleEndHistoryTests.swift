@@ -6,11 +6,11 @@ import Testing
 @Suite struct IdleEndHistoryTests {
     private static let window: UInt64 = 600
 
-    @Test func `Nothing happened is no news`() {
+    @Test func `A plugin without idle ends reports none`() {
         #expect(IdleEndHistory().news(now: 0, window: Self.window) == nil)
     }
 
-    @Test func `It is news for as long as the crash counts, and is counted until then`() {
+    @Test func `An idle end is reported for as long as its crash counts`() {
         var history = IdleEndHistory()
         history.ended(for: "spun", now: 1000, wall: 10, window: Self.window)
         let first = IdleWorkerEnds(count: 1, since: 10, last: 10, reason: "spun")

@@ -33,11 +33,16 @@ import Testing
         (ClockDoubt.oldest, ClockDoubt.bootTime, false, nil),
         (ClockDoubt.oldest, 0, true, nil), (.max, 0, nil, nil),
     ])
-    func `What is doubted`(unix: Int64, uptime: UInt64, isKept: Bool?, doubt: ClockDoubt?) {
+    func `A clock is doubted before a build date, or early after boot`(
+        unix: Int64,
+        uptime: UInt64,
+        isKept: Bool?,
+        doubt: ClockDoubt?
+    ) {
         #expect(ClockDoubt(unix: unix, uptime: uptime, isSynchronised: isKept) == doubt)
     }
 
-    @Test func `Calendars wait for the clock, and nothing else does`() throws {
+    @Test func `Only calendars wait while the clock is doubted`() throws {
         var hand = Hand(manifest, doubting: .unsynchronised)
         try hand.submit(Submission(task: "plain", earliestBegin: Hand.noon + Hand.second))
         hand.pass(61 * Hand.second)
@@ -56,7 +61,7 @@ import Testing
         #expect(hand.running.contains("calendar"))
     }
 
-    @Test func `They wait for ten minutes at the most`() {
+    @Test func `Calendars wait for the clock for at most ten minutes`() {
         var hand = Hand(manifest, doubting: .unsynchronised)
         hand.pass(599 * Hand.second)
         hand.perform { $0.clockChecked(.unsynchronised, now: $1, &$2) }
@@ -67,7 +72,7 @@ import Testing
         #expect(hand.running.contains("calendar"))
     }
 
-    @Test func `The years before a clock was set are none that were missed`() {
+    @Test func `Years before the clock was set are not missed starts`() {
         var hand = Hand(manifest, at: 1_000_000 * Hand.second, doubting: .implausible)
         hand.pass(130 * Hand.second)
         #expect(hand.running == ["every"])
@@ -82,7 +87,7 @@ import Testing
         #expect(hand.running == ["every", "calendar"])
     }
 
-    @Test func `What was remembered under a right clock is made up for`() {
+    @Test func `Starts missed since the clock was last right are made up for`() {
         var hand = Hand(manifest)
         hand.pass(60 * Hand.second)
         hand.skip(Hand.hour)

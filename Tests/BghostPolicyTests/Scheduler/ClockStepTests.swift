@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [10 * Hand.hour, -10 * Hand.hour, 400 * Hand.day, -400 * Hand.day])
-    func `An interval goes on after a step as if there had been none`(step: Int64) throws {
+    func `A clock step does not change an interval`(step: Int64) throws {
         var hand = Hand(try Self.manifest())
         hand.pass(14 * Hand.second)
         try hand.end(after: 0)
@@ -56,7 +56,7 @@ import Testing
         #expect(hand.running == ["tick"])
     }
 
-    @Test func `A step that no one tells is found at the next date`() throws {
+    @Test func `A clock step without an event is detected at the next date`() throws {
         var hand = Hand(try Self.manifest())
         hand.pass(11 * Hand.second)
         try hand.end(after: 0)
@@ -67,7 +67,7 @@ import Testing
 
     /// What an earlier version has stored, or a daemon that ended under a clock that was ahead.
     @Test(arguments: [true, false])
-    func `A restart under an earlier clock cures it`(hasRun: Bool) throws {
+    func `A restart under an earlier clock corrects the interval`(hasRun: Bool) throws {
         let manifest = try Self.manifest()
         var hand = Hand(manifest, at: Hand.noon + 10 * Hand.hour)
         if hasRun {
@@ -81,7 +81,7 @@ import Testing
         #expect(hand.running == ["tick"])
     }
 
-    @Test func `Sleep of the machine counts, and is made up for once`() throws {
+    @Test func `Suspend time counts, and missed starts are made up for once`() throws {
         var hand = Hand(try Self.manifest(3600))
         hand.pass(1800 * Hand.second)
         hand.sleep(8 * Hand.hour)
@@ -146,7 +146,7 @@ import Testing
 
     // MARK: Calendars
 
-    @Test func `A calendar waits for nothing but what ran under the wrong clock`() throws {
+    @Test func `After a step back a calendar skips only times that already ran`() throws {
         let manifest = try Hand.manifest("tick") {
             $0.schedule = TaskSchedule(
                 times: .calendar(

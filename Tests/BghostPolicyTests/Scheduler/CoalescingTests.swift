@@ -14,7 +14,11 @@ import Testing
     @Test(arguments: [
         (0, 0, 0), (7, 0, 7), (7, 1, 8), (8, 7, 8), (9, 6, 12), (9, 7, 16), (1, 1_000_000, 524_288),
     ])
-    func `The instant is the window's roundest`(earliest: Int64, length: Int64, instant: Int64) {
+    func `The instant is the roundest one in the window`(
+        earliest: Int64,
+        length: Int64,
+        instant: Int64
+    ) {
         let found = Coalescing.instant(
             notBefore: earliest * Hand.second,
             tolerance: length * Hand.second
@@ -42,7 +46,7 @@ import Testing
         (Int64.min, Int64.max), (-5, 10), (Int64.max, Int64.max), (1, -7),
         (Int64.max - 5_000_000_000, Int64.max),
     ])
-    func `Odd windows begin in themselves`(earliest: Int64, tolerance: Int64) {
+    func `The instant lies in windows of any bounds`(earliest: Int64, tolerance: Int64) {
         let instant = Coalescing.instant(notBefore: earliest, tolerance: tolerance)
         #expect(instant >= earliest)
         #expect(instant == earliest || tolerance > 0)
@@ -71,7 +75,7 @@ import Testing
         #expect(hand.running.sorted() == ["a", "b", "c", "d"])
     }
 
-    @Test func `The task's tolerance is taken where the submission has none`() throws {
+    @Test func `A submission without a tolerance uses the task's`() throws {
         let manifest = try Hand.manifest("a", "b") { $0.tolerance = .seconds(600) }
         var hand = SchedulerHand(manifest)
         // The next multiple of 512 s is 64 s away.

@@ -27,7 +27,8 @@ import Testing
         return scheduler
     }
 
-    @Test func `The latest are listed first, without those that the manifest names`() throws {
+    @Test func `The latest members are listed first, without tasks with their own section`() throws
+    {
         let scheduler = try Self.scheduler(used: 5)
         let all = scheduler.familyMembers(limit: 10)
         #expect(all.identifiers == (0..<5).reversed().map { "report.\($0)" })

@@ -162,7 +162,7 @@ import Testing
         #expect(hand.memories.isEmpty)
     }
 
-    @Test func `Rows that an earlier daemon left empty are deleted at the start`() throws {
+    @Test func `The daemon deletes empty rows at start`() throws {
         var hand = Hand(try Self.manifest())
         hand.keep(
             TaskMemory(identifier: "job.1", throttle: ThrottlePoints(changedAt: 7, lastEnd: 7))
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(6))
-    func `Random histories keep what something needs, and their replay decides the same`(
+    func `Random histories keep needed identifiers, and their replay decides the same`(
         seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)

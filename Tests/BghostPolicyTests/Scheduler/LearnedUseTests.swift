@@ -47,7 +47,7 @@ struct LearnedUseTests {
         #expect(hand.running.contains("a"))
     }
 
-    @Test func `What was chosen outlives a restart and another manifest`() throws {
+    @Test func `The chosen time survives a restart and a reload`() throws {
         var hand = try learned()
         try hand.submit(Submission(task: "a"))
         let due = try #require(hand.gate(.usualUse, of: "a")?.until)
@@ -57,7 +57,7 @@ struct LearnedUseTests {
         #expect(hand.running == ["a"])
     }
 
-    @Test func `A newer request with kept dates keeps what was chosen`() throws {
+    @Test func `A replacing request with the same dates keeps the chosen time`() throws {
         var hand = try learned()
         try hand.submit(Submission(task: "a"))
         let due = try #require(hand.gate(.usualUse, of: "a")?.until)
@@ -66,7 +66,7 @@ struct LearnedUseTests {
         #expect(hand.gate(.usualUse, of: "a")?.until == due)
     }
 
-    @Test func `A schedule's time within its tolerance waits for it too`() throws {
+    @Test func `A scheduled start within its tolerance waits for the usual use too`() throws {
         let manifest = try Hand.manifest("a") {
             $0.learnsUse = true
             $0.tolerance = .seconds(6 * 3600)
@@ -78,7 +78,7 @@ struct LearnedUseTests {
         #expect(hand.gate(.usualUse, of: "a")?.until == next + 3 * Hand.hour + Hand.hour / 2)
     }
 
-    @Test func `A retry goes by its own date, and a trial run by none`() throws {
+    @Test func `A retry keeps its own date, and a manual run has none`() throws {
         var hand = try learned()
         try hand.trigger("a")
         #expect(hand.running == ["a"])

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A submission, its start, its end and a cancellation look at few`() throws {
+    func `The cost of a submission does not grow with the number of identifiers`() throws {
         var hand = try Self.hand(try Self.manifest(["job.*", "own"]))
         let before = Self.work(hand)
         for _ in 0..<10 {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A fact checks the identifiers again that it concerns`() throws {
+    func `A changed fact rechecks only the identifiers that require it`() throws {
         var manifest = try Self.manifest(["job.*"])
         manifest.tasks.append(
             contentsOf: try Self.manifest(["online.*"]) { $0.requirements = .network }.tasks
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A reload searches the task of those that may have another one`() throws {
+    func `A reload looks up only identifiers whose task may have changed`() throws {
         var hand = try Self.hand(try Self.manifest(["job.*", "own"]))
         for number in 0..<10 {
             try hand.submit(
@@ -117,8 +117,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Ten thousand tasks and a thousand plugins cost a name or a plugin what few cost`() throws
-    {
+    func `The cost for one task or plugin does not grow with their number`() throws {
         let plugins = (0..<1000).map {
             PluginDefinition(
                 name: "plugin\($0)",

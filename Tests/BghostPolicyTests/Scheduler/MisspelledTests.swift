@@ -47,7 +47,7 @@ import Testing
         #expect(Self.work(many, near).1 == "com.example.report.daily.4000")
     }
 
-    @Test func `A submission of one is refused with that work and no more`() throws {
+    @Test func `Refusing a misspelled task costs no more than that`() throws {
         var scheduler = try Self.scheduler(tasks: 100_000)
         let now = Moment(monotonic: 1, unix: SchedulerHand.noon)
         for submitter in [Submitter.operator, .plugin("plugin")] {

@@ -24,7 +24,7 @@ import Testing
         hand.restart(one)
     }
 
-    @Test func `A request whose task is gone is listed, and does not begin`() throws {
+    @Test func `A request without a task is listed and does not start`() throws {
         var hand = hand
         #expect(hand.scheduler.requests(of: nil) == [request])
         let gate = try #require(hand.gate(.manifestRemoved, of: "b"))
@@ -35,7 +35,7 @@ import Testing
         #expect(hand.pending[request.id] == request)
     }
 
-    @Test func `It comes back with its task`() {
+    @Test func `A parked request continues when its task returns`() {
         var hand = hand
         hand.pass(3 * SchedulerHand.day)
         hand.restart(both)
@@ -43,7 +43,7 @@ import Testing
         #expect(hand.memories["b"]?.parkedSince == nil)
     }
 
-    @Test func `It is given up after a week, however often the daemon restarts`() {
+    @Test func `A parked request expires after a week, despite restarts`() {
         var hand = hand
         for _ in 0..<6 {
             hand.pass(SchedulerHand.day)
@@ -57,7 +57,7 @@ import Testing
         #expect(hand.pending.isEmpty && !hand.scheduler.waits(request.id, of: request.task))
     }
 
-    @Test func `It is given up at the start if the week passed meanwhile`() {
+    @Test func `A parked request expires at start if its week has passed`() {
         var hand = hand
         hand.skip(8 * SchedulerHand.day)
         hand.restart(one)
@@ -65,7 +65,7 @@ import Testing
         #expect(hand.ends == [request.id: .notPermitted])
     }
 
-    @Test func `A week begins anew once it was permitted in between`() {
+    @Test func `The week starts again if the task was permitted in between`() {
         var hand = hand
         hand.pass(SchedulerHand.day)
         hand.restart(both)
@@ -76,7 +76,7 @@ import Testing
         #expect(hand.ends == [request.id: .notPermitted])
     }
 
-    @Test func `It can be withdrawn, and another week is a whole one`() throws {
+    @Test func `A parked request can be withdrawn, and a new one has a whole week`() throws {
         var hand = hand
         let withdrawn = hand.perform { scheduler, now, effects in
             let answer = scheduler.withdrawAll(of: ["b"], now: now, &effects)
@@ -89,7 +89,7 @@ import Testing
         #expect(hand.scheduler.nextDate == nil)
     }
 
-    @Test func `One that is too late is missed`() throws {
+    @Test func `A parked request past its latest begin date is missed`() throws {
         var hand = SchedulerHand(both)
         let request = try hand.submit(
             Submission(
@@ -105,14 +105,14 @@ import Testing
         #expect(hand.ends == [request.id: .missed])
     }
 
-    @Test func `A clock that is set back keeps nothing for longer`() {
+    @Test func `Setting the clock back does not extend the week`() {
         var hand = hand
         hand.setClock(SchedulerHand.noon - 30 * SchedulerHand.day)
         hand.pass(7 * SchedulerHand.day)
         #expect(hand.ends == [request.id: .notPermitted])
     }
 
-    @Test func `A schedule that comes back makes up for nothing`() throws {
+    @Test func `A schedule that returns makes up for no missed start`() throws {
         let scheduled = try SchedulerHand.manifest("a") {
             $0.schedule = TaskSchedule(times: .every(.seconds(3600)))
         }

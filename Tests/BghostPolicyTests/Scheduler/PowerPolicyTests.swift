@@ -32,7 +32,7 @@ import Testing
             (.lowBattery, .unknown, true), (.lowBattery, nil, true),
         ] as [(PowerPolicy, FactValue?, Bool)]
     )
-    func `A refresh task starts if the status is available, and only then`(
+    func `A refresh task starts only if the status is available`(
         policy: PowerPolicy,
         battery: FactValue?,
         starts: Bool
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `Only a manifest with the policy has the battery watched`() throws {
+    @Test func `The battery is watched only if the manifest has the policy`() throws {
         #expect(!TaskCatalog(try manifest(.none)).requirements.contains(.batteryNotLow))
         #expect(TaskCatalog(try manifest(.lowBattery)).requirements.contains(.batteryNotLow))
     }

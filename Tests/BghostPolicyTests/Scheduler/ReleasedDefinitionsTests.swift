@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A thousand reloads that change everything leave what is current and in use`() throws {
+    func `After a thousand reloads only current and used definitions remain`() throws {
         var hand = Hand(try Self.manifest(0), slots: 8)
         let later = Hand.hour
         for number in 1...1000 {
@@ -102,7 +102,7 @@ import Testing
         #expect(reused.change.newPlugins.contains(former))
     }
 
-    @Test func `A new plugin gets nothing of the one whose index it has`() throws {
+    @Test func `A plugin that reuses an index inherits no state`() throws {
         var hand = Hand(try Self.manifest(0))
         let former = try #require(hand.scheduler.catalog.currentPlugins["plugin0"])
         hand.perform { $0.plugin(former, hasProblem: "broken", now: $1, &$2) }
@@ -140,7 +140,7 @@ import Testing
         #expect(hand.running == ["a.0", "b.0", "b.1"])
     }
 
-    @Test func `A reload plays back the same, with the plugins that were kept`() throws {
+    @Test func `A replayed reload keeps the same plugins`() throws {
         let manifests = try (0..<20).map { try Self.manifest($0) }
         var hand = Hand(manifests[0], slots: 3)
         for number in 1..<20 {

@@ -27,7 +27,7 @@ import Testing
 
     // MARK: What does not change
 
-    @Test func `The same manifest changes nothing`() throws {
+    @Test func `A reload of the same manifest changes nothing`() throws {
         let manifest = try Self.manifest { $0.schedule = Self.every(3600) }
         var hand = Hand(manifest)
         let pending = hand.pending
@@ -43,7 +43,7 @@ import Testing
 
     // MARK: Tasks
 
-    @Test func `What waits for a removed task is parked, said once, and comes back`() throws {
+    @Test func `A request of a removed task is parked, logged once, and returns`() throws {
         let both = try Hand.manifest("a", "b", "c")
         var hand = Hand(both)
         let due = Hand.noon + 2 * Hand.day
@@ -73,7 +73,7 @@ import Testing
         #expect(hand.ends.isEmpty)
     }
 
-    @Test func `It is given up after a week`() throws {
+    @Test func `A parked request of a removed task expires after a week`() throws {
         var hand = Hand(try Hand.manifest("a", "b"))
         let request = try hand.submit(
             Submission(task: "b", earliestBegin: Hand.noon + Hand.hour)
@@ -222,7 +222,7 @@ import Testing
         #expect(hand.running == ["d"])
     }
 
-    @Test func `A plugin that stays off or has used its day does so in its new form`() throws {
+    @Test func `A disabled or over-budget plugin stays so in its new version`() throws {
         let budget = RuntimePerDay(refresh: .seconds(60))
         var hand = Hand(try Self.manifest(plugin: { $0.runtimePerDay = budget }))
         try hand.submit(Submission(task: "a"))
@@ -249,7 +249,7 @@ import Testing
         #expect(hand.scheduler.disabledReason(plugin: plugin) == "why" && plugin != former)
     }
 
-    @Test func `A plugin whose file is another one is a new one`() throws {
+    @Test func `A plugin with another file is a new version`() throws {
         let manifest = try Self.manifest()
         var hand = Hand(manifest)
         hand.perform { $0.pluginLoaded(0, serial: ["a"], now: $1, &$2) }
@@ -260,7 +260,7 @@ import Testing
         #expect(hand.scheduler.catalog.pluginOfTask[start.task] == 1)
     }
 
-    @Test func `Tasks mean the same probes when their bits change`() throws {
+    @Test func `Tasks keep their probes when the bits of probes change`() throws {
         func manifest(_ probes: [String], requiring name: String) throws -> Manifest {
             var manifest = try Self.manifest {
                 $0.requirements = RequirementSet(name: name, probes: probes) ?? []
@@ -289,7 +289,7 @@ import Testing
 
     // MARK: Replay
 
-    @Test func `A replay takes up the same manifests at the same places`() throws {
+    @Test func `A replay applies the same manifests at the same inputs`() throws {
         let first = try Hand.manifest("a", "b") { $0.schedule = Self.every(600) }
         let second = try Hand.manifest("b", "c") { $0.schedule = Self.every(900) }
         var hand = Hand(first, slots: 1)

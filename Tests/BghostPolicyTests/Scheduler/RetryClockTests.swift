@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [10 * Hand.hour, -10 * Hand.hour])
-    func `The moved date outlives a restart`(step: Int64) throws {
+    func `A moved retry date survives a restart`(step: Int64) throws {
         let manifest = try Self.manifest(["fail"])
         var (hand, wait) = try Self.failed(manifest)
         hand.setClock(hand.now.unix + step)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A date that was asked for stays where it is on the calendar`() throws {
+    @Test func `A requested date does not move with a clock step`() throws {
         var hand = Hand(try Self.manifest(["fail"]))
         let date = hand.now.unix + Hand.hour
         try hand.submit(Submission(task: "fail", earliestBegin: date))

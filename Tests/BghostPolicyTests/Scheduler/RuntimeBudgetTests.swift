@@ -32,7 +32,7 @@ import Testing
         return (hand, Hand.noon + 16 * Self.minute + Hand.day)
     }
 
-    @Test func `A plugin that ran for too long begins nothing until a day has passed`() throws {
+    @Test func `A plugin over its daily budget starts no run until a day has passed`() throws {
         var (hand, until) = try spent()
         try hand.submit(Submission(task: "b"))
         #expect(hand.running.isEmpty)
@@ -47,14 +47,14 @@ import Testing
         #expect(hand.gates("b").isEmpty)
     }
 
-    @Test func `Other kinds, and trials, are not held`() throws {
+    @Test func `The budget does not hold other kinds and manual runs`() throws {
         var (hand, _) = try spent()
         try hand.submit(Submission(task: "long"))
         try hand.trigger("a")
         #expect(hand.running == ["long", "a"])
     }
 
-    @Test func `Trials do not count`() throws {
+    @Test func `Manual runs do not count against the budget`() throws {
         var hand = Hand(manifest)
         try hand.trigger("a")
         try hand.end(after: 60 * Self.minute)
@@ -63,7 +63,7 @@ import Testing
         #expect(hand.runtime.isEmpty)
     }
 
-    @Test func `It is kept over a restart, and counts under another limit`() throws {
+    @Test func `The used budget survives a restart and a changed limit`() throws {
         var (hand, until) = try spent()
         try hand.submit(Submission(task: "b"))
         hand.restart(manifest)
@@ -80,7 +80,7 @@ import Testing
         #expect(Hand(manifest).scheduler.backgroundRefreshStatus(ofPlugin: 0) == .available)
     }
 
-    @Test func `A clock that is set back holds nothing for longer than a day`() throws {
+    @Test func `After the clock is set back, the budget holds runs for a day at most`() throws {
         var (hand, _) = try spent()
         try hand.submit(Submission(task: "b"))
         hand.setClock(Hand.noon - 100 * Hand.day)
@@ -92,7 +92,7 @@ import Testing
     // MARK: The ledger
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func `No 24 hours hold more than they may`(seed: UInt64) {
+    func `No 24 hours contain more runtime than the budget`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let limit = 3600 * Hand.second
         var ledger = RuntimeLedger()
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A clock that is set back puts what is ahead of it into one minute`() {
+    @Test func `After the clock is set back, future runtime counts in the current minute`() {
         var ledger = RuntimeLedger()
         for minutes in 0..<5 { _ = ledger.add(10, now: Hand.noon + Int64(minutes) * Self.minute) }
         let now = Hand.noon + 2 * Self.minute
@@ -134,7 +134,7 @@ import Testing
         #expect(added.minute == RuntimeLedger.minute(of: now) && added.nanoseconds == 31)
     }
 
-    @Test func `What a wrong clock wrote is not taken over`() {
+    @Test func `Runtime recorded under a wrong clock is dropped`() {
         var ledger = RuntimeLedger()
         let minute = RuntimeLedger.minute(of: Hand.noon)
         for number in [minute + 1, .max, -1, .min, minute - RuntimeUse.minutesKept] {

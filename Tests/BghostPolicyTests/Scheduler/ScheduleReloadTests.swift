@@ -23,7 +23,7 @@ import Testing
         try Hand.manifest("a", adjust: adjust)
     }
 
-    @Test func `An edited schedule takes the place of the one that was to come`() throws {
+    @Test func `An edited schedule replaces the pending start`() throws {
         var hand = Hand(try Self.manifest { $0.schedule = Self.every(3600) })
         hand.pass(Hand.hour / 2)
         hand.reload(try Self.manifest { $0.schedule = Self.every(7200) })
@@ -34,7 +34,7 @@ import Testing
         #expect(hand.scheduler.requests(of: "a").count == 1)
     }
 
-    @Test func `A time that has come keeps its run when its schedule is edited`() throws {
+    @Test func `A due start keeps its run when the schedule is edited`() throws {
         let online: (inout TaskDefinition) -> Void = { task in
             task.schedule = Self.every(3600)
             task.requirements = .network
@@ -62,7 +62,7 @@ import Testing
         #expect(hand.running == ["a"])
     }
 
-    @Test func `A schedule that is dropped brings nothing more, and back nothing of its absence`()
+    @Test func `A removed schedule starts nothing, and makes up for nothing when it returns`()
         throws
     {
         let scheduled = try Self.manifest { $0.schedule = Self.every(3600) }
@@ -79,7 +79,7 @@ import Testing
         #expect(hand.running == ["a"])
     }
 
-    @Test func `A schedule dropped while the daemon was down is dropped as well`() throws {
+    @Test func `A schedule removed while the daemon was down is removed too`() throws {
         let scheduled = try Self.manifest { $0.schedule = Self.every(3600) }
         var hand = Hand(scheduled)
         hand.restart(try Self.manifest())

@@ -29,7 +29,7 @@ import Testing
     /// The requests that have begun, by task.
     private static func tasks(_ hand: SchedulerHand) -> [String] { hand.begun.map(\.record.task) }
 
-    @Test func `The end of a run entriesVisited at the next request, and not at all that wait`()
+    @Test func `The end of a serial run visits one waiting request, not all`()
         throws
     {
         var hand = SchedulerHand(try Self.manifest(["report.*": "report"]))
@@ -67,7 +67,7 @@ import Testing
         #expect(hand.pending.isEmpty)
     }
 
-    @Test func `What waits first leaves, and the next one comes`() throws {
+    @Test func `If the first waiting request is withdrawn, the next one starts`() throws {
         var hand = SchedulerHand(try Self.manifest(["a.*": "a"]))
         Self.load(&hand, serial: ["a"])
         for number in 0..<4 { try hand.submit(Submission(task: "a.\(number)")) }
@@ -99,7 +99,7 @@ import Testing
         #expect(Self.tasks(hand) == ["a.2"])
     }
 
-    @Test func `A request that another condition holds does not hold those behind it`() throws {
+    @Test func `A blocked request does not block those behind it`() throws {
         var manifest = try Self.manifest(["a.*": "a"])
         manifest.tasks.append(
             TaskDefinition(
@@ -121,7 +121,7 @@ import Testing
         #expect(hand.begun.isEmpty && hand.pending.count == 1)
     }
 
-    @Test func `A handler that turns out not to be serial lets all of them begin`() throws {
+    @Test func `If a handler is not serial, all its waiting requests start`() throws {
         var hand = SchedulerHand(try Self.manifest(["a.*": "a"]), slots: 10)
         for number in 0..<5 { try hand.submit(Submission(task: "a.\(number)")) }
         // Before the plugin is loaded, its first run has no others beside it.

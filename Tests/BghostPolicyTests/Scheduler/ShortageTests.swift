@@ -7,7 +7,7 @@ import Testing
 /// A machine without processes or descriptors for another worker.
 @Suite struct ShortageTests {
     @Test(arguments: [TaskKind.refresh, .processing])
-    func `It ends no request, and costs none an attempt`(kind: TaskKind) throws {
+    func `A shortage of processes ends no request and uses no attempt`(kind: TaskKind) throws {
         let manifest = try SchedulerHand.manifest("a") {
             $0.kind = kind
             $0.retry = RetryPolicy(backoff: .none, attemptsMax: 1, lossesMax: 1)
@@ -31,7 +31,7 @@ import Testing
         #expect(hand.pending.isEmpty)
     }
 
-    @Test func `What was tried by hand is over`() throws {
+    @Test func `A manual run that meets a shortage has ended`() throws {
         var hand = SchedulerHand(try SchedulerHand.manifest("a"))
         try hand.trigger("a")
         try hand.lackMeans("no processes")
@@ -40,7 +40,7 @@ import Testing
         #expect(hand.running.isEmpty)
     }
 
-    @Test func `It is decided alike when it is played again`() throws {
+    @Test func `A replay decides a shortage in the same way`() throws {
         let manifest = try SchedulerHand.manifest("a", "b")
         var hand = SchedulerHand(manifest)
         try hand.submit(Submission(task: "a"))

@@ -54,7 +54,7 @@ import Testing
         #expect(pages.allSatisfy { $0.requests.count <= Scheduler.pageMax })
     }
 
-    @Test func `What is not kept is counted, in pages of identifiers`() throws {
+    @Test func `Requests beyond a page are counted by identifier`() throws {
         let scheduler = try Self.scheduler(identifiers: 100_000)
         let pages = Self.pages(scheduler, keeping: 0)
         #expect(pages.allSatisfy { $0.requests.isEmpty && $0.count <= 8192 })
@@ -62,7 +62,7 @@ import Testing
         #expect(pages.count == 13)
     }
 
-    @Test func `The requests of one task come whatever others there are`() throws {
+    @Test func `A page of one task does not depend on other tasks`() throws {
         var scheduler = try Self.scheduler(identifiers: 20_000)
         let one = Self.pages(scheduler, of: "report.19999", keeping: 10)
         #expect(one.count == 1 && one[0].count == 1)
@@ -86,7 +86,7 @@ import Testing
         #expect(Set(all.flatMap(\.requests).map(\.id)).count == 20_000)
     }
 
-    @Test func `Identifiers that come meanwhile repeat nothing that is parked`() throws {
+    @Test func `New identifiers between two pages repeat no parked request`() throws {
         var scheduler = try Self.scheduler(identifiers: 10_000)
         var effects: [SchedulerEffect] = []
         _ = scheduler.reload(
