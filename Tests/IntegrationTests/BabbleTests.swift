@@ -44,7 +44,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Whatever a worker says, its run ends in time, and the log stays clean`() async {
+        func `Whatever a worker sends, its run ends in time and the log stays valid`() async {
             await #expect(processExitsWith: .success) {
                 let worker = try Fixture.program("babble")
                 try await withDaemon(

@@ -30,7 +30,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A budget that is used up holds requests, also after a restart`() async throws {
+        func `A used-up budget delays requests, also after a restart`() async throws {
             // Any run takes longer.
             let least = RuntimePerDay(refresh: .nanoseconds(1))
             try await withBudget(least) { daemon in

@@ -10,7 +10,7 @@ extension SeparateHosts {
     /// A completion on another thread races with start()'s return.
     @Suite struct CompletionRaceTests {
         @Test(.timeLimit(.minutes(5)), arguments: ["plain", "with-release"])
-        func `A completion is told once, and before the release`(handler: String) async {
+        func `The daemon gets one completion, before the release`(handler: String) async {
             await #expect(processExitsWith: .success) { [handler] in
                 let manifest = try TestManifest.plugin(
                     "elsewhere",

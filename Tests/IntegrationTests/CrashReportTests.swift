@@ -24,7 +24,7 @@ extension Integration {
                 ("overflow-stack", SIGSEGV, "(descend+", nil),
             ]
         )
-        func `A crash names its place`(
+        func `A crash report names the place of the crash`(
             handler: String,
             signal: Int32,
             place: String,
@@ -48,7 +48,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A fatal error of Swift is the run's message`() async throws {
+        func `The message of a Swift fatalError becomes the run's message`() async throws {
             try await withDaemon(try TestManifest.runtime("fatal")) { daemon in
                 let record = try await daemon.run("task")
                 guard case .crashed(.signalled) = record.outcome else {
@@ -71,7 +71,9 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["stuck", "stuck-in-thread"])
-        func `A run that does not stop shows where its threads are`(handler: String) async throws {
+        func `The report of an overrun shows the stacks of its threads`(handler: String)
+            async throws
+        {
             try await withDaemon(try manifest(handler), adjust: { durable(&$0) }) { daemon in
                 let run = try await daemon.begin("task")
                 try await daemon.line("here", LogFilter(run: run.id))

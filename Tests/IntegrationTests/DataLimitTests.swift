@@ -19,7 +19,7 @@ extension Integration {
                 ("burrow-in-data", "has folders more than 32 deep"),
             ]
         )
-        func `A plugin that fills its disk is ended and switched off, until there is room`(
+        func `A plugin over its data limit is killed and then disabled`(
             task: String,
             words: String
         ) async throws {
@@ -44,7 +44,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What would run with its owner's rights loses them when it is found`() async throws {
+        func `The daemon removes set-id bits from files of plugins`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let data = daemon.folder.file("state/data/misbehave")
                 let program = data + "/program"
@@ -62,7 +62,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `No file is larger than all may be`() async throws {
+        func `The data limit bounds the size of each file`() async throws {
             try await withDaemon(try TestManifest.misbehave(limits: Self.limits)) { daemon in
                 let record = try await daemon.run("giant-file")
                 #expect(record.outcome == .succeeded)

@@ -74,7 +74,8 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-        func `Its time stands still, where people develop`(allowsUntrustedFiles: Bool) async throws
+        func `With --dev a run under a debugger has no runtime limit`(allowsUntrustedFiles: Bool)
+            async throws
         {
             let manifest = try TestManifest.misbehave(runtime: .milliseconds(600))
             try await withDaemon(

@@ -25,7 +25,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A drain ends each run by its name, in its grace, and loses no request`()
+        func `A drain ends each run within its grace and loses no request`()
             async throws
         {
             let folder = try TemporaryDirectory()
@@ -82,7 +82,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A drain that meets a kill, a crash and a start under way comes to its end`()
+        func `A drain ends despite a kill, a crash and a start under way`()
             async throws
         {
             for task in ["crash-in-start", "write-rubbish", "flood-stdout", "allocate", "succeed"] {

@@ -118,8 +118,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a handler prints is logged with its run, also if it ends at once`() async throws
-        {
+        func `The log has a handler's output with its run, even if it ends at once`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 // A warm worker: nothing but the run itself is in the way.
                 _ = try await daemon.run("succeed")
@@ -163,7 +162,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Rubbish on the socket ends the worker and is numbered`() async throws {
+        func `A malformed frame ends the worker, with the number of the fault`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("write-rubbish")
                 guard case .killed(.protocolFault(let number)) = record.outcome else {
@@ -178,7 +177,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A worker that speaks for another's run is killed, and that run goes on`()
+        func `A worker that completes another's run is killed, and that run continues`()
             async throws
         {
             try await withDaemon(try TestManifest.misbehave(overlap: .allow, slots: 8)) { daemon in
@@ -194,7 +193,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A worker that closes what it speaks on is ended`() async throws {
+        func `A worker that closes its socket is killed`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("close-descriptors")
                 switch record.outcome {

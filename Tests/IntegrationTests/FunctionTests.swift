@@ -43,7 +43,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Functions of the system's libraries are called with JSON and answer in it`()
+        func `Functions of system libraries take and return JSON`()
             async throws
         {
             let crc = "ulong(crc: ulong = 0, data: bytes, length: uint = lengthOf(data))"
@@ -98,7 +98,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A function that asks whether it is cancelled ends in its grace`() async throws {
+        func `A function that checks for cancellation ends within its grace`() async throws {
             let manifest = try Self.manifest(
                 [("poll", try Self.callbacks(), "poll_cancelled", "int(cancelled)")],
                 runtime: .milliseconds(200)
@@ -112,7 +112,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A function that does not ask is killed at the end of its grace`() async throws {
+        func `A function that ignores cancellation is killed after its grace`() async throws {
             let manifest = try Self.manifest(
                 [("pause", "libc.so.6", "pause", "int()")],
                 runtime: .milliseconds(200)
@@ -141,7 +141,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A function that crashes takes nothing else with it`() async throws {
+        func `The crash of a function ends only its own run`() async throws {
             let manifest = try Self.manifest([("abort", "libc.so.6", "abort", "void()")])
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("abort")

@@ -27,7 +27,7 @@ extension Integration {
         ]
 
         @Test(.timeLimit(.minutes(5)), arguments: questions.indices)
-        func `A run is limited and ends while a question waits for the disk`(number: Int)
+        func `Runs end and limits hold while a query waits for the disk`(number: Int)
             async throws
         {
             let store = HeldStore()
@@ -52,7 +52,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run that ends while the store is asked is listed once`() async throws {
+        func `A run that ends during a query is listed once`() async throws {
             let store = HeldStore()
             try await withDaemon(
                 try TestManifest.misbehave(),
@@ -93,7 +93,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A wait gets the run that ended after its question, before the end is stored`()
+        func `A wait gets a run that ended after the query but is not stored yet`()
             async throws
         {
             let store = HeldStore()

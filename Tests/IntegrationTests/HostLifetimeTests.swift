@@ -13,7 +13,7 @@ extension Integration {
     @Suite struct HostLifetimeTests {
         /// Longer than the few turns that a freed host takes; a host that is kept stays for ever.
         @Test(.timeLimit(.minutes(2)))
-        func `Nothing keeps a host after its end`() async throws {
+        func `A host is released after its end`() async throws {
             var owners: WeakOwners?
             try await withDaemon(TestManifest.misbehave()) { daemon in
                 let run = try await daemon.run("succeed")
@@ -24,7 +24,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(2)))
-        func `An inspection that ends after its host has nothing to change`() async throws {
+        func `An inspection that ends after its host changes nothing`() async throws {
             let gate = DispatchSemaphore(value: 0)
             var owners: WeakOwners?
             var manifest = try TestManifest.misbehave()

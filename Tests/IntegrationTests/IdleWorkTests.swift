@@ -80,7 +80,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Who goes on with it is quarantined`() async throws {
+        func `A plugin that keeps working after its runs is quarantined`() async throws {
             let adjust: @Sendable (inout HostConfiguration) -> Void = {
                 durable(&$0)
                 $0.timeouts.crashes = CrashLoop.Limits()
@@ -107,7 +107,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A little work after a run is nothing to be ended for`() async throws {
+        func `A little work after a run does not end the worker`() async throws {
             try await withDaemon(try Self.manifest(["tidy"])) { daemon in
                 let first = try await daemon.run("tidy")
                 let pid = try #require(first.pid)
@@ -140,7 +140,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What it writes after its run is counted and ends it`() async throws {
+        func `Data that a worker writes after its run counts and ends it`() async throws {
             let limits = WorkerLimits(dataBytes: 8 << 20)
             let manifest = try Self.manifest(["write-later"], limits: limits)
             try await withDaemon(manifest) { daemon in
@@ -154,7 +154,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What it prints after its run is dropped beyond a run's limit, and ends it`()
+        func `Output after a run beyond the limit is dropped and ends the worker`()
             async throws
         {
             let manifest = try Self.manifest(["print-later"])
@@ -203,7 +203,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The memory of its children is the plugin's`() async throws {
+        func `Memory of child processes counts for the plugin`() async throws {
             let limits = WorkerLimits(memoryBytes: 96 << 20, processes: 8)
             let manifest = try Self.manifest("children-with-memory", limits)
             try await withDaemon(manifest) { daemon in
@@ -217,7 +217,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The processor time of its children is the run's`() async throws {
+        func `Processor time of child processes counts for the run`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(300), processes: 8)
             let manifest = try Self.manifest("child-with-processor", limits)
             try await withDaemon(manifest) { daemon in
@@ -250,7 +250,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Each of many runs in one worker has what tells it to stop`() async throws {
+        func `Each of many runs in one worker has its own cancel_fd`() async throws {
             let runs = 96
             let manifest = try Self.manifest(
                 "show-descriptor",
@@ -272,7 +272,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Calls beyond a rate are answered that there is a limit`() async throws {
+        func `Calls above the rate return BG_E_LIMIT`() async throws {
             try await withDaemon(try Self.manifest("ask-much", WorkerLimits())) { daemon in
                 let record = try await daemon.run("ask-much")
                 #expect(record.outcome == .succeeded)

@@ -27,7 +27,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What was said over some days decides on the next request, also after a restart`()
+        func `Recorded uses decide the start of the next request, also after a restart`()
             async throws
         {
             let folder = try TemporaryDirectory()
@@ -75,7 +75,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Who answers a notification uses what its plugin brought`() async throws {
+        func `An answer to a notification counts as a use of its task`() async throws {
             let limits = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
             let manifest = Manifest(
                 plugins: [

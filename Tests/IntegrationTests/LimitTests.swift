@@ -49,7 +49,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["heed-memory", "heed-cpu"])
-        func `A run that is over a limit is asked to stop, and may`(task: String) async throws {
+        func `A run over a limit is cancelled first and may stop`(task: String) async throws {
             let limits =
                 task == "heed-cpu"
                 ? WorkerLimits(cpu: .seconds(2)) : WorkerLimits(memoryBytes: 96 << 20)
@@ -194,7 +194,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A flood of log lines is counted and not kept`() async throws {
+        func `The host counts and drops a flood of log lines`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.runBesideOthers("flood-log")
                 #expect(record.outcome == .succeeded)
@@ -208,7 +208,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
-        func `A flood of progress is not passed on`(isolation: Isolation) async throws {
+        func `The host drops a flood of progress`(isolation: Isolation) async throws {
             let manifest = try TestManifest.misbehave(isolation: isolation)
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("flood-progress")

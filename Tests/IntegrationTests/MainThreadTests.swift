@@ -17,7 +17,9 @@ extension Integration {
                 ("main-thread-is-free", ""),
             ]
         )
-        func `Work for the main thread is done`(handler: String, result: String) async throws {
+        func `The host serves the plugin's main thread`(handler: String, result: String)
+            async throws
+        {
             try await withDaemon(try TestManifest.runtime(handler)) { daemon in
                 // Again in the same worker, which must go on serving.
                 for _ in 0..<3 {

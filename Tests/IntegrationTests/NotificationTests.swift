@@ -87,7 +87,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases, ["tell.*", "tell"])
-        func `What is posted is delivered by the task that the manifest names`(
+        func `The delivering task of the manifest delivers a notification`(
             isolation: Isolation,
             task: String
         ) async throws {
@@ -111,7 +111,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin without the permission is told so, and the log says what to add`()
+        func `Without permission post() fails, and the log says what to add`()
             async throws
         {
             try await withDaemon(try manifest(notify: false)) { daemon in
@@ -123,7 +123,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
-        func `What no notification can be is refused, and the worker lives on`(
+        func `An invalid notification is refused, and the worker goes on`(
             isolation: Isolation
         ) async throws {
             try await withDaemon(try manifest(isolation)) { daemon in
@@ -141,7 +141,9 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A later one of its id takes its place, and a withdrawn one is gone`() async throws {
+        func `A later notification with its id replaces it, and withdrawing removes it`()
+            async throws
+        {
             try await withDaemon(try manifest()) { daemon in
                 let later = (WallClock.now + hour) / 1_000_000
                 for (id, title) in [("a", "old"), ("a", "new"), ("b", "gone")] {
@@ -168,7 +170,9 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A failure is tried again with the same key, and is not the poster's`() async throws {
+        func `A failed delivery retries with the same key and does not fail the poster`()
+            async throws
+        {
             try await withDaemon(try manifest(), adjust: durable) { daemon in
                 _ = try await daemon.run("pending")
                 try make(daemon, "refuse")
@@ -187,7 +191,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `More than the rate allows are told of as one`() async throws {
+        func `Notifications above the rate become one digest`() async throws {
             let rate = NotificationSettings.Rate(count: 1, per: .seconds(3600))
             try await withDaemon(try manifest(rate: rate)) { daemon in
                 for id in ["a", "b", "c"] {
@@ -251,7 +255,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An answer that makes no sense is refused with what would`() async throws {
+        func `An invalid answer is refused, with the valid ones`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 _ = try await post(
                     daemon,
@@ -306,7 +310,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A test goes the way of all notifications`() async throws {
+        func `A test notification is delivered like any other`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let posted = try await daemon.host.postTestNotification()
                 try await delivered(daemon, posted.id)

@@ -20,7 +20,8 @@ extension Integration {
 
         /// The last line has no line break, so that only the run's end brings it out.
         @Test(.timeLimit(.minutes(5)), arguments: printers, [3, 300])
-        func `All that a handler prints is its run's`(language: String, lines: Int) async throws {
+        func `The output of a handler belongs to its run`(language: String, lines: Int) async throws
+        {
             try await withDaemon(try manifest(language), adjust: { durable(&$0) }) { daemon in
                 let wanted = (1...lines).map { "line \($0)" } + ["no line break"]
                 for _ in 0..<3 {

@@ -34,7 +34,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What waits for a task that was dropped waits until it is back`() async throws {
+        func `A request of a removed task waits until the task returns`() async throws {
             let due = WallClock.now + 3_600_000_000_000
             try await withTask(true) { daemon in
                 _ = try await daemon.host.submit(Submission(task: "echo", earliestBegin: due))
@@ -62,7 +62,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `It can be withdrawn meanwhile`() async throws {
+        func `A request of a removed task can be withdrawn`() async throws {
             try await withTask(true) { daemon in
                 _ = try await daemon.host.submit(
                     Submission(task: "echo", earliestBegin: WallClock.now + 3_600_000_000_000)

@@ -14,7 +14,7 @@ extension Integration {
         static let short: UInt64 = 300_000_000
 
         @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
-        func `A short run is kept on one processor and a long one is not`(
+        func `A short run is pinned to one processor, a long one is not`(
             isolation: Isolation
         ) async throws {
             let manifest = try TestManifest.misbehave(isolation: isolation)
@@ -36,7 +36,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Nothing is kept on one processor without runs`() async throws {
+        func `Without runs no processor is pinned`() async throws {
             try await withDaemon(
                 try TestManifest.misbehave(),
                 adjust: { $0.timeouts.shortRun = 20_000_000 },
@@ -48,7 +48,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Of two runs at once none is kept`() async throws {
+        func `Two runs at once are not pinned to one processor`() async throws {
             let manifest = try TestManifest.misbehave(overlap: .allow, slots: 4)
             try await withDaemon(
                 manifest,

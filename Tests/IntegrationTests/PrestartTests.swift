@@ -11,7 +11,7 @@ extension Integration {
     /// Workers that are started ahead of their runs.
     @Suite struct PrestartTests {
         @Test(.timeLimit(.minutes(5)))
-        func `Idle workers are there before the first run, which gets one of them`() async throws {
+        func `The first run gets a prestarted worker`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 2)
             try await withDaemon(manifest) { daemon in
                 let idle = try await daemon.readyWorkers(2)
@@ -39,7 +39,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Of several idle workers only those that are wanted are kept`() async throws {
+        func `The daemon ends idle workers beyond the prestart count`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 1)
             try await withDaemon(
                 manifest,
@@ -79,7 +79,8 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `One that ends before it has had a run is replaced after a pause`() async throws {
+        func `A prestarted worker that ends without a run is replaced after a pause`() async throws
+        {
             let manifest = try TestManifest.misbehave(prestart: 1)
             try await withDaemon(
                 manifest,
@@ -97,7 +98,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The pause comes to an end`() async throws {
+        func `Prestart continues after its pause`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 1)
             try await withDaemon(
                 manifest,
@@ -114,7 +115,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that cannot be loaded is not tried for ever`() async throws {
+        func `Prestart stops for a plugin that cannot be loaded`() async throws {
             var manifest = try TestManifest.plugin(
                 "bad",
                 library: try Fixture.library("crash-in-constructor")
@@ -141,7 +142,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `None is started for a plugin that is switched off`() async throws {
+        func `No worker is prestarted for a disabled plugin`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 1)
             try await withDaemon(
                 manifest,

@@ -84,7 +84,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `No route that is read changes a later decision`() async throws {
+        func `No GET route changes a later decision`() async throws {
             try await Self.serving { daemon, server, path, subjects in
                 let questions = Self.questions(subjects)
                 let routes = server.routes.filter { $0.hasPrefix("GET ") }
@@ -144,7 +144,7 @@ extension Integration {
         ]
 
         @Test(.timeLimit(.minutes(5)))
-        func `No command that asks changes a later decision`() async throws {
+        func `No read-only command changes a later decision`() async throws {
             try await Self.serving { daemon, _, path, subjects in
                 let commands = Self.commands(subjects)
                 #expect(

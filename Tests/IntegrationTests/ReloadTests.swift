@@ -70,7 +70,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An idle worker of a plugin that has changed carries nothing more`() async throws {
+        func `An idle worker of a changed plugin gets no further run`() async throws {
             let first = try TestManifest.misbehave()
             try await withReloads(first) { daemon, reload in
                 let before = try await daemon.run("echo")
@@ -113,7 +113,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Tasks come and go, and what waits is kept`() async throws {
+        func `A reload adds and removes tasks and keeps pending requests`() async throws {
             let first = try TestManifest.misbehave()
             try await withReloads(first) { daemon, reload in
                 let due = WallClock.now + 3_600_000_000_000
@@ -137,7 +137,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that cannot be loaded has all of it refused`() async throws {
+        func `An unusable plugin refuses the whole reload`() async throws {
             let first = try TestManifest.misbehave()
             try await withReloads(first) { daemon, reload in
                 var second = try TestManifest.misbehave(slots: 1)
@@ -161,7 +161,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What needs a restart is refused by its name`() async throws {
+        func `A change that needs a restart is refused by name`() async throws {
             var first = try TestManifest.misbehave(isolation: .inProcess, slots: 2)
             first.host.stateDirectory = "/var/lib/one"
             try await withReloads(first) { [first] daemon, reload in
@@ -228,7 +228,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A policy for a low battery holds requests from then on, until it is gone`()
+        func `A new battery policy blocks requests until it is removed`()
             async throws
         {
             let first = try TestManifest.misbehave()

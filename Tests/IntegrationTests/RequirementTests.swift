@@ -58,7 +58,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A program of the operator's can be required`() async throws {
+        func `A task can require a probe of the operator`() async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave()
             manifest.host.facts.probes = [
@@ -120,7 +120,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run that may lose it goes on`() async throws {
+        func `A run whose task permits the loss of a requirement continues`() async throws {
             var loss = RequirementLoss()
             loss[.externalPower] = .continue
             try await withRequirements(losing: loss) { daemon in
@@ -138,7 +138,8 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A trigger is refused for what is missing, unless that is ignored`() async throws {
+        func `A trigger with an unmet requirement is refused unless it ignores them`() async throws
+        {
             try await withRequirements { daemon in
                 report(false)
                 try await daemon.line { $0.message.hasPrefix("externalPower: unmet") }

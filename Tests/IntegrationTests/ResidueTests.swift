@@ -31,7 +31,7 @@ extension SeparateHosts {
             .timeLimit(.minutes(5)),
             arguments: ["crash-with-daemons", "fork-children", "succeed-with-daemons"]
         )
-        func `What left its worker's process group is gone after the run`(task: String) async {
+        func `Processes outside the worker's process group end with the run`(task: String) async {
             await #expect(processExitsWith: .success) { [task] in
                 let manifest = try TestManifest.misbehave(
                     runtime: .milliseconds(300),

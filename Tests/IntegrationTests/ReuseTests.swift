@@ -81,7 +81,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A kill of one run loses those that share its worker`() async throws {
+        func `Killing a run loses the runs that share its worker`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
                 overlap: .allow,
@@ -102,7 +102,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A worker that has fallen silent gets no more runs`() async throws {
+        func `A worker that stops answering gets no more runs`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
                 overlap: .allow,
@@ -156,7 +156,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A handler that is not serial has as many runs as there are slotCount`() async throws {
+        func `A handler that is not serial uses all slots`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .seconds(20),
                 runsPerWorker: 4,

@@ -121,7 +121,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An interval comes again and again`() async throws {
+        func `An interval repeats`() async throws {
             try await withSchedule(TaskSchedule(times: .every(.seconds(1)))) { daemon in
                 var begins: [Int64] = []
                 for await entry in daemon.follow(LogFilter(task: "echo"))
@@ -159,7 +159,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Missed times are passed over where the manifest says so`() async throws {
+        func `With misfire skip missed starts are skipped`() async throws {
             let now = WallClock.now
             // Half a day from now, so that no slot is on time whenever this runs.
             let hour = (now / (Self.day / 24) + 12) % 24
@@ -178,7 +178,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Each missed time has its run where the manifest says so`() async throws {
+        func `With misfire all each missed start has a run`() async throws {
             let schedule = try Self.noon(misfire: .all(max: 3))
             let now = WallClock.now
             let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2
@@ -212,7 +212,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A time that is cancelled is followed by the next`() async throws {
+        func `After a cancelled scheduled request the next one is pending`() async throws {
             try await withSchedule(try Self.noon()) { daemon in
                 let first = try #require(await pending(daemon))
                 let cancelled = try await daemon.host.cancelPending(task: "echo")

@@ -8,7 +8,7 @@ import Testing
 extension Integration {
     /// Numbers of workers, after four billion of them.
     @Suite struct SerialNumberTests {
-        @Test func `They come again, without 0 and without those in use`() {
+        @Test func `Serial numbers wrap, without 0 and numbers in use`() {
             var numbers = SerialNumbers(after: .max - 2)
             var used: Set<UInt32> = [1, 2, 4]
             var given: [UInt32] = []

@@ -40,7 +40,7 @@ extension Integration {
         // MARK: Facts
 
         @Test(.timeLimit(.minutes(5)))
-        func `A launch is refused by what is simulated, unless that is ignored`() async throws {
+        func `A simulated unmet requirement refuses a trigger unless it is ignored`() async throws {
             try await withDaemon(try manifest(requiring: .network)) { daemon in
                 let host = daemon.host
                 let simulation = try await host.simulate(fact: "network=off")
@@ -102,7 +102,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["network", "network=maybe", "moon=full", "="])
-        func `What is no fact is refused`(text: String) async throws {
+        func `An unknown fact is refused`(text: String) async throws {
             try await withDaemon(try manifest()) { daemon in
                 await #expect(throws: OperatorRefusal.self) {
                     try await daemon.host.simulate(fact: text)
@@ -114,7 +114,7 @@ extension Integration {
         // MARK: The clock
 
         @Test(.timeLimit(.minutes(5)))
-        func `What is due in a day runs now`() async throws {
+        func `Moving the clock a day starts a request of tomorrow`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let host = daemon.host
                 let date = WallClock.now + Self.day
@@ -131,7 +131,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Limits of runs do not go by the clock`() async throws {
+        func `A simulated clock does not change limits of runs`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let host = daemon.host
                 let run = try await daemon.begin("honour-cancel")

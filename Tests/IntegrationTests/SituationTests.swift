@@ -34,7 +34,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
-        func `A run is told how things stand`(isolation: Isolation) async throws {
+        func `A run can ask for the refresh status`(isolation: Isolation) async throws {
             try await withDaemon(try manifest(isolation)) { daemon in
                 let run = try await daemon.run("situation")
                 #expect(run.outcome == .succeeded)
@@ -44,7 +44,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run is told that its plugin may start no other`() async throws {
+        func `A run learns that the budget of its plugin is used up`() async throws {
             var manifest = try manifest()
             for index in manifest.plugins.indices {
                 manifest.plugins[index].runtimePerDay = RuntimePerDay(refresh: .nanoseconds(1))
@@ -59,7 +59,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run is told which times it stands for`() async throws {
+        func `A run learns which missed starts it makes up for`() async throws {
             let folder = try TemporaryDirectory()
             let schedule = TaskSchedule(
                 times: .calendar(

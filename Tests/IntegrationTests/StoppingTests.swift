@@ -67,7 +67,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run is told of its expiry with the reason and what remains`() async throws {
+        func `An expiring run gets the reason and its remaining time`() async throws {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.run("honour-cancel")
                 let line = try await daemon.line(LogFilter(run: record.id)) {
@@ -78,7 +78,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
-        func `A handler may ask the host while it is told to stop`(
+        func `A handler may call the host inside cancel()`(
             isolation: Isolation
         ) async throws {
             // Well within the five seconds after which a question is given up.
@@ -118,7 +118,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An operator ends a run as its runtime would`() async throws {
+        func `An operator can expire a run`() async throws {
             // A long grace: what is lost between the two sockets would be seen as a kill.
             try await withDaemon(try TestManifest.misbehave(grace: .seconds(2))) { daemon in
                 for _ in 0..<200 {

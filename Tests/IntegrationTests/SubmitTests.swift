@@ -55,7 +55,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a handler submitted goes on although its worker crashes`() async throws {
+        func `A request survives the crash of the worker that submitted it`() async throws {
             var manifest = try manifest(granting: [])
             manifest.host.slots = 1
             try await withDaemon(manifest) { daemon in
@@ -106,8 +106,7 @@ extension Integration {
 
         /// No task of the manifest requires any of it.
         @Test(.timeLimit(.minutes(5)))
-        func `What a request requires is watched from then on, also after a restart`() async throws
-        {
+        func `The host watches a request's requirement, also after a restart`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(granting: [])
             func withFacts(
@@ -145,8 +144,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A handler is told of all its pending requests, also by an older struct`() async throws
-        {
+        func `pending() lists all requests, also with an older struct size`() async throws {
             var manifest = try manifest(granting: [])
             manifest.tasks.append(try TestManifest.task("many.*", "misbehave", "echo", nil))
             try await withDaemon(manifest) { daemon in
@@ -166,7 +164,7 @@ extension Integration {
         // MARK: Ceilings
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin has a ceiling, which an operator's requests do not use up`() async throws {
+        func `The request limit of a plugin excludes an operator's requests`() async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave(
                 maxPending: PendingLimits(refresh: 3, processing: 1)

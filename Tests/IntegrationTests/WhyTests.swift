@@ -347,7 +347,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What is no task and no request is refused`() async throws {
+        func `why refuses an unknown task or request`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let host = daemon.host
                 let date = WallClock.now + Self.hour

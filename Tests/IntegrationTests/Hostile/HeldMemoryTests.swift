@@ -97,7 +97,8 @@ extension SeparateHosts {
         /// - Parameter requests: as many as there may be, or half of the budget, which leaves the other
         ///   half to answers.
         @Test(.timeLimit(.minutes(10)), arguments: [1_000_000, 500])
-        func `All that the daemon holds for a plugin has one budget`(requests: Int) async {
+        func `One budget covers all memory that the daemon holds for a plugin`(requests: Int) async
+        {
             await #expect(processExitsWith: .success) { [requests] in
                 let server = try FileServer([UInt8](repeating: 7, count: 8 << 20))
                 defer { server.close() }

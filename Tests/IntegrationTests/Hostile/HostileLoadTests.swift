@@ -15,7 +15,7 @@ extension SeparateHosts {
             arguments: ["fork-in-constructor", "threads-in-constructor"],
             [1, 8]
         )
-        func `What a constructor starts is gone with its worker`(
+        func `Processes that a constructor starts end with the worker`(
             name: String,
             processes: Int
         ) async {

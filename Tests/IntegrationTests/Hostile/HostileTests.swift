@@ -46,7 +46,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Steps past the runtime are counted, and told with their plugin`() async {
+        func `Frames past the runtime are counted and reported with their plugin`() async {
             await #expect(processExitsWith: .success) {
                 let manifest = try TestManifest.misbehave()
                 try await withLonelyDaemon(manifest) { daemon in
@@ -83,7 +83,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A library that is cut off under its worker costs that worker`() async {
+        func `Truncating a loaded library ends only that worker`() async {
             await #expect(processExitsWith: .success) {
                 let folder = try TemporaryDirectory()
                 let whole = try File.read(try Fixture.library("misbehave"))
@@ -104,7 +104,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A daemon without descriptors begins no worker, and is well again with them`() async {
+        func `A daemon without descriptors starts no worker until it has some again`() async {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try TestManifest.misbehave()) { daemon in
                     // What still has descriptors of the plugins' first looks gives them back later.

@@ -31,7 +31,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Escapes count as they are kept`() async throws {
+        func `Escaped characters count with their escapes`() async throws {
             try await withDaemon(try Self.manifest()) { daemon in
                 // 40 KiB of what is printed as 200 KiB.
                 let record = try await daemon.run("escapes")
@@ -42,8 +42,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What is written after a run is held to the limit, and ends the worker`() async throws
-        {
+        func `Output after a run counts against the limit and ends the worker`() async throws {
             try await withDaemon(try Self.manifest()) { daemon in
                 #expect(try await daemon.run("afterwards").outcome == .succeeded)
                 // Before that, the run itself may have come to its limit.
@@ -68,7 +67,7 @@ extension Integration {
             }
         }
 
-        @Test func `One plugin does not drive the lines of others out`() {
+        @Test func `One plugin's output does not displace lines of others`() {
             let log = HostLog(linesMax: 100, bytesMax: 1 << 20)
             log.write(.info, "first", "of the host")
             log.write(.info, "", "of another", plugin: "quiet")
@@ -101,7 +100,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a worker cannot be told is the reason that is given`() async throws {
+        func `A run fails with a reason if the worker cannot get its message`() async throws {
             var manifest = try Self.manifest()
             let paths = (0..<2000).map {
                 "/usr/share/" + String(repeating: "d", count: 100) + "\($0)"

@@ -17,7 +17,7 @@ import Testing
         return share
     }
 
-    @Test func `What finds no room waits, in its order`() {
+    @Test func `Frames without room in the socket wait in order`() {
         var queue = ReplyQueue()
         for byte in 1...3 as ClosedRange<UInt8> { queue.add([byte], share: share()) }
         var sent: [UInt8] = []

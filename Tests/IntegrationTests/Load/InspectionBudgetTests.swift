@@ -28,7 +28,7 @@ extension SeparateHosts {
             #expect(budget.count == 9 && budget.processorTime == 9000)
         }
 
-        @Test func `What takes long is followed by twenty times as long a rest`() {
+        @Test func `An inspection is followed by a rest twenty times as long`() {
             var budget = InspectionBudget()
             budget.spend(took: 5 * Self.second, processorTime: 0, now: 0, least: Self.second)
             #expect(budget.next == 100 * Self.second)
@@ -38,7 +38,7 @@ extension SeparateHosts {
             #expect(budget.next == 210 * Self.second)
         }
 
-        @Test func `A rest is no quiet time`() {
+        @Test func `A rest does not count as quiet time`() {
             var budget = InspectionBudget()
             budget.spend(took: Self.second, processorTime: 0, now: 0, least: Self.second)
             let now = budget.next
@@ -49,7 +49,7 @@ extension SeparateHosts {
 
         /// Whatever inspections take, and however often files change.
         @Test(arguments: SeededGenerator.seeds(20))
-        func `In the long run a plugin gets a twentieth of a processor`(seed: UInt64) {
+        func `Inspections of a plugin use a twentieth of a processor at most`(seed: UInt64) {
             var random = SeededGenerator(seed: seed)
             var budget = InspectionBudget()
             var now: UInt64 = 1 << 40

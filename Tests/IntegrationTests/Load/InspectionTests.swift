@@ -74,7 +74,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(10)))
-        func `A limit holds while large pinned files are hashed`() async throws {
+        func `The host enforces limits while it hashes large pinned files`() async throws {
             let names = (0..<6).map { "large\($0)" }
             let pin = String(repeating: "0", count: 64)
             let manifest = try manifest(
@@ -102,7 +102,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(10)))
-        func `A limit holds while libraries with many symbols are looked at`() async throws {
+        func `The host enforces limits while it inspects large libraries`() async throws {
             let many = try Fixture.library("many-symbols")
             let names = (0..<20).map { "libmany\($0).so" }
             for name in names { try #require(symlink(many, folder.file(name)) == 0) }

@@ -58,7 +58,7 @@ extension Integration {
         // MARK: A plugin that could not be used
 
         @Test(.timeLimit(.minutes(5)))
-        func `What waits for a library runs when the library is there`() async throws {
+        func `A request runs when its missing library appears`() async throws {
             try await withDaemon(try manifest(), adjust: Self.onlyEvents) { daemon in
                 let request = try await daemon.host.submit(Submission(task: "task"))
                 #expect(request.waitingFor.count == 1)
@@ -90,7 +90,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Its folder may be made anew`() async throws {
+        func `A library is found when its folder is recreated`() async throws {
             var manifest = try manifest()
             let inner = folder.file("a/b")
             for index in manifest.plugins.indices where manifest.plugins[index].name == "changing" {
@@ -107,7 +107,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A half written library is refused and the whole one then used`() async throws {
+        func `A partial library is refused, and the complete one is used`() async throws {
             let bytes = try File.read(try Fixture.library("good"))
             try await withDaemon(try manifest(), adjust: Self.onlyEvents) { daemon in
                 let request = try await daemon.host.submit(Submission(task: "task"))
@@ -142,7 +142,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What no event tells is found by looking`() async throws {
+        func `A change without an inotify event is found by polling`() async throws {
             // The folder that the link points to is another one, and nothing happens in the first.
             try #require(mkdir(folder.file("empty"), 0o755) == 0)
             try #require(symlink("empty", folder.file("current")) == 0)
@@ -187,7 +187,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What cannot be taken up is said, and what is loaded goes on`() async throws {
+        func `An unusable replacement is logged, and the loaded library stays`() async throws {
             try install("misbehave")
             try await withDaemon(try manifest(), adjust: Self.onlyEvents) { daemon in
                 let before = try await daemon.run("task")
@@ -206,7 +206,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that is to ask goes on with what was inspected`() async throws {
+        func `A plugin with onChange ask keeps the inspected library`() async throws {
             try install()
             let manifest = try manifest { $0.writtenOnChange = .ask }
             let reread = RereadManifest(manifest: manifest, diagnostics: [])

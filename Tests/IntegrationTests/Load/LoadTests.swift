@@ -79,7 +79,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that fails to load three times is left alone until its file changes`()
+        func `A plugin that fails to load three times waits until its file changes`()
             async throws
         {
             let folder = try TemporaryDirectory()
@@ -121,7 +121,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that is absent can be put there later`() async throws {
+        func `An absent plugin can be installed later`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.plugin("late", library: "plugin.so")
             try await withDaemon(manifest, folder: folder) { daemon in
@@ -165,7 +165,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: ["appended-fields", "two-tables"])
-        func `A plugin that is only unusual is used`(name: String) async throws {
+        func `An unusual but valid plugin is used`(name: String) async throws {
             let library = try Fixture.library(name)
             try await withDaemon(try TestManifest.plugin("later", library: library)) { daemon in
                 let record = try await daemon.run("task")

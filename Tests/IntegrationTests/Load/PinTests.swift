@@ -39,7 +39,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
-        func `What was looked at is what runs, whatever becomes of the file`(
+        func `The inspected library runs even if its file changes`(
             isolation: Isolation
         ) async throws {
             let sum = try HeldLibrary(path: path).sha256
@@ -50,7 +50,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A file that is not the pinned one is not loaded, and the right one then is`()
+        func `A file without the pinned hash is not loaded until it matches`()
             async throws
         {
             let good = try File.read(path)

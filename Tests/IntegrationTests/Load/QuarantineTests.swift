@@ -60,7 +60,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `After a crash its requests wait, and then they are begun`() async throws {
+        func `After a crash a plugin's requests wait and then start`() async throws {
             let folder = try TemporaryDirectory()
             try await withDaemon(
                 try manifest(folder, "misbehave"),
@@ -84,7 +84,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The fifth crash is the last, and a restart changes nothing`() async throws {
+        func `The fifth crash quarantines, also over a restart`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
             try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
@@ -120,7 +120,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An operator lifts it, also for the daemons to come`() async throws {
+        func `An operator lifts the quarantine, also over a restart`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
             try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
@@ -142,7 +142,9 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-        func `Another library is tried once`(afterARestart: Bool) async throws {
+        func `A quarantined plugin with another library is tried once`(afterARestart: Bool)
+            async throws
+        {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
             try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
@@ -175,7 +177,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Another build of the host tries it once`() async throws {
+        func `Another build of the host tries a quarantined plugin once`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
             try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
@@ -196,7 +198,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A reload does not lift it`() async throws {
+        func `A reload does not lift a quarantine`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
             let reread = RereadManifest(manifest: try changed(manifest), diagnostics: [])
@@ -228,7 +230,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Rubbish on the socket counts as a crash, and so does a function's`() async throws {
+        func `Malformed frames count as crashes, also of functions`() async throws {
             var manifest = try TestManifest.misbehave()
             manifest.functions.append(
                 FunctionDefinition(
@@ -257,8 +259,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that took the daemon with it is not loaded into the next one`() async throws
-        {
+        func `A plugin that crashed the daemon is not loaded by the next daemon`() async throws {
             let folder = try TemporaryDirectory()
             let path = folder.path
             await #expect(processExitsWith: .signal(SIGSEGV)) {

@@ -126,7 +126,7 @@ extension Integration {
                 BadPlugin("link", "cannot be opened: Too many levels", "path and its permissions"),
             ]
         )
-        func `What cannot be a plugin's file is refused`(bad: BadPlugin) async throws {
+        func `A path that is no regular file is refused`(bad: BadPlugin) async throws {
             let folder = try TemporaryDirectory()
             let library = folder.file("plugin.so")
             var good = try File.read(try Fixture.library("good"))

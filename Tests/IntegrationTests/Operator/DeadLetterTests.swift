@@ -80,7 +80,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A dead request is given up, once`() async throws {
+        func `A dead request is discarded once`() async throws {
             try await withDaemon(try TestManifest.failingTwice(after: .milliseconds(1))) { daemon in
                 let request = try await daemon.host.submit(Submission(task: "fail"))
                 try await dead(daemon)

@@ -41,7 +41,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A submission that gives way is answered with what is pending`() async throws {
+        func `A submission with onConflict keep returns the pending request`() async throws {
             try await withDaemon(try TestManifest.misbehave(), adjust: durable) { daemon in
                 let date = WallClock.now + hour
                 let keep = Submission(

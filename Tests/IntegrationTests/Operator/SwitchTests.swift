@@ -92,7 +92,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that is not there cannot be switched`() async throws {
+        func `An unknown plugin cannot be disabled or enabled`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let refusal = await #expect(throws: OperatorRefusal.self) {
                     try await daemon.host.enable(plugin: "misbehav")

@@ -86,7 +86,7 @@ extension Integration {
                 ("stop-late", #"{"late":0}"#, .succeeded),
             ]
         )
-        func `A run that stops when it is asked earns nothing`(
+        func `A run that stops in time earns no throttle points`(
             task: String,
             parameters: String,
             outcome: Outcome
@@ -116,7 +116,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The manifest switches it off`() async throws {
+        func `The manifest can disable throttling`() async throws {
             let manifest = try manifest(grace: .milliseconds(20), ThrottlePolicy(mode: .off))
             try await withDaemon(manifest) { daemon in
                 for _ in 0..<2 {

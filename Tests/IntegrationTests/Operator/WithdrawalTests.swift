@@ -12,7 +12,7 @@ extension Integration {
     /// Requests that wait, and runs under way, that an operator ends.
     @Suite struct WithdrawalTests {
         @Test(.timeLimit(.minutes(5)))
-        func `All that waits is listed, and withdrawn by task or altogether`() async throws {
+        func `An operator lists pending requests and withdraws one or all`() async throws {
             try await withDaemon(try TestManifest.failingTwice(after: .seconds(3600))) { daemon in
                 let host = daemon.host
                 let date = WallClock.now + hour
@@ -46,7 +46,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What is withdrawn does not come back with the next daemon`() async throws {
+        func `A withdrawn request does not return after a restart`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.failingTwice(after: .seconds(3600))
             try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in

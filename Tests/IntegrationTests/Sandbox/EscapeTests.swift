@@ -69,7 +69,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: DaemonUser.allCases)
-        func `What is permitted works`(daemonUser: DaemonUser) async {
+        func `Permitted acts succeed in the sandbox`(daemonUser: DaemonUser) async {
             await #expect(processExitsWith: .success) { [daemonUser] in
                 var permissions = Permissions(directNetwork: true, jit: true)
                 let scene = try Scene()
@@ -122,7 +122,7 @@ extension Integration {
             .timeLimit(.minutes(5)),
             arguments: ["call_of_32_bits", "call_of_x32"]
         )
-        func `Another machine's calls end the worker`(act: String) async {
+        func `A call of another architecture ends the worker`(act: String) async {
             await #expect(processExitsWith: .success) { [act] in
                 try await withEscapes(.root) { daemon, _ in
                     let run = try await daemon.run("escape", #"{"act":"\#(act)"}"#)

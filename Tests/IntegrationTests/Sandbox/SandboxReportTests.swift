@@ -37,7 +37,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Inside the daemon nothing can be required`() async throws {
+        func `An in-process plugin cannot require sandbox layers`() async throws {
             var manifest = try TestManifest.misbehave(isolation: .inProcess)
             let index = try #require(manifest.plugins.firstIndex { $0.name == "misbehave" })
             manifest.plugins[index].require = [.seccomp, .user]
@@ -55,7 +55,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin is not loaded without what it requires`() async throws {
+        func `A plugin is not loaded without its required sandbox layers`() async throws {
             var manifest = try TestManifest.plugin("p", library: try Fixture.library("misbehave"))
             let index = try #require(manifest.plugins.firstIndex { $0.name == "p" })
             manifest.plugins[index].require = [.network]

@@ -9,7 +9,9 @@ import Testing
 extension Integration {
     /// A server can tell the attempts of a run apart by what the daemon sends for it.
     @Suite(.timeLimit(.minutes(5))) struct FenceTests {
-        @Test func `A transfer says the epoch of its run, and the plugin cannot`() async throws {
+        @Test func `A transfer sends the epoch of its run, which the plugin cannot set`()
+            async throws
+        {
             let server = try FileServer(Array("content".utf8))
             defer { server.close() }
             try await withDaemon(TransferManifest.of(server), adjust: fullyDurable) { daemon in
@@ -33,7 +35,7 @@ extension Integration {
             }
         }
 
-        @Test func `A fetch says the epoch of its run`() async throws {
+        @Test func `A fetch sends the epoch of its run`() async throws {
             let server = try FileServer([1, 2, 3])
             defer { server.close() }
             let fetcher = HTTPFetcher()

@@ -41,7 +41,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
-        func `What a wake keeps wakes nothing, and is there after a restart until it is claimed`(
+        func `A kept end starts no run and survives a restart until it is claimed`(
             isolation: Isolation
         ) async throws {
             let folder = try TemporaryDirectory()
@@ -80,7 +80,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run keeps only ends that it was told of`() async throws {
+        func `A run can keep only ends in its params`() async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     let id = try await keep(server, daemon)
@@ -96,7 +96,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A handler that says nothing has dealt with all that it was told of`() async throws {
+        func `A successful wake without keep() acknowledges all its ends`() async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     let parameters = TransferManifest.parameters(server)
@@ -114,7 +114,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The next wake tells of the new end alone, and a claim hands over the older one`()
+        func `The next wake has only the new end, and a claim returns the kept one`()
             async throws
         {
             try await withFile { server in

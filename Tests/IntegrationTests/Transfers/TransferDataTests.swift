@@ -39,7 +39,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A transfer that would pass the limit waits for room, and the folder stays below it`()
+        func `A transfer above the data limit waits for room`()
             async throws
         {
             try await withFile(3 << 20) { server in

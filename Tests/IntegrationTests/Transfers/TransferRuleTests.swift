@@ -60,7 +60,7 @@ extension Integration {
         ]
 
         @Test(.timeLimit(.minutes(5)), arguments: refusals)
-        func `What is not permitted is refused, and the log says why`(
+        func `A transfer without permission is refused, and the log says why`(
             refusal: Refusal
         ) async throws {
             try await withFile { server in
@@ -82,7 +82,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A discretionary transfer waits for a good moment`() async throws {
+        func `A discretionary transfer waits for power and an unmetered network`() async throws {
             try await withFile { server in
                 let manifest = try TransferManifest.of(server)
                 try await withDaemon(
@@ -161,7 +161,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin and an operator cancel what is under way`() async throws {
+        func `A plugin or an operator can cancel a transfer`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     _ = try await daemon.run("begin", TransferManifest.parameters(server))

@@ -43,7 +43,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)), arguments: Isolation.allCases)
-        func `A run that is to stop leaves its transfer to itself: one request, one body`(
+        func `A cancelled run leaves its transfer unchanged: one request, one body`(
             isolation: Isolation
         ) async throws {
             try await withFile(holdAt: 200_000) { server in
@@ -73,7 +73,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A worker that is killed leaves its transfer to itself`() async throws {
+        func `Killing the worker leaves its transfer unchanged`() async throws {
             try await withFile(holdAt: 200_000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     let run = try await daemon.begin("await", TransferManifest.parameters(server))
@@ -98,7 +98,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Who asks for the same gets the same`() async throws {
+        func `The same request in a session is the same transfer`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     let parameters = TransferManifest.parameters(server)

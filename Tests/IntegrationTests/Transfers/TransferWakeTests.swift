@@ -29,7 +29,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A session is told once when all of it has ended`() async throws {
+        func `A session gets one wake when all its transfers have ended`() async throws {
             try await withFile(holdAt: 1000) { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     try await begin(server, daemon)
@@ -51,7 +51,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A session is told again until a run has heard it`() async throws {
+        func `A session's wake repeats until a run succeeds`() async throws {
             try await withFile { server in
                 let manifest = try TransferManifest.of(server) {
                     $0.retry.backoff = .exponential(base: .milliseconds(1), cap: .seconds(1))
@@ -78,7 +78,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What has ended is told after a restart`() async throws {
+        func `A session gets its ended transfers after a restart`() async throws {
             let folder = try TemporaryDirectory()
             try await withFile { server in
                 let manifest = try TransferManifest.of(server) {
@@ -110,7 +110,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Who begins anew whenever it is told waits longer and longer`() async throws {
+        func `A session that restarts transfers in each wake backs off`() async throws {
             try await withFile { server in
                 try await withDaemon(
                     try TransferManifest.of(server),
@@ -167,7 +167,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An end that is not to be told waits until it is asked for`() async throws {
+        func `An end with BG_TRANSFER_NO_WAKE waits until a run asks for it`() async throws {
             try await withFile { server in
                 try await withDaemon(try TransferManifest.of(server)) { daemon in
                     // BG_TRANSFER_NO_WAKE.
