@@ -10,7 +10,7 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    @Test func `Defaults of several workers last, also through kill -9`() async throws {
+    @Test func `Defaults written by several workers survive kill -9`() async throws {
         let manifest = try folder.write(
             """
             {"version": 1,

@@ -116,7 +116,7 @@ struct BadManifest: Sendable, CustomTestStringConvertible {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: all)
-    func `A manifest that is wrong keeps the daemon from starting`(bad: BadManifest) throws {
+    func `The daemon does not start with an invalid manifest`(bad: BadManifest) throws {
         let folder = try TemporaryDirectory()
         let manifest = folder.file("tasks.json")
         if let text = bad.text {

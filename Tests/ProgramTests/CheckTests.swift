@@ -7,7 +7,7 @@ import Testing
 /// What `bghost check` finds by loading plugins, before any daemon does.
 @Suite(.ownThreads) struct CheckTests {
     @Test(.timeLimit(.minutes(5)))
-    func `A check names every plugin that cannot be used, and survives each`() throws {
+    func `A check names every unusable plugin and survives each`() throws {
         let folder = try TemporaryDirectory()
         let bad = [
             ("absent", "`libNowhere.so` is not there; looked for "),
@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    @Test func `A check says who bounds the memory of workers, as the doctor does`() throws {
+    @Test func `A check reports what limits the memory of workers, like the doctor`() throws {
         let folder = try TemporaryDirectory()
         let manifest = try Self.goodManifest(folder)
         let check = [Artifact.path("bghost"), "check", "--config", manifest]
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `More descriptors than the system has are a warning`() throws {
+    @Test func `A limit above the system's descriptors is a warning`() throws {
         let folder = try TemporaryDirectory()
         let manifest = try Self.goodManifest(
             folder,

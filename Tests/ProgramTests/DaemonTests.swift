@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A plugin that is not there does not keep the daemon from starting`() throws {
+    func `The daemon starts although a plugin is absent`() throws {
         let manifest = try folder.write(
             """
             {"version": 1, "plugins": {"p": {"library": "libNowhere.so"}},
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `expire ends a run as its runtime would`() throws {
+    func `bghost expire ends a run like its runtime limit`() throws {
         let daemon = try TestDaemon(
             manifest: try overrunning(),
             folder: folder,

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `What holds here is proved by a worker`() throws {
+    func `The doctor tests each sandbox layer in a worker`() throws {
         let (exitCode, json) = try Self.doctor(
             #"{"version": 1, "host": {"require": ["landlock", "seccomp", "no-new-privs"]}}"#
         )
@@ -55,7 +55,7 @@ import Testing
             ("landlock", ["landlock"]), ("namespaces", ["mounts", "network", "ipc"]),
         ]
     )
-    func `What is missing is said, and fails where it is required`(
+    func `The doctor reports a missing layer and fails if it is required`(
         denied: String,
         layers: [String]
     ) throws {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Without the kernel's rule the list of calls forbids writable code`() throws {
+    func `Without the kernel's rule the seccomp filter forbids writable code`() throws {
         let (exitCode, json) = try Self.doctor(
             #"{"version": 1, "host": {"require": ["write-xor-execute"]}}"#,
             without: ["mdwe"]

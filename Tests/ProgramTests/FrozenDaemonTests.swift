@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `What came due meanwhile happens once, and late`() throws {
+    func `Starts due while the daemon was frozen happen once, late`() throws {
         let clock = ContinuousClock()
         let start = clock.now
         let daemon = try TestDaemon(

@@ -113,7 +113,7 @@ struct FullDiskTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `Ends of runs wait for room, and none is lost`() throws {
+    func `With a full disk ends of runs wait for room, and none is lost`() throws {
         let first = try daemon()
         try letTick(first, 1)
         // Begun with room, ended without.
@@ -156,7 +156,7 @@ struct FullDiskTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A drain waits for room`() throws {
+    func `With a full disk a drain waits for room`() throws {
         let first = try daemon()
         try letTick(first, 1)
         try fill(first)
@@ -174,7 +174,7 @@ struct FullDiskTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A second signal ends the wait, and says what is lost`() throws {
+    func `A second signal ends the wait for room and logs what is lost`() throws {
         let daemon = try daemon()
         try letTick(daemon, 1)
         try fill(daemon)

@@ -68,7 +68,7 @@ struct HeldDaemonTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `It says that the kernel holds its workers, and it does`() throws {
+    func `The daemon reports that cgroups limit its workers, and they do`() throws {
         defer { clean() }
         // It does not stop when it is asked to, and has a long grace: only the kernel is in its way.
         let daemon = try daemon(#""memory": "64MiB""#, task: "allocate", #""grace": "25s""#)
@@ -84,7 +84,7 @@ struct HeldDaemonTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A share of a processor slows a run down`() throws {
+    func `A cpuQuota slows a run down`() throws {
         defer { clean() }
         let daemon = try daemon(
             #""cpuQuota": "20%""#,

@@ -46,7 +46,7 @@ import Testing
         #expect(files.isEmpty, "\(files)")
     }
 
-    @Test func `An app that makes its session in a later run is told there, also after kill -9`()
+    @Test func `An app that creates its session in a later run gets its ends, after kill -9 too`()
         throws
     {
         let server = try FileServer(Array(repeating: 7, count: 5000))
@@ -61,7 +61,7 @@ import Testing
         #expect(server.seen.count == 1)
     }
 
-    @Test func `An app that makes its session as it is launched is told in its next run`() throws {
+    @Test func `An app that creates its session at launch gets its ends in the next run`() throws {
         let server = try FileServer(Array(repeating: 7, count: 5000))
         defer { server.close() }
         try keep(server)

@@ -13,7 +13,7 @@ struct LeanDaemonTests {
 
     /// Of fewer threads the runtime would wait for ever, without a word, and the network would crash.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3, 5, 8, 9, 10, 12, 16])
-    func `A user who may have no threads is told so at the start`(threads: Int) throws {
+    func `The daemon refuses to start if its user may have no threads`(threads: Int) throws {
         let folder = try TemporaryDirectory()
         let other = try #require(UInt32(user)) + 1000 + UInt32(threads)
         try #require(chown(folder.path, other, other) == 0 && chmod(folder.path, 0o755) == 0)
@@ -72,7 +72,7 @@ struct LeanDaemonTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `What cannot begin for want of processes waits for them, and is not lost`() throws {
+    func `A run that lacks processes waits for them and is not lost`() throws {
         let folder = try TemporaryDirectory()
         let id = try #require(UInt32(user))
         try #require(chown(folder.path, id, id) == 0 && chmod(folder.path, 0o755) == 0)

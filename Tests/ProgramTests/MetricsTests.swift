@@ -6,7 +6,7 @@ import Testing
 
 /// The metrics of the real daemon after real runs.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct MetricsTests {
-    @Test func `Runs that ended are counted by task and outcome, and asking changes nothing`()
+    @Test func `Metrics count ended runs by task and outcome, and reading changes nothing`()
         throws
     {
         let folder = try TemporaryDirectory()

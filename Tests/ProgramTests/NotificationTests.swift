@@ -54,7 +54,7 @@ import Testing
     // MARK: Crashes
 
     @Test(.timeLimit(.minutes(10)))
-    func `A daemon that is killed while it delivers delivers again, with the same key`()
+    func `A daemon killed during a delivery delivers again with the same key`()
         async throws
     {
         let folder = try TemporaryDirectory()
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `30 daemons are killed while they post and deliver, and none is lost`() async throws {
+    func `30 daemons killed during posts and deliveries lose no notification`() async throws {
         let folder = try TemporaryDirectory()
         let manifest = try manifest(folder)
         var random = SeededGenerator(seed: 0xBEE)
@@ -131,7 +131,7 @@ import Testing
     // MARK: The command line
 
     @Test(.timeLimit(.minutes(5)))
-    func `The command line lists, tries out and answers`() async throws {
+    func `The commands list, test and answer notifications`() async throws {
         let folder = try TemporaryDirectory()
         let daemon = try daemon(try manifest(folder), folder)
         #expect(try daemon.command(["notify", "outbox"]).output == "no notifications\n")
@@ -166,7 +166,7 @@ import Testing
     // MARK: Links
 
     @Test(.timeLimit(.minutes(5)))
-    func `A link answers for those who know it, from this machine alone`() async throws {
+    func `An answer link works for its holder, on this machine only`() async throws {
         let folder = try TemporaryDirectory()
         let port = try Loopback.freePort()
         let daemon = try daemon(
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Links are not served unless the manifest asks for them, and a taken port ends nothing`()
+    func `Links are served only if the manifest says so, and a used port stops nothing`()
         async throws
     {
         let folder = try TemporaryDirectory()

@@ -69,7 +69,7 @@ import Testing
         #expect(text.contains("undefined reference to 'nowhere'"), "\(text)")
     }
 
-    @Test func `inspect names what keeps a library from being loaded`() throws {
+    @Test func `bghost plugin inspect names why a library cannot be loaded`() throws {
         let library = try Fixture.library("undefined-symbol")
         let inspect = [Artifact.path("bghost"), "plugin", "inspect", library]
         let shown = try Command.run(inspect)

@@ -50,7 +50,7 @@ struct RebootTests {
 
     // Ahead by eight hours, as after a sleep that only some clocks count; and back, as after a boot.
     @Test(.timeLimit(.minutes(5)), arguments: [8 * 3600, -30])
-    func `Dates are kept, whatever the machine's own clocks say`(clocks: Int) throws {
+    func `Dates survive a reboot with other clocks`(clocks: Int) throws {
         let first = try daemon(clocks: 0)
         for (task, after) in [("soon", "+2s"), ("later", "+1h")] {
             let end = try first.command(["submit", task, "--earliest", after])

@@ -31,7 +31,7 @@ import Testing
     private let second = #""b": {"function": "name", "priority": 7}, "c": {"function": "name"}"#
 
     @Test(.timeLimit(.minutes(5)))
-    func `What changed is named, and a refusal is positioned and exits 78`() throws {
+    func `reload names the changes, and a refusal has a position and exits 78`() throws {
         try write(first)
         let daemon = try TestDaemon(manifest: path, folder: folder)
         let waiting = try daemon.command(["submit", "a", "--earliest", "+1h"])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `SIGHUP does the same`() throws {
+    func `SIGHUP reloads like the command`() throws {
         try write(first)
         let daemon = try TestDaemon(manifest: path, folder: folder)
         try write(second)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A virtual clock plays it too`() throws {
+    func `A simulation replays a reload too`() throws {
         func manifest(_ name: String, _ task: String) throws -> String {
             try folder.write(
                 """

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `What a daemon decided is decided again`() throws {
+    func `Replay repeats the decisions of a daemon`() throws {
         try record()
         let answer = try replay("--json")
         #expect(answer.exitCode == 0, "\(answer.error)")
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A decision that comes out otherwise is named`() throws {
+    func `Replay names a decision that differs`() throws {
         try record()
         let text = String(decoding: try File.read(journal), as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Another manifest, another file and half a line are told apart`() throws {
+    func `Replay distinguishes another manifest, another file and a torn line`() throws {
         try record()
         let other = try Command.run([
             Artifact.path("bghost"), "replay", journal, "--config",

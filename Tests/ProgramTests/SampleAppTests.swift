@@ -6,7 +6,7 @@ import Testing
 /// What `make run` plays, with the programs of this build.
 @Suite(.ownThreads) struct SampleAppTests {
     @Test(.timeLimit(.minutes(10)))
-    func `The sample app plays to its end, and both sides agree`() throws {
+    func `The sample app runs to its end, and app and station agree`() throws {
         let result = try Command.run([
             Artifact.path("stormy-station"), "play", "--bghost", Artifact.path("bghost"),
             "--config", PackageRoot.path + "/Config/tasks.json",
@@ -23,7 +23,7 @@ import Testing
     /// By PUT nothing goes on where it stood, so the photo comes in one piece while its run waits for it:
     /// the player sees that, though everything has arrived.
     @Test(.timeLimit(.minutes(10)))
-    func `A step that does not hold fails the play`() throws {
+    func `A failed step fails the sample's script`() throws {
         let folder = try TemporaryDirectory()
         let port = try Loopback.freePort()
         let sample = PackageRoot.path + "/Config"

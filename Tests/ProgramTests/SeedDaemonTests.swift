@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `The request outlives its run and the daemon, and its end wakes the app`() async throws {
+    func `The transfer outlives its run and the daemon, and its end wakes the app`() async throws {
         let folder = try TemporaryDirectory()
         let text = Array("storm at four. ".utf8)
         let server = try FileServer(

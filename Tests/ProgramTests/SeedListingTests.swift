@@ -171,7 +171,7 @@ import Testing
         ),
     ]
 
-    @Test func `There is a case for each listing`() throws {
+    @Test func `Each listing has a test case`() throws {
         let seeds = try File.list(PackageRoot.path + "/Tests/Seeds")
         #expect(Self.listings.map(\.app).sorted() == seeds.sorted())
         #expect(seeds.count == 17)

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `It reports ready, its state, reloads and the stop, in this order`(
+    func `The service reports ready, its status, reloads and the stop in order`(
         isAbstract: Bool
     ) throws {
         let receiver = try DatagramReceiver(
@@ -82,7 +82,8 @@ import Testing
         #expect(daemon.end() == 0)
     }
 
-    @Test func `It gives signs of life, and its children do not know the manager`() throws {
+    @Test func `The service pings the watchdog, and its children do not see NOTIFY_SOCKET`() throws
+    {
         let receiver = try DatagramReceiver(folder.file("notify"))
         let daemon = try RunningProgram(
             command: arguments(["--log-level", "debug"]),
@@ -108,7 +109,7 @@ import Testing
         #expect(daemon.end() == 0)
     }
 
-    @Test func `A daemon that is stopped gives no sign of life`() throws {
+    @Test func `A stopped process does not ping the watchdog`() throws {
         let receiver = try DatagramReceiver(folder.file("notify"))
         let daemon = try RunningProgram(
             command: arguments(),
@@ -124,7 +125,7 @@ import Testing
         #expect(daemon.end() == 0)
     }
 
-    @Test func `The watchdog of another process is not its own`() throws {
+    @Test func `The daemon ignores the watchdog of another process`() throws {
         let receiver = try DatagramReceiver(folder.file("notify"))
         let daemon = try RunningProgram(
             command: arguments(),
@@ -175,7 +176,7 @@ import Testing
         )
     }
 
-    @Test func `It serves an inherited socket, and leaves the file to its owner`() throws {
+    @Test func `The daemon serves an inherited socket and does not delete its file`() throws {
         try #require(mkdir(folder.file("run"), 0o700) == 0)
         let path = folder.file("run") + "/control.sock"
         let descriptor = try inheritable(path)
@@ -206,7 +207,7 @@ import Testing
         #expect(next.end() == 0)
     }
 
-    @Test func `What cannot be the control socket is refused with the reason`() throws {
+    @Test func `An unsuitable inherited socket is refused with the reason`() throws {
         let silent = try inheritable(folder.file("silent"), listens: false)
         defer { close(silent) }
         let deaf = try activated(silent)

@@ -110,7 +110,7 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
-    @Test func `The slots in use are those for which others wait`() throws {
+    @Test func `status shows the slots that other requests wait for`() throws {
         let daemon = try daemon(["--log-level", "debug"])
         #expect(try daemon.command(["trigger", "long"]).exitCode == 0)
         try #require(daemon.program.line(containing: "in worker") != nil)
@@ -124,7 +124,7 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
-    @Test func `Why of a family advises what works`() throws {
+    @Test func `why of a family suggests commands that work`() throws {
         let daemon = try daemon()
         let why = try daemon.command(["why", "family.*"]).output
         #expect(why.contains("`bghost submit family.NAME`"), "\(why)")
@@ -137,7 +137,7 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
-    @Test func `A run that its daemon did not survive has started, at a time that is unknown`()
+    @Test func `A run lost with its daemon has started at an unknown time`()
         throws
     {
         let first = try daemon(["--log-level", "debug"])

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `The weather outlives its run and the daemon, and a tap sends a photo`() async throws {
+    func `The weather download outlives run and daemon, and a tap sends a photo`() async throws {
         let folder = try TemporaryDirectory()
         var generator = SeededGenerator(seed: 7)
         let server = try FileServer(

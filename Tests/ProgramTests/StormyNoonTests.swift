@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `Noon is asked for once, begins at noon, and outlives the daemon`() async throws {
+    func `The noon request is made once, starts at noon and survives a restart`() async throws {
         let first = try daemon()
         let submitted = try await talk(first) { client in
             _ = try await client.simulate(fact: "network=on")
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A run that does not listen is killed, earns points, and why says so`() async throws {
+    func `A run that ignores its cancel is killed and throttled, and why says so`() async throws {
         let daemon = try daemon()
         try await talk(daemon) { client in
             try await set(client, noon)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A clock that is moved brings each noon once`() async throws {
+    func `Each noon runs once although the clock is moved`() async throws {
         let daemon = try daemon()
         try await talk(daemon) { client in
             func runs() async throws -> Int {

@@ -32,7 +32,7 @@ struct StuckWorkerTests {
     private func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
     @Test(.timeLimit(.minutes(10)))
-    func `Its run ends without it, others go on, and it is collected when it can be`() throws {
+    func `The run of a stuck worker ends without it, and other runs continue`() throws {
         let folder = try TemporaryDirectory()
         let mount = folder.file("stuck")
         try #require(mkdir(mount, 0o755) == 0)

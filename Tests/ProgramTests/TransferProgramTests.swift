@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A daemon that is killed goes on where its transfer stood, and tells of it once`()
+    func `After kill -9 the daemon resumes its transfer and reports its end once`()
         async throws
     {
         let folder = try TemporaryDirectory()
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Transfers are watched line by line, and cancelled`() async throws {
+    func `bghost transfers shows progress by line and cancels`() async throws {
         let folder = try TemporaryDirectory()
         let server = try server(holdAt: Self.hold)
         defer { server.close() }

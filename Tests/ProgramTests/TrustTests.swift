@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A plugin that was signed here is believed by minisign and by a check`() throws {
+    func `minisign and a check accept a plugin that bghost signed`() throws {
         let library = try folder.write(try File.read(try Fixture.library("good")), to: "good.so")
         let (secret, open) = (folder.file("key"), folder.file("key.pub"))
         let made = try Command.run(["minisign", "-G", "-W", "-p", open, "-s", secret])

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A year is counted day by day, with the days of the clock change`() throws {
+    func `A simulated year has each day, also those of clock changes`() throws {
         let year = try play("--virtual-clock", "seed=1", "--behavior", "perfect", "--json")
         #expect(year.exitCode == 0, "\(year.error)")
         let answer = try JSONReader.parse(Array(year.output.utf8))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `The same seed plays the same events`() throws {
+    func `The same seed gives the same events`() throws {
         let seeds = ["seed=7", "seed=7", "seed=8"]
         let plays = try seeds.map {
             try play("--virtual-clock", $0, "--behavior", "hostile", "--for", "60d", "--trace")
@@ -73,7 +73,7 @@ import Testing
 
     /// The seed says all: without `--from` it is not the present that is played.
     @Test(.timeLimit(.minutes(5)))
-    func `A seed plays the same events whatever the date`() throws {
+    func `A seed gives the same events on any date`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("tasks.json")
         try File.write(Self.manifest.utf8, to: path)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [["--trace"], ["--virtual-clock", "x"]])
-    func `What makes no sense is refused`(arguments: [String]) throws {
+    func `Invalid options of a simulation are refused`(arguments: [String]) throws {
         let answer = try Command.run(
             [Artifact.path("bghost"), "run", "--config", "tasks.json"] + arguments
         )

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A launch without network is refused, passes if asked to, and can be expired`() throws {
+    func `A trigger without network is refused, can be forced, and can be expired`() throws {
         let daemon = try daemon()
         let fact = try daemon.command(["simulate", "fact", "network=off"])
         #expect(fact.exitCode == 0, "\(fact.error)")
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A name that is no task's is refused with what may have been meant`() throws {
+    func `An unknown task is refused with suggestions`() throws {
         let daemon = try daemon()
         let result = try daemon.command(["why", "a.c"])
         #expect(result.exitCode == 4 && result.error.contains("BG4013"))

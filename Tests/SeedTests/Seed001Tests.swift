@@ -18,7 +18,7 @@ struct Seed001Tests {
     private static let noon = "StormyNoon"
     private static let storm = FetchResponse(status: 200, body: Data("storm at four".utf8))
 
-    @Test func `Listing 1 asks for a run at noon tomorrow`() async throws {
+    @Test func `Listing 1 requests a run at noon tomorrow`() async throws {
         let plugin = Plugin(id: "org.example.stormy", version: "1") {
             Handler("start") { _ in Seed001Schedule.schedule() }
             Handler(Self.noon) { _ in }
@@ -40,7 +40,7 @@ struct Seed001Tests {
         _ = try TestHost(seed001Schedule)
     }
 
-    @Test func `Listing 2 schedules, asks for the weather and notifies`() async throws {
+    @Test func `Listing 2 schedules, downloads the weather and notifies`() async throws {
         let host = try TestHost(seed001Refresh)
         let run = try await host.launch(Self.noon)
         #expect(run.outcome == .succeeded)
@@ -56,7 +56,7 @@ struct Seed001Tests {
         #expect(host.notifications.first?.title == "A storm is coming")
     }
 
-    @Test func `Listing 4 asks by the shared session`() async throws {
+    @Test func `Listing 4 downloads with the shared session`() async throws {
         let host = try TestHost(seed001Shared)
         try await host.launch(Self.noon)
         let fetch = try #require(host.fetches.first)
@@ -71,7 +71,7 @@ struct Seed001Tests {
         #expect(Seed001Shared.calls.all == ["notifyForPhoto"])
     }
 
-    @Test func `Listing 5 asks by a background session`() async throws {
+    @Test func `Listing 5 downloads with a background session`() async throws {
         let host = try TestHost(seed001Background)
         try await host.launch(Self.noon)
         let transfer = try #require(host.transfers.first)
@@ -111,7 +111,7 @@ struct Seed001Tests {
         #expect(host.notifications.map(\.identifier) == ["photo"])
     }
 
-    @Test func `Listing 6 in time needs no wake`() async throws {
+    @Test func `Listing 6 needs no wake if the response arrives in time`() async throws {
         let host = try TestHost(seed001Stormy, now: Date.now.formatted(.iso8601))
         host.respond { _ in Self.storm }
         try await host.launch(Self.noon)
@@ -121,7 +121,7 @@ struct Seed001Tests {
         #expect(host.runs.count == 1)
     }
 
-    @Test func `Listing 7 has a handler for the session, as it stands there`() async throws {
+    @Test func `Listing 7 has a handler for the session, unchanged`() async throws {
         let host = try TestHost(seed001Launch)
         let run = try await host.launch("urlSession.isStormy")
         #expect(run.handler == "urlSession.isStormy")

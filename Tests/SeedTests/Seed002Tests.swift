@@ -42,7 +42,7 @@ struct Seed002Tests {
         #expect(host.runs.last?.identifier == Self.refresh)
     }
 
-    @Test func `The app carries out both calls of its refresh`() async throws {
+    @Test func `The app makes both requests of its refresh`() async throws {
         let host = try TestHost(seed002App)
         let run = try await host.launch(Self.refresh)
         #expect(run.outcome == .succeeded)
@@ -50,7 +50,7 @@ struct Seed002Tests {
         #expect(calls == ["scheduleTestNotification", "startRequestingRemoteData"])
     }
 
-    @Test func `The modifier that is optional is there, and so is a registered handler`()
+    @Test func `The optional modifier and a registered handler exist`()
         async throws
     {
         let host = try TestHost(seed002Optional)
@@ -59,7 +59,7 @@ struct Seed002Tests {
         #expect(Seed002Optional.calls.all == ["available", "registered"])
     }
 
-    @Test func `What is downloaded reaches the helper's delegate in a wake`() async throws {
+    @Test func `A downloaded file reaches the helper's delegate in a wake`() async throws {
         let host = try TestHost(seed002Download)
         // The second time the helper is there already, as in a worker that is used again.
         for round in 1...2 {
@@ -82,7 +82,7 @@ struct Seed002Tests {
         }
     }
 
-    @Test func `Older source is woken by its app delegate`() async throws {
+    @Test func `Older source receives its wake in the app delegate`() async throws {
         let host = try TestHost(seed002Legacy)
         try await host.launch("begin")
         try await host.answer(

@@ -32,7 +32,7 @@ struct Seed003Tests {
         #expect(host.pending.first?.earliestBeginDate == nil)
     }
 
-    @Test func `The products are decoded and the user notified`() async throws {
+    @Test func `The app decodes the products and notifies the user`() async throws {
         let host = try TestHost(seed003Refresh)
         try await host.launch(Self.refresh)
         let products = Data(#"[{"name":"a"},{"name":"b"}]"#.utf8)
@@ -50,7 +50,7 @@ struct Seed003Tests {
         #expect(Seed003Refresh.calls.all == ["a,b"])
     }
 
-    @Test func `A file outlives the run that asked for it`() async throws {
+    @Test func `A download outlives the run that began it`() async throws {
         let host = try TestHost(seed003Session)
         let run = try await host.launchAndExpire(Self.refresh)
         #expect(run.outcome == .succeeded)

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct Seed004Tests {
     @Test
-    func `The refresh completes its task, asks for the next, and stops when its time is over`()
+    func `The refresh completes, submits the next, and stops when it expires`()
         async throws
     {
         let host = try TestHost(

@@ -61,7 +61,7 @@ import Testing
 
     /// Packages of authors import them, on machines without the libraries of the daemon.
     @Test(arguments: ["BackgroundTasksTesting", "SwiftUI", "UserNotifications"])
-    func `What authors import needs no system library`(module: String) {
+    func `Modules for authors need no system library`(module: String) {
         let imports = Dictionary(
             uniqueKeysWithValues: ModuleTable.modules.map { ($0.name, $0.imports) }
         )
@@ -74,7 +74,7 @@ import Testing
         #expect(found.isDisjoint(with: ["CFFI", "CSQLite", "CSodium"]), "\(found.sorted())")
     }
 
-    @Test func `No module is above its size`() throws {
+    @Test func `No module exceeds its size limit`() throws {
         for (module, files) in try Self.sources() {
             let count = files.reduce(0) { $0 + $1.lines.count - 1 }
             #expect(count <= ModuleTable.linesMax, "\(module)")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.ownThreads, .serialized) struct PluginCheckLoadingTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.loading)
-    func `What is wrong before the first run is found by one check`(
+    func `Each fault before the first run fails exactly one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)
@@ -17,7 +17,7 @@ import Testing
 
 @Suite(.ownThreads, .serialized) struct PluginCheckRunningTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.running)
-    func `What goes wrong in a run is found by one check`(
+    func `Each fault in a run fails exactly one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)
@@ -26,7 +26,7 @@ import Testing
 
 @Suite(.ownThreads, .serialized) struct PluginCheckStoppingTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.stopping)
-    func `What goes wrong in a stop, or beside a run, is found by one check`(
+    func `Each fault in a stop or beside a run fails exactly one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)
@@ -35,7 +35,7 @@ import Testing
 
 @Suite(.ownThreads, .serialized) struct PluginCheckLastingTests {
     @Test(.timeLimit(.minutes(10)), arguments: PluginCheckFixtures.lasting)
-    func `What goes wrong in time is found by one check`(
+    func `Each fault of timing fails exactly one check`(
         row: PluginCheckFixtures.Row
     ) async throws {
         try await PluginCheckFixtures.check(row)

@@ -84,7 +84,7 @@ import Testing
 
     /// A plugin that leaves its process group and its parent, and holds the streams open.
     @Test(.timeLimit(.minutes(5)))
-    func `Nothing of a plugin is left, wherever it has gone`() async throws {
+    func `A check leaves no process of the plugin`() async throws {
         let name = "bgcheck\(getpid())"
         let how = """
             HOW=do{if(!fork()){setsid();if(!fork()){FILE*f=fopen("/proc/self/comm","w");\
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A check that takes too much memory is ended`() async throws {
+    func `A check that uses too much memory is killed`() async throws {
         let how = "HOW=mmap(0,1<<28,3,MAP_POPULATE|MAP_PRIVATE|MAP_ANONYMOUS,-1,0);for(;;)pause()"
         let library = try Fixture.library("Checks/run", defines: [how])
         let checked = try await CheckedPlugin(
@@ -116,7 +116,7 @@ import Testing
 
     /// A plugin that closes the checker's own descriptors cannot make it believe anything.
     @Test(.timeLimit(.minutes(5)))
-    func `A verdict that did not come is not taken for a good one`() async throws {
+    func `A missing verdict is a failure`() async throws {
         let library = try Fixture.library("Checks/run", defines: ["HOW=close_range(3,~0u,0)"])
         let checked = try await CheckedPlugin(library, ["--check", "run"])
         #expect(checked.exitCode == 1)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A seed brings the same inputs again`() async throws {
+    func `The same seed gives the same inputs`() async throws {
         let library = try Fixture.library(
             "Checks/run",
             defines: ["HOW=if(memmem(info->params.ptr,info->params.len,\"count\",5))abort()"]
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Strictness says what is asked, and a warning counts at 10 only`() async throws {
+    func `Strictness selects the checks, and warnings fail only at 10`() async throws {
         let library = try Fixture.library("Checks/output")
         let usual = try await CheckedPlugin(library, ["--strictness", "5"])
         #expect(usual.exitCode == 0)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `One check can be made in the process of the program`() async throws {
+    func `A single check can run in the process of the program`() async throws {
         let program = Artifact.path("bghost")
         let library = try Fixture.library("Checks/status")
         let check = [program, "plugin", "check", library, "--in-process"]
@@ -188,7 +188,7 @@ import Testing
             (["--handler", "wrok", "LIBRARY"], 4, "no handler `wrok`; it has work"),
         ] as [([String], Int32, String)]
     )
-    func `What cannot be meant is refused`(
+    func `Contradictory options are refused`(
         arguments: [String],
         exitCode: Int32,
         words: String
