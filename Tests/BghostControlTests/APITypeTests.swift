@@ -169,7 +169,7 @@ import Testing
         #expect(run == expected)
     }
 
-    @Test func whatOnlyANewerDaemonKnowsIsSkippedInLists() throws {
+    @Test func unknownValuesOfANewerDaemonAreSkippedInLists() throws {
         let known = try JSONReader.parse(APICoder.json(API.Run(APISamples.fullRun)))
         let unknown = known.with("state", JSONNode(.string("dreaming")))
         let list = try text(

@@ -50,7 +50,7 @@ struct AccessTests {
         }
     }
 
-    @Test func whoHasEndedIsNobody() throws {
+    @Test func aProcessThatHasEndedHasNoRole() throws {
         // Ready to be read, as the descriptor of a process is that has ended.
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)

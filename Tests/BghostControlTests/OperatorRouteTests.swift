@@ -38,7 +38,7 @@ struct OperatorRouteTests {
 
     // MARK: - What waits
 
-    @Test func whatWaitsArrivesWhole() async throws {
+    @Test func pendingRequestsArriveWithAllFields() async throws {
         try await Serving.with { serving in
             let host = serving.host
             await host.wait(

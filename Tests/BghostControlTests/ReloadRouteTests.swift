@@ -8,7 +8,7 @@ import Testing
 /// `bghost reload`, from the client through the API and back, and as a command.
 @Suite(.timeLimit(.minutes(5)))
 struct ReloadRouteTests {
-    @Test func whatChangedArrivesWhole() async throws {
+    @Test func theReloadReportArrivesWithAllFields() async throws {
         let report = ReloadReport(
             tasks: ReloadReport.Names(added: ["a"], changed: ["b", "c"], removed: ["d"]),
             plugins: ReloadReport.Names(changed: ["p"]),

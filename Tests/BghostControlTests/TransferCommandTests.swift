@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func whatIsWrittenIsReadBack() throws {
+    @Test func encodedTransfersDecodeUnchanged() throws {
         var full = view(1, "failed", 500)
         full.label = "a \"label\""
         full.file = "/d/f"

@@ -121,7 +121,7 @@ struct WhyTests {
         }
     }
 
-    @Test func whatFollowsFromTheGatesIsInTheJSON() async throws {
+    @Test func theJSONHasThePredictionFromTheGates() async throws {
         try await Serving.with { serving in
             await serving.host.say(Self.full(), to: "x")
             let json = try await JSONReader.parse(serving.ask { try await $0.explain("x").json })
@@ -143,7 +143,7 @@ struct WhyTests {
         }
     }
 
-    @Test func whatIsSimulatedArrives() async throws {
+    @Test func simulatedFactsArrive() async throws {
         try await Serving.with { serving in
             try await serving.ask { client in
                 var answer = try await client.simulate(fact: "power=battery").value
@@ -196,7 +196,7 @@ struct WhyTests {
         }
     }
 
-    @Test func nothingIsNoQuestion() async throws {
+    @Test func anEmptyNameIsRefused() async throws {
         try await Serving.with { serving in
             let refusal = await fault { _ = try await serving.ask { try await $0.explain("") } }
             #expect(refusal?.code == .badRequest)

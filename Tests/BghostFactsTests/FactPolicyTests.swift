@@ -18,7 +18,7 @@ import Testing
         #expect(loss[.probe(1)] == .continue)
     }
 
-    @Test func whatIsUnknownIsNotLost() {
+    @Test func anUnknownFactIsNotALoss() {
         var facts = FactSheet()
         _ = facts.take(.externalPower, .state(true), at: 0)
         _ = facts.take(.externalPower, .unknown, at: 1)

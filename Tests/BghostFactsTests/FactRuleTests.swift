@@ -49,7 +49,7 @@ import Testing
         FactMeasure.pressure(cpu: 10, io: 0), .pressure(cpu: 0, io: 10), .pressure(cpu: 24, io: 24),
         .load(perProcessor: 0.5),
     ])
-    func whatIsBusyInBetweenBeginsTheMinuteAnew(measure: FactMeasure) {
+    func aBusyReadingRestartsTheMinute(measure: FactMeasure) {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.take(.idle, measure, at: 40)
@@ -110,7 +110,7 @@ import Testing
         .pressure(cpu: 0, io: .infinity), .pressure(cpu: -1, io: 0), .pressure(cpu: 0, io: 101),
         .load(perProcessor: .nan), .load(perProcessor: -1), .load(perProcessor: .infinity),
     ])
-    func whatIsNoMeasureIsUnknown(measure: FactMeasure) {
+    func anInvalidMeasureIsUnknown(measure: FactMeasure) {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.pass(to: 60)

@@ -6,7 +6,7 @@ import BghostBase
 import Testing
 
 @Suite struct FactSheetTests {
-    @Test func whatNobodyWatchesIsUnknown() throws {
+    @Test func anUnwatchedFactIsUnknown() throws {
         let sheet = FactSheet(probes: ["lab"])
         let unmet = sheet.unmet([.externalPower, .unmetered, .probe(0)])
         #expect(unmet.map(\.name) == ["externalPower", "lab"])
@@ -16,7 +16,7 @@ import Testing
         #expect(sheet.failing(of: [.externalPower, .idle]).isEmpty)
     }
 
-    @Test func whatFailsIsSaidWhateverThePolicy() throws {
+    @Test func anUnmetFactIsReportedUnderEachPolicy() throws {
         var sheet = FactSheet()
         _ = sheet.take(.unmetered, .state(false), at: 5, text: "wwan0 is metered")
         let policy = UnknownPolicy(takesAsMet: RequirementSet(rawValue: .max))

@@ -50,7 +50,7 @@ import Testing
         #expect(try #require(end.peakMemoryBytes) < 64 << 20)
     }
 
-    @Test func whatNobodyHasSeenIsNotKnown() throws {
+    @Test func anUnmeasuredPeakMemoryIsUnknown() throws {
         #expect(try Program(shell: "exit 0").end().peakMemoryBytes == nil)
     }
 

@@ -18,7 +18,7 @@ import Testing
         return poll(&wanted, 1, milliseconds) == 1
     }
 
-    @Test func nothingIsToldWhileNobodySetsTheClock() throws {
+    @Test func noEventWithoutAClockStep() throws {
         let watch = try ClockWatch()
         let fd = watch.fd
         #expect(!isReady(fd, within: 0))

@@ -95,7 +95,7 @@ import Testing
 
     // MARK: Locks
 
-    @Test func oneHolderAtATimeAndItsEndGivesItUp() throws {
+    @Test func aLockHasOneHolderAndIsFreeAfterItsEnd() throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("lock")
         let fd = LockFile.open(path)

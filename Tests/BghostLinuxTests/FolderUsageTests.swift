@@ -14,7 +14,7 @@ import Testing
         FolderUsage(of: folder.path, bytesMax: bytes, entriesMax: entries)
     }
 
-    @Test func whatIsThereIsCountedOnce() throws {
+    @Test func eachFileIsCountedOnce() throws {
         #expect(usage() == FolderUsage(of: "/nonexistent", bytesMax: 0, entriesMax: 0))
         mkdir(folder.file("inner"), 0o700)
         try folder.write([UInt8](repeating: 1, count: 300_000), to: "inner/a")
@@ -35,7 +35,7 @@ import Testing
         #expect(found.bytes < 1 << 20)
     }
 
-    @Test func itStopsWhereThereIsTooMuch() throws {
+    @Test func theCountStopsAtItsLimit() throws {
         for number in 0..<30 {
             try folder.write([UInt8](repeating: 1, count: 8192), to: "\(number)")
         }
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// It may be a program of the system, which is to stay what it is.
-    @Test func whatHasOtherNamesLosesThisOneInstead() throws {
+    @Test func aFileWithOtherLinksOnlyLosesThisLink() throws {
         let outside = try TemporaryDirectory()
         try outside.write([1], to: "program")
         #expect(chmod(outside.file("program"), 0o4755) == 0)
@@ -75,7 +75,7 @@ import Testing
         #expect(stat(outside.file("program"), &status) == 0 && status.st_mode & 0o7777 == 0o4755)
     }
 
-    @Test func whatIsKnownBesidesCounts() {
+    @Test func knownOpenFilesCount() {
         let found = FolderUsage(of: folder.path, besides: 100, bytesMax: 99, entriesMax: 10)
         #expect(found.problem == .tooLarge)
     }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func nothingHidesBelow() throws {
+    @Test func aTooDeepFolderIsReported() throws {
         var path = folder.path
         for _ in 0..<FolderUsage.depthMax {
             path += "/d"

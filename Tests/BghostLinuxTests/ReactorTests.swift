@@ -127,7 +127,7 @@ import Testing
         #expect(await resident.turns > 0)
     }
 
-    @Test func whatWasWantedBeforeTheStartIsDone() async throws {
+    @Test func jobsQueuedBeforeTheStartRun() async throws {
         let resident = try Resident()
         async let visit: Void = resident.visit()
         try resident.reactor.start(client: resident)
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func whoAsksAfterTheStopIsAnswered() async throws {
+    func aCallAfterTheStopReturns() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         resident.reactor.stop()

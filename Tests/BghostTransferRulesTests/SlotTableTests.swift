@@ -109,7 +109,7 @@ import Testing
         #expect(index == SessionIndex())
     }
 
-    @Test func whatSomebodyWaitedForIsNotTold() {
+    @Test func aTransferThatARunAwaitedIsNotInTheWake() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: true)

@@ -59,7 +59,7 @@ private struct Driver {
 }
 
 @Suite struct TransferMachineTests {
-    @Test func nothingBeginsBeforeItIsWrittenDown() {
+    @Test func noTransferStartsBeforeItIsStored() {
         var driver = Driver()
         #expect(driver.feed(.slot) == [.free])
         #expect(driver.machine.state == .queued)
@@ -121,7 +121,7 @@ private struct Driver {
         }
     }
 
-    @Test func whoAsksToComeBackAfterTheEndIsNotComeBackTo() {
+    @Test func aRetryAfterBeyondTheDeadlineIsNotWaitedFor() {
         var driver = Driver(timeout: 60 * second)
         driver.begin()
         #expect(driver.fail(.status, retryAfter: 61 * second) == [.free, .save, .end])
@@ -144,7 +144,7 @@ private struct Driver {
         }
     }
 
-    @Test func whatIsWrongAgainAndAgainIsTheEnd() {
+    @Test func repeatedFaultsFailTheTransfer() {
         var driver = Driver()
         driver.feed(.stored)
         for _ in 0..<3 {
@@ -214,7 +214,7 @@ private struct Driver {
         }
     }
 
-    @Test func itWaitsForWhatItRequires() {
+    @Test func aTransferWaitsForItsRequirements() {
         var driver = Driver(isMet: false)
         #expect(driver.feed(.stored) == [.arm(4600 * second)])
         #expect(driver.feed(.requirements(isMet: true)) == [.requestSlot])

@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func allThatFitIsThere() throws {
+    @Test func aPageHasAllThatFit() throws {
         let all = (1...3).map { transfer($0) }
         let whole = TransferPage(of: all, bytesMax: .max)
         #expect(whole.ids == all.map(\.id))
@@ -47,7 +47,7 @@ import Testing
         #expect(short.json.utf8.count <= whole.json.utf8.count - 1)
     }
 
-    @Test func whatDoesNotFitSaysHowMuchItNeeds() {
+    @Test func aTooLargeEntryReportsItsLength() {
         let all = [transfer(1), transfer(2)]
         let none = TransferPage(of: all, bytesMax: 10)
         #expect(none.ids.isEmpty && none.hasMore)

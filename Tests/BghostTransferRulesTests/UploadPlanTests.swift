@@ -122,7 +122,7 @@ import Testing
             (503, [:], .status, .locate),
         ] as [(Int, [String: String], TransferFault.Code, UploadStep)]
     )
-    func whatTheServerDidNotTakeIsNotTakenForSent(
+    func bytesThatTheServerRefusedDoNotCountAsSent(
         status: Int,
         fields: [String: String],
         code: TransferFault.Code,
@@ -134,7 +134,9 @@ import Testing
         #expect(plan.next == next)
     }
 
-    @Test(arguments: [200, 201, 204]) func whoMakesNoPlaceDoesNotSpeakTheProtocol(status: Int) {
+    @Test(arguments: [200, 201, 204]) func aServerWithoutALocationDoesNotSpeakTheProtocol(
+        status: Int
+    ) {
         for form in [UploadForm.tus, .ietf] {
             var plan = Self.plan(form)
             #expect(Self.code(plan.handle(Self.head(status), location: nil)) == .contradiction)

@@ -8,7 +8,7 @@ import Testing
     private static let second: Int64 = 1_000_000_000
     private static let start: Int64 = 1_790_000_000 * second
 
-    @Test func whoNeverBeginsAnewIsNeverHeldBack() {
+    @Test func aSessionWithoutNewTransfersIsNeverDelayed() {
         var limiter = WakeLimiter()
         for hour in 0..<10 {
             #expect(limiter.earliest(now: Self.start + Int64(hour)) == nil)

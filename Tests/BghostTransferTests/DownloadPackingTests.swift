@@ -66,7 +66,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func whatCannotBeUnpackedIsNoFile() async throws {
+    @Test func aBodyThatCannotBeDecompressedFails() async throws {
         let body = try packed("seq 100000")
         for broken in [Array(body.dropLast(100)), Array(body.prefix(5000)) + sample(5000)] {
             try await fetch(broken) { bench, record in
@@ -77,7 +77,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func whatIsPackedInAnUnknownWayIsNoFile() async throws {
+    @Test func anUnknownContentEncodingFails() async throws {
         try await fetch(sample(100), coding: "br") { bench, record in
             #expect(record.status.fault?.code == .encoding)
             #expect(bench.files == [])

@@ -230,7 +230,7 @@ struct DownloadTests {
 
     /// Nothing wrong is ever seen under the name of the file, and nothing is left of it.
     @Test(arguments: Wrong.allCases)
-    func whatDoesNotHashRightIsNotKept(wrong: Wrong) async throws {
+    func aDownloadWithAWrongHashIsDeleted(wrong: Wrong) async throws {
         let other = ContentDigest(.sha512, Array(SHA512.hash(data: [1])))?.field ?? ""
         let digest = ContentDigest(.sha256, Array(SHA256.hash(data: Self.content)))?.field ?? ""
         let host = FileHost(Self.content)

@@ -239,7 +239,7 @@ struct HostileServerTests {
         arguments: [408, 425, 429, 500, 503],
         ["30", "Sun, 06 Nov 1994 08:50:07 GMT", nil, "soon", "-1", "99999999999999999999"]
     )
-    func itWaitsAsLongAsTheServerSays(status: Int, after: String?) async throws {
+    func theClientWaitsAsLongAsTheServerSays(status: Int, after: String?) async throws {
         let host = FileHost(Self.content)
         let isSaid = after?.hasPrefix("30") == true || after?.hasPrefix("Sun") == true
         try await withRawServer { request, responder in

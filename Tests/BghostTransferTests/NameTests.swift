@@ -28,7 +28,7 @@ struct NameTests {
         }
     }
 
-    @Test func oneLocalAddressAmongOthersSpoilsAName() async {
+    @Test func oneLocalAddressAmongOthersRefusesAName() async {
         let mixed = names([[8, 8, 8, 8], [10, 1, 2, 3]])
         let failure = FetchFailure.localAddress(host: "mixed.example", address: "10.1.2.3")
         await #expect(throws: failure) {

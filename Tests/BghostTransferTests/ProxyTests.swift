@@ -30,7 +30,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["http", "https"])
-    func itIsAskedForAnAddressThatWasChecked(scheme: String) async throws {
+    func theProxyIsAskedForACheckedAddress(scheme: String) async throws {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder)
         let host = FileHost(Self.content)
@@ -99,7 +99,7 @@ struct ProxyTests {
 
     /// Not a byte goes to it for what is not allowed.
     @Test(arguments: Breach.allCases)
-    func itIsNotAskedForWhatIsNotAllowed(breach: Breach) async throws {
+    func theProxyIsNotAskedForAForbiddenServer(breach: Breach) async throws {
         let host = FileHost(Self.content)
         let proxy = TestProxy()
         try await withRawServer { request, responder in
@@ -144,7 +144,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["", "wrong:one@", "me:p%40ss%3Aword@"])
-    func itWantsToKnowWhoAsks(credentials: String) async throws {
+    func theProxyGetsItsCredentials(credentials: String) async throws {
         let host = FileHost(Self.content)
         // me:p@ss:word
         let line = "proxy-authorization: Basic bWU6cEBzczp3b3Jk"
@@ -185,7 +185,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["403 No", "502 Unreachable", "100 What"])
-    func whatItRefusesIsAskedForAgain(answer: String) async throws {
+    func aRefusalOfTheProxyIsRetried(answer: String) async throws {
         let host = FileHost(Self.content)
         let proxy = TestProxy { number, _ in number == 1 ? answer : "200 OK" }
         try await withRawServer { request, responder in
@@ -277,7 +277,7 @@ struct ProxyTests {
 
     /// To go around a proxy that cannot be used would be to break the operator's word.
     @Test(arguments: ["socks5://p:1", "https://p:1", "http://", "p q:1", "p:99999", "u:%zz@p:1"])
-    func oneThatCannotBeUsedIsNotGoneAround(proxy: String) async throws {
+    func anUnusableProxyIsNotBypassed(proxy: String) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             _ = host.note(request)

@@ -125,7 +125,7 @@ struct TransferAnswerTests {
         #expect(times.withLock { $0 } == [1_000_000_000, 31_000_000_000])
     }
 
-    @Test func itIsTriedUntilItsTimeIsOver() async throws {
+    @Test func aTransferIsRetriedUntilItsTimeIsOver() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)

@@ -125,7 +125,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func whatHasBeenDealtWithLeavesNoFileOfTheHosts() async throws {
+    @Test func anAcknowledgedTransferLeavesNoFileOfTheHosts() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var own = bench.download(url)
             own.hasOwnPlace = true

@@ -166,7 +166,7 @@ struct TransferPermissionTests {
 
     /// Put there while the transfer waits, by a user who may write into the folder.
     @Test(arguments: ["link", "second name", "pipe"])
-    func whatLiesInThePlaceOfTheUnfinishedFileIsNotWritten(what: String) async throws {
+    func aPlantedFileIsNotWritten(what: String) async throws {
         let outside = try TemporaryDirectory()
         let target = try outside.write("precious", to: "x")
         let host = FileHost(sample(1000))

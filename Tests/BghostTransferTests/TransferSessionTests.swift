@@ -214,7 +214,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func itWaitsForWhatItRequires() async throws {
+    @Test func aTransferWaitsForItsRequirements() async throws {
         let host = FileHost(sample(100))
         let isMet = Mutex(false)
         try await withRawServer { request, responder in
@@ -296,7 +296,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func whatCannotBeWrittenDownDoesNotBegin() async throws {
+    @Test func aTransferThatCannotBeStoredDoesNotStart() async throws {
         let host = FileHost(sample(100))
         try await withRawServer { request, responder in
             _ = host.note(request)

@@ -51,7 +51,7 @@ struct TransferTrustTests {
     }
 
     @Test(arguments: Doubt.allCases)
-    func whoCannotProveWhoHeIsGetsNoRequest(doubt: Doubt) async throws {
+    func aServerWithoutATrustedCertificateGetsNoRequest(doubt: Doubt) async throws {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder)
         let settings = doubt == .nobodyVouches ? NetworkSettings.system : trusting(file)

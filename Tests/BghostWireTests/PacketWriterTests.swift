@@ -17,7 +17,7 @@ import Testing
         #expect(packets.isEmpty)
     }
 
-    @Test func nothingIsNotSent() {
+    @Test func anEmptyPacketIsNotSent() {
         var packets = PacketWriter()
         #expect(packets.isEmpty)
         #expect(
@@ -59,7 +59,7 @@ import Testing
         #expect(try Message.read(packets.bytes) == [.finish(run: 1), .released(run: 2)])
     }
 
-    @Test func whatIsRefusedStays() {
+    @Test func aRefusedPacketStays() {
         var packets = PacketWriter()
         #expect(Message.finish(run: 1).write(to: &packets))
         #expect(!packets.drain { _ in false })

@@ -180,7 +180,7 @@ import Testing
     }
 
     /// What has happened waits for room, in order; what may be refused is, and never overtakes it.
-    @Test(.timeLimit(.minutes(5))) func whatMustBeKeptWaitsForRoom() throws {
+    @Test(.timeLimit(.minutes(5))) func aChangeThatMustBeKeptWaitsForRoom() throws {
         let result = try Command.run([writer, "retry", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
@@ -192,7 +192,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsLostAtTheEndIsCounted() throws {
+    @Test(.timeLimit(.minutes(5))) func changesLostAtTheEndAreCounted() throws {
         let result = try Command.run([writer, "lose", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(

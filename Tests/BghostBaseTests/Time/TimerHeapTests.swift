@@ -25,7 +25,7 @@ import Testing
         #expect(heap.count == 3)
     }
 
-    @Test func whatIsForgottenIsPassedOver() {
+    @Test func removedTimersAreSkipped() {
         var heap = TimerHeap()
         for token: UInt64 in 1...3 { heap.insert(deadline: token, token: token) }
         heap.forget { token, _ in token != 1 }
@@ -92,7 +92,7 @@ import Testing
 
     /// Runs of microseconds under limits of minutes: what is forgotten must not stay for minutes.
     @Test(.timeLimit(.minutes(5)))
-    func whatIsForgottenDoesNotPileUp() {
+    func removedTimersDoNotAccumulate() {
         var heap = TimerHeap()
         for token in UInt64(0)..<1_000_000 {
             heap.insert(deadline: 1_000_000_000 + token, token: token)

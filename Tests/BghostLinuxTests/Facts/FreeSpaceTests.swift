@@ -23,7 +23,7 @@ import Testing
         #expect(reading.text.hasPrefix("free=\(Int(percent))% "))
     }
 
-    @Test(arguments: ["/proc", "/no/such/folder"]) func whatHasNoSizeIsUnknown(path: String) {
+    @Test(arguments: ["/proc", "/no/such/folder"]) func aFolderWithoutASizeIsUnknown(path: String) {
         let reading = FreeSpace.read(path)
         #expect(reading.measure == .unknown)
         #expect(!reading.text.isEmpty)

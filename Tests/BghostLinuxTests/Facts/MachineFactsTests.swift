@@ -18,7 +18,7 @@ import Testing
     }
 
     /// The reactor's timer alone brings the change, without another reading.
-    @Test func whatIsDueComesByItself() async throws {
+    @Test func aDueReadingComesWithoutACall() async throws {
         let resident = try FactsResident()
         let source = ManualFacts(.network)
         try await resident.start { _ in [source] }

@@ -45,7 +45,7 @@ import Testing
 
     /// In a network of its own, which the reactor's thread moves to and which ends with it.
     @Test(.enabled(if: canMakeNetworks, "needs root and ip"))
-    func whatChangesIsToldByTheKernel() async throws {
+    func theKernelReportsChanges() async throws {
         let resident = try FactsResident()
         try #require(await resident.perform { Self.leaveNetwork() } == 0)
         func ip(_ words: String) async throws {

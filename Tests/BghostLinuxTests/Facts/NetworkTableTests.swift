@@ -178,7 +178,7 @@ import Testing
             Make.route(over: 2, more: Make.attribute(9, Make.hop(2) + Make.hop(3)))
         ]).flatMap { $0 }
 
-    @Test func whatIsCutOffIsRefusedOrSaysLess() throws {
+    @Test func aTruncatedTableIsRefusedOrHasFewerEntries() throws {
         for count in 0..<Self.whole.count {
             var table = NetworkTable()
             do throws(NetlinkError) {

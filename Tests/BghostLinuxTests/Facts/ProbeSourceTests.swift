@@ -54,14 +54,14 @@ import Testing
         #expect(fact.reading == "start /no/such/probe: No such file or directory")
     }
 
-    @Test func oneWithoutAProgramIsUnknown() async throws {
+    @Test func aProbeWithoutAProgramIsUnknown() async throws {
         let resident = try await Self.resident(arguments: [])
         #expect(await Self.fact(resident).reading == "it names no program")
         #expect(await resident.untilDeadline == nil)
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func oneThatHangsIsKilled() async throws {
+    func aProbeThatHangsIsKilled() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         let path = "/proc/\(getpid())/fd/\(output.writing)"
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// What a probe leaves behind holds its output open, and is not waited for.
-    @Test func whatItLeavesBehindIsEnded() async throws {
+    @Test func processesThatAProbeLeavesAreKilled() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         // The shell's own descriptor 9 stays with what it starts in the background.
@@ -113,7 +113,7 @@ import Testing
         #expect(Program.next(output.reading) == nil)
     }
 
-    @Test func itIsAskedAgainAfterItsInterval() async throws {
+    @Test func aProbeRunsAgainAfterItsInterval() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("open")
         let resident = try await Self.resident(shell: "test -e \(file)")
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Ended in mid-run, it leaves no process.
-    @Test func itEndsWithItsOwner() async throws {
+    @Test func aProbeEndsWithItsOwner() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         let path = "/proc/\(getpid())/fd/\(output.writing)"

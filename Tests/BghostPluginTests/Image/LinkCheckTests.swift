@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [["-Wl,--hash-style=sysv"], ["-Wl,--hash-style=gnu"], ["-fuse-ld=lld"]])
-    func whatIsWholeIsResolved(flags: [String]) throws {
+    func aCompleteLibraryResolves(flags: [String]) throws {
         #expect(problem(try Fixture.library("good", flags: flags)) == nil)
     }
 
@@ -82,7 +82,7 @@ import Testing
         #expect(try resolves(path) == isFound)
     }
 
-    @Test func whatANeededLibraryMissesIsTold() throws {
+    @Test func aSymbolThatANeededLibraryLacksIsReported() throws {
         let other = try link("libhollow", "void gone(void); void other(void) { gone(); }")
         let path = try link(
             "libuser",

@@ -31,7 +31,7 @@ import Testing
         Gate(kind, isOpen: isOpen, now: "", wanted: "", until: until, condition: condition)
     }
 
-    @Test func whatOnlyTimeOpensIsCertain() {
+    @Test func aGateThatTimeUnblocksHasACertainStart() {
         let why = explanation([
             gate(.notBefore, until: now + hour, if: "it were later"),
             gate(.throttle, until: now + 2 * hour, if: "it were cleared"),
@@ -42,7 +42,7 @@ import Testing
         #expect(why.counterfactual == "would start now if it were later and it were cleared")
     }
 
-    @Test func whatNobodyKnowsMakesItALowerBound() {
+    @Test func anUnknownGateMakesTheStartALowerBound() {
         let why = explanation([
             gate(.pluginDisabled, if: "it were on"),
             gate(.notBefore, until: now + hour, if: "it were later"),
@@ -62,7 +62,7 @@ import Testing
         #expect(why.earliestStart == now && !why.isCertain)
     }
 
-    @Test func whatComesTooLateNeverStarts() {
+    @Test func aRequestPastItsLatestBeginDateNeverStarts() {
         let date = gate(.notBefore, until: now + hour, if: "it were later")
         let late = explanation(latest: now + hour - 1, [date])
         #expect(late.earliestStart == nil && !late.isCertain)

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(4))
-    func nothingBeginsInADrainAndEachRequestSaysSo(seed: UInt64) throws {
+    func noRunStartsInADrainAndEachRequestSaysSo(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
         for _ in 0..<300 { try fate.next() }
         fate.drain()

@@ -29,7 +29,7 @@ import Testing
         #expect(index.add(id(4), plugin: "p", task: "t") == id(1))
     }
 
-    @Test func whatComesAndGoesLeavesNothing() {
+    @Test func addedAndRemovedDeadLettersLeaveNothing() {
         var index = DeadLetterIndex(limit: 3)
         for number in 0..<100_000 as Range<UInt64> {
             #expect(index.add(id(number), plugin: "p", task: "t") == nil)

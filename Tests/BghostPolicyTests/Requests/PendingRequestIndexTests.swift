@@ -234,7 +234,7 @@ import Testing
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func allThatMayOverlapComesBackWhenItsWayIsFree() {
+    @Test func allOverlappingRequestsReturnWhenTheyAreFree() {
         var line = Line()
         let entry = line.entry("a", .allow)
         for number in 1...3 { line.submit(number, entry, isManual: true) }

@@ -115,7 +115,7 @@ import Testing
         #expect(dead.redriven(now: 100).latestBegin == 101)
     }
 
-    @Test func whatPluginsSubmitCountsInTheirQuota() {
+    @Test func requestsOfPluginsCountInTheirQuota() {
         var pendingIndex = PendingRequestIndex()
         func request(_ number: Int, _ submitter: Submitter, failures: Int = 0) -> Request {
             Request(
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Aging and shares
 
-    @Test func whatWaitsLongEnoughOvertakesAHigherPriority() {
+    @Test func aLongWaitingRequestOvertakesAHigherPriority() {
         var line = Line()
         line.submit(1, line.entry("old"), priority: 500)
         line.now = 59_999_000_000

@@ -69,7 +69,7 @@ import Testing
         )
     }
 
-    @Test(arguments: requests) func whatStartsIsWhatWasAccepted(request: Request) {
+    @Test(arguments: requests) func theStartedRequestEqualsTheAcceptedOne(request: Request) {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
         _ = pendingIndex.accept(request, entry: entry, now: 0)

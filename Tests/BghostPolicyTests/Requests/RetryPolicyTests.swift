@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [RetryPolicy(backoff: .none), Self.exponential])
-    func whatTheOperatorStoppedIsNotRepeated(policy: RetryPolicy) {
+    func aRunThatTheOperatorStoppedIsNotRetried(policy: RetryPolicy) {
         #expect(Self.next(policy, Self.request(), .cancelledClean, .user) == .consumed)
         // However the run reacts when the operator stops it.
         for outcome in [
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: unsuccessful + [(.lost, nil), (.cancelledClean, .drain)])
-    func whatIsSimulatedIsNotRepeated(outcome: Outcome, reason: StopReason?) {
+    func aManualRunIsNotRetried(outcome: Outcome, reason: StopReason?) {
         let request = Self.request(isManual: true)
         #expect(Self.next(Self.exponential, request, outcome, reason) == .consumed)
     }
@@ -149,7 +149,7 @@ import Testing
         )
     }
 
-    @Test func whatFailsTooOftenIsDead() {
+    @Test func aRequestThatFailsTooOftenIsDead() {
         let tried = Self.request(AttemptCounters(failures: 4, losses: 2, interruptions: 9))
         var expected = tried
         expected.counters.failures = 5
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: [Outcome.crashed(.signalled(11)), .crashed(.exited(1))])
-    func whatKillsItsWorkerTooOftenIsDead(outcome: Outcome) {
+    func aRequestThatKillsItsWorkerTooOftenIsDead(outcome: Outcome) {
         let tried = Self.request(AttemptCounters(failures: 1, losses: 2))
         var expected = tried
         expected.counters.losses = 3
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// A plugin in the daemon that crashes takes the daemon with it, each time that it starts.
-    @Test func whatKillsTheDaemonTooOftenIsDead() {
+    @Test func aRequestThatKillsTheDaemonTooOftenIsDead() {
         let tried = Self.request(AttemptCounters(losses: 2))
         guard case .dead = Self.next(Self.exponential, tried, .lost, wasInDaemon: true) else {
             Issue.record("it is tried for ever")
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// The same memory would be too little again.
-    @Test func whatNeedsTooMuchMemoryIsNotRepeated() {
+    @Test func aRunKilledForMemoryIsNotRetried() {
         guard
             case .dead(let request, _) = Self.next(
                 Self.exponential,

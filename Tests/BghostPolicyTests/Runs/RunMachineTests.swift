@@ -149,7 +149,7 @@ import Testing
     @Test(arguments: [
         (StopReason.expired, StopReason.drain), (.quota, .drain), (.drain, .drain), (.user, .user),
     ])
-    func whoWasHurriedWasStoppedByTheDrain(asked: StopReason, recorded: StopReason) {
+    func aRunHurriedByADrainRecordsTheDrain(asked: StopReason, recorded: StopReason) {
         var machine = RunMachine(limits: RunLimits(kind: .refresh), isKillable: true)
         var effects: [Effect] = []
         machine.handle(.began, now: 1, &effects)

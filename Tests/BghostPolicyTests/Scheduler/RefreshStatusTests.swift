@@ -12,7 +12,7 @@ import Testing
         #expect(RefreshStatus(isDenied: true, [.drain, .budget]) == .denied)
     }
 
-    @Test func allReasonsAreTold() {
+    @Test func allReasonsAreReported() {
         let status = RefreshStatus(isDenied: false, [.lowBattery, .drain, .budget])
         #expect(status.text == "restricted (lowBattery, drain, budget)")
         #expect(status.code == 3 && status.reasons == 11)

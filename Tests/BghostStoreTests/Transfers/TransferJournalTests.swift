@@ -215,7 +215,7 @@ struct TransferJournalTests {
         try SQLiteTransferJournal(path: path).close()
     }
 
-    @Test func whatIsNoJournalIsLeftAsItIs() throws {
+    @Test func aFileThatIsNoJournalIsNotChanged() throws {
         let bytes = Array("this is no database, and long enough to be looked at ".utf8)
         try folder.write(bytes, to: "transfers")
         #expect(throws: TransferJournalError.self) { try SQLiteTransferJournal(path: path) }
