@@ -27,7 +27,7 @@ struct AccessTests {
         #expect(access.role(of: Self.peer(uid: geteuid()), pidfd: -1) == .operate)
     }
 
-    @Test func strangersAreNobody() {
+    @Test func strangersHaveNoRole() {
         let peer = Self.peer(uid: Self.stranger, gid: Self.group)
         #expect(ControlAccess().role(of: peer, pidfd: -1) == nil)
         let other = ControlAccess(group: .init(id: Self.group + 1, role: .operate))
@@ -43,7 +43,7 @@ struct AccessTests {
         #expect(access.role(of: Self.peer(uid: geteuid()), pidfd: -1) == .operate)
     }
 
-    @Test func workersAreNobodyWhoeverTheyAre() {
+    @Test func workersHaveNoRoleUnderAnyUser() {
         let access = ControlAccess(group: .init(id: 0, role: .operate)) { $0.pid == getpid() }
         for uid in [0, geteuid(), Self.stranger] {
             #expect(access.role(of: Self.peer(uid: uid), pidfd: -1) == nil)
@@ -79,7 +79,7 @@ struct AccessTests {
 
     // MARK: - What is told
 
-    @Test func changesAreToldWithWhoMadeThem() async throws {
+    @Test func changesAreLoggedWithTheirUser() async throws {
         let told = Mutex<[ControlVerb]>([])
         try await Serving.with(onVerb: { verb in told.withLock { $0.append(verb) } }) { serving in
             try await serving.ask { client in
@@ -163,7 +163,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func anOperatorOfTheGroupChangesThings() async throws {
+    func aMemberOfTheGroupMayOperate() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         let access = ControlAccess(group: .init(id: Self.group, role: .operate))

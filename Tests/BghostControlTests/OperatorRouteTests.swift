@@ -167,7 +167,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test func redrivesAndGivesUp() async throws {
+    @Test func redrivesAndDiscards() async throws {
         let host = MemoryHost()
         func change(_ done: (String, UInt64)...) -> DeadLetterChange {
             var change = DeadLetterChange()

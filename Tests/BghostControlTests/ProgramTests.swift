@@ -204,7 +204,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func triggerWaitGivesUpAfterItsTimeout() async throws {
+    @Test func triggerWaitEndsAfterItsTimeout() async throws {
         try await Serving.with { serving in
             let result = try await Bghost.run([
                 "trigger", "com.acme.storm", "--wait", "--timeout", "50ms", "--control",

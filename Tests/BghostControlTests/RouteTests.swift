@@ -32,7 +32,7 @@ struct RouteTests {
 
     // MARK: - Requests
 
-    @Test func theDeepestParametersCanBeAskedFor() async throws {
+    @Test func theDeepestParametersCanBeRead() async throws {
         try await Serving.with { serving in
             // The body of the request is one level more.
             let parameters = APISamples.json(depth: JSONReader.depthMax - 1)
@@ -131,7 +131,7 @@ struct RouteTests {
         }
     }
 
-    @Test func aClientGoesOnAfterItHasWaited() async throws {
+    @Test func aClientContinuesAfterAWait() async throws {
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
             try await serving.ask { client in
                 for _ in 0..<5 {
@@ -300,7 +300,7 @@ struct RouteTests {
         }
     }
 
-    @Test func clientsOfAnotherSeriesAreTold() async throws {
+    @Test func clientsOfAnotherVersionGetAMessage() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

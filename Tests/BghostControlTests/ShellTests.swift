@@ -12,7 +12,7 @@ import Testing
 /// The program among the others of a shell.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct ShellTests {
-    @Test func endsQuietlyWhenNobodyReadsOn() async throws {
+    @Test func endsQuietlyWhenTheReaderIsGone() async throws {
         try await Serving.with { serving in
             // The reader is gone before the program starts, so that it cannot be too late.
             let script = """

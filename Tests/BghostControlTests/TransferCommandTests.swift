@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aLineComesForEachTenthAndOnceForTheEnd() {
+    @Test func watchPrintsALineForEachTenthAndTheEnd() {
         var screen = TransferScreen()
         var lines: [String] = []
         for bytes in stride(from: Int64(0), through: 1000, by: 20) {

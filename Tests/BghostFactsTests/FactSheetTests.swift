@@ -29,7 +29,7 @@ import Testing
         #expect(unmet.source == "machine")
     }
 
-    @Test func changesAreToldOnceAndTheLastThreeAreKept() {
+    @Test func changesAreReportedOnceAndTheLastThreeAreKept() {
         var sheet = FactSheet()
         for second in 0..<5 {
             let isOn = second.isMultiple(of: 2)

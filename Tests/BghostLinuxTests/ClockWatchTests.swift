@@ -29,7 +29,7 @@ import Testing
 
     // Only who has CAP_SYS_TIME may, which root has not in every container.
     @Test(.enabled(if: Self.setClock(), "setting the clock needs CAP_SYS_TIME"))
-    func eachSettingIsTold() throws {
+    func eachClockStepIsReported() throws {
         let watch = try ClockWatch()
         let fd = watch.fd
         #expect(Self.setClock())

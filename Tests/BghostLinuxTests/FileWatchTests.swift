@@ -60,7 +60,7 @@ import Testing
         #expect(watch.changes() == ["a"])
     }
 
-    @Test func tellsOfAFolderThatComesAndGoes() throws {
+    @Test func reportsAFolderThatAppearsAndDisappears() throws {
         let path = folder.file("later/inner/a.so")
         watch.watch([path], for: "a")
         try makeFolder("later")

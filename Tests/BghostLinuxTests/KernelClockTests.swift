@@ -11,7 +11,7 @@ import Testing
     }
 
     /// What it says is the kernel's, and the same each time.
-    @Test func theKernelIsAsked() {
+    @Test func theKernelsStateIsRead() {
         let first = KernelClock.isSynchronised
         #expect(KernelClock.isSynchronised == first)
     }

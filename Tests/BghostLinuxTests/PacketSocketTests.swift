@@ -63,7 +63,7 @@ import Testing
         #expect(send([1], over: b) == EPIPE)
     }
 
-    @Test func aDescriptorThatComesAlongIsClosed() throws {
+    @Test func aReceivedDescriptorIsClosed() throws {
         let ends = try Ends()
         let pipe = try Pipe.make()
         defer { close(pipe.reading) }

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ReactorTests {
-    @Test func urgentTokensAreToldFirst() async throws {
+    @Test func urgentTokensComeFirst() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -70,7 +70,7 @@ import Testing
         #expect(now < deadline + 250_000_000)
     }
 
-    @Test func aDeadlineComesOnceAndNotBefore() async throws {
+    @Test func aDeadlineFiresOnceAndNotEarly() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -106,7 +106,7 @@ import Testing
         #expect(await resident.events { $0.count == 2 }.last == .ready(7, .input))
     }
 
-    @Test func aDeadlineInThePastComesAtOnce() async throws {
+    @Test func aDeadlineInThePastFiresAtOnce() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -159,7 +159,7 @@ import Testing
         #expect(await resident.visits == 20)
     }
 
-    @Test func theProcessorTimeOfOthersIsTold() async throws {
+    @Test func theProcessorTimeOfOthersIsMeasured() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }

@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Not with the process: so the thread must last as long as that, and nothing outlives it.
-    @Test func whatAskedToDieWithItDiesWithItsThread() throws {
+    @Test func aChildWithAParentDeathSignalDiesWithTheThread() throws {
         let spawner = try Spawner()
         let pipe = try Pipe.make()
         defer { close(pipe.reading) }

@@ -34,7 +34,7 @@ import Testing
         pace.committedThere(took: took, wasAlone: wasAlone, now: now)
     }
 
-    @Test mutating func aLoneCommitIsCarriedOutWhereItComesFrom() {
+    @Test mutating func aLoneCommitRunsOnItsCallersThread() {
         for _ in 0..<10 { #expect(commit(after: 100_000)) }
     }
 

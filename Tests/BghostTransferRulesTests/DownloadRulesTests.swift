@@ -35,7 +35,7 @@ import Testing
         #expect(ask(Self.point(bytes: 100), 100, boot: "b2") == .nothing)
     }
 
-    @Test func beginsAnewIfItCannotGoOn() {
+    @Test func restartsIfItCannotResume() {
         #expect(ask(TransferPoint(boot: Self.boot), 60) == .whole)
         #expect(ask(Self.point(), 0) == .whole)
         #expect(ask(Self.point(), 101) == .whole)
@@ -177,7 +177,7 @@ import Testing
         #expect(!isComplete(206, total: nil))
     }
 
-    @Test func aPartThatNobodyAskedForIsRefused() {
+    @Test func aRangeThatWasNotRequestedIsRefused() {
         let verdict = DownloadRules.judge(
             Case("", 206, Self.part("0-99/100")).head,
             to: .whole,

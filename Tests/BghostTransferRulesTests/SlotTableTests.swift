@@ -94,7 +94,7 @@ import Testing
         #expect(index.complete(session) == [id(1), id(2)])
     }
 
-    @Test func anEndIsToldUntilItIsDealtWith() {
+    @Test func anEndIsDeliveredUntilItIsAcknowledged() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: false)

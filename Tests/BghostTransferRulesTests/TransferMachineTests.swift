@@ -107,7 +107,7 @@ private struct Driver {
         #expect(driver.machine.status.failures == 1)
     }
 
-    @Test func theServersWordIsKept() {
+    @Test func theServersRetryAfterIsKept() {
         let chances: [(UInt64) -> UInt64] = [{ _ in 0 }, { $0 - 1 }]
         for random in chances {
             var driver = Driver()

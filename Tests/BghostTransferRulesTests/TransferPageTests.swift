@@ -56,7 +56,7 @@ import Testing
         #expect(one.json.utf8.count == none.need)
     }
 
-    @Test func theFirstIsToldOfWithLessRatherThanNotAtAll() throws {
+    @Test func theFirstEntryIsShortenedIfItDoesNotFit() throws {
         let long = transfer(1, continuation: String(repeating: "x", count: 4000))
         let page = TransferPage(of: [long, transfer(2)], bytesMax: 1000, mayCut: true)
         #expect(page.ids.first == long.id)

@@ -37,7 +37,7 @@ import Testing
         #expect(plan.handle(Self.head(204, ["upload-offset": "100"]), location: nil) == .complete)
     }
 
-    @Test func tusAsksWhereItStandsBeforeItGoesOn() {
+    @Test func tusAsksForTheOffsetBeforeItResumes() {
         var plan = Self.plan(.tus, url: "https://h/1")
         #expect(plan.next == .locate)
         #expect(plan.method(of: .locate) == "HEAD")
@@ -81,7 +81,7 @@ import Testing
         #expect(plan.next == step)
     }
 
-    @Test func anOverloadedServerIsAskedAgain() {
+    @Test func anOverloadedServerIsRetried() {
         var plan = Self.plan(.negotiated)
         #expect(Self.code(plan.handle(Self.head(503), location: nil)) == .status)
         #expect(plan.next == .ask)
@@ -99,7 +99,7 @@ import Testing
             (500, [:], .status, .locate),
         ] as [(Int, [String: String], TransferFault.Code, UploadStep)]
     )
-    func aPlaceThatIsGoneIsMadeAnew(
+    func aLostUploadResourceIsCreatedAgain(
         status: Int,
         fields: [String: String],
         code: TransferFault.Code,

@@ -44,7 +44,7 @@ import Testing
         #expect(limiter == WakeLimiter())
     }
 
-    @Test func theFirstDelayIsAsItIsTold() {
+    @Test func theFirstDelayIsTheConfiguredOne() {
         var limiter = WakeLimiter(base: Self.second)
         limiter.created(now: Self.start)
         #expect(limiter.delay == Self.second)

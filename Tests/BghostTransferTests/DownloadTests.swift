@@ -159,7 +159,7 @@ struct DownloadTests {
         #expect(host.bodyBytes == Self.content.count + 700_000)
     }
 
-    @Test func withoutAValidatorItBeginsAnew() async throws {
+    @Test func withoutAValidatorTheDownloadRestarts() async throws {
         let host = FileHost(Self.content, tag: "W/\"weak\"")
         try await withRawServer { request, responder in
             let number = host.note(request)
@@ -174,7 +174,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [200_000, 1 << 21])
-    func notSatisfiableWithAnotherLengthBeginsAnew(total: Int) async throws {
+    func notSatisfiableWithAnotherLengthRestarts(total: Int) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             switch host.note(request) {
@@ -287,7 +287,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func moreThanItMayHaveIsNotBegun() async throws {
+    @Test func aDownloadAboveItsLimitDoesNotStart() async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             _ = host.note(request)

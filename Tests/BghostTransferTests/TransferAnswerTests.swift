@@ -210,7 +210,7 @@ struct TransferAnswerTests {
         #expect(host.requests.isEmpty)
     }
 
-    @Test func aNameThatDoesNotResolveIsAskedForAgain() async throws {
+    @Test func aNameThatDoesNotResolveIsRetried() async throws {
         let host = FileHost(sample(1000))
         let lookups = Mutex(0)
         try await withRawServer { request, responder in
@@ -237,7 +237,7 @@ struct TransferAnswerTests {
         }
     }
 
-    @Test func aServerThatIsNotThereIsAskedForAgain() async throws {
+    @Test func anAbsentServerIsRetried() async throws {
         let refusing = try SilentSocket(accepts: false)
         try await withBench(TransferBench(jitter: { $0 - 1 })) { bench in
             let id = try await bench.engine.create(

@@ -186,7 +186,7 @@ struct TransferRestartTests {
         #expect(host.requests.map(\.rangeStart) == [300_000])
     }
 
-    @Test func aSessionThatHasEndedIsToldOncePerStart() async throws {
+    @Test func anEndedSessionGetsOneWakePerStart() async throws {
         let host = FileHost(sample(100))
         let journal = MemoryTransferJournal()
         let folder = try TemporaryDirectory()

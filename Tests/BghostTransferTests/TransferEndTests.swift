@@ -69,7 +69,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func aQuietEndIsNotTold() async throws {
+    @Test func anEndWithNoWakeIsNotDelivered() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var quiet = bench.download(url)
             quiet.notifiesSession = false
@@ -105,7 +105,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anEndThatNobodyComesForIsForgottenAfterAWeek() async throws {
+    @Test func anUnclaimedEndExpiresAfterAWeek() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var request = bench.download(url)
             request.hasOwnPlace = true

@@ -132,7 +132,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aSessionIsToldWhenItsLastTransferEnds() async throws {
+    @Test func aSessionGetsAWakeWhenItsLastTransferEnds() async throws {
         let slow = SlowHost()
         let quick = FileHost(sample(10))
         try await withRawServer { request, responder in

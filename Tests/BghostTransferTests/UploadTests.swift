@@ -61,7 +61,7 @@ struct UploadTests {
         }
     }
 
-    @Test func aDigestIsSentOnlyIfAskedFor() async throws {
+    @Test func aDigestIsSentOnlyIfRequested() async throws {
         try await withServer(Self.verify) { port in
             let response = try await fetch(
                 "http://127.0.0.1:\(port)/",
@@ -157,7 +157,7 @@ struct UploadTests {
         #expect(received.withLock { $0 } < 64 << 20)
     }
 
-    @Test func aServerThatAnswersEarlyIsHeard() async throws {
+    @Test func anEarlyResponseEndsTheUpload() async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write([], to: "photo")
         #expect(truncate(path, 64 << 20) == 0)

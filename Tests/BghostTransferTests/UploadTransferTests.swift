@@ -71,7 +71,7 @@ struct UploadTransferTests {
     }
 
     @Test(arguments: 0...16, [UploadForm.tus, .negotiated])
-    func anUploadThatIsCutGoesOn(sixteenth: Int, form: UploadForm) async throws {
+    func anUploadContinuesAfterACut(sixteenth: Int, form: UploadForm) async throws {
         let size = Self.content.count
         let server = TusServer()
         let patches = Counter()
@@ -101,7 +101,7 @@ struct UploadTransferTests {
         }
     }
 
-    @Test func aPlaceThatIsLostIsMadeAnew() async throws {
+    @Test func aLostUploadResourceIsCreatedAgain() async throws {
         let server = TusServer()
         let patches = Counter()
         try await withRawServer(

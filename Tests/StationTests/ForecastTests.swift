@@ -91,7 +91,7 @@ import Testing
         #expect(hourly.weather_code.firstIndex(of: 95) == 17)
     }
 
-    @Test func leavesOutWhatIsNotAskedFor() async throws {
+    @Test func omitsFieldsThatWereNotRequested() async throws {
         let station = StationFixture()
         let response = try await station.send(.get, "/v1/forecast?\(Self.place)")
         let forecast: UnixForecast = try response.json()

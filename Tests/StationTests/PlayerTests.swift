@@ -240,7 +240,7 @@ import Testing
         #expect(played.comments(standIn.folder.file(name)))
     }
 
-    @Test func saysWhoHoldsThePort() async throws {
+    @Test func namesTheProcessThatHoldsThePort() async throws {
         let standIn = try StandIn(daemon: "touch \"$HERE/began\"")
         let other = StationServer(station: Station(recorder: Recorder()), port: 0)
         let played = try await other.run { port in

@@ -63,7 +63,7 @@ import Testing
         #expect(station.record.forecasts.first?.userAgent?.count == 200)
     }
 
-    @Test func writesALineForEachThing() async throws {
+    @Test func writesALineForEachEntry() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("record.ndjson")
         let station = StationFixture(recorder: Recorder(file: try RecordFile(path: path)))

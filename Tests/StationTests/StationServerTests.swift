@@ -8,7 +8,7 @@ import StormyStation
 import Testing
 
 @Suite struct StationServerTests {
-    @Test(.timeLimit(.minutes(5))) func servesWhileWorkGoesOn() async throws {
+    @Test(.timeLimit(.minutes(5))) func servesWhileItsBodyRuns() async throws {
         let server = StationServer(station: Station(recorder: Recorder()), port: 0)
         let listener = try await server.run { port in PortHolder.find(listeningOn: port) }
         #expect(listener?.pid == getpid())
@@ -26,7 +26,7 @@ import Testing
         #expect(table.allSatisfy { $0.contains("0100007F:") })
     }
 
-    @Test(.timeLimit(.minutes(5))) func namesWhoHoldsThePort() async throws {
+    @Test(.timeLimit(.minutes(5))) func namesTheProcessThatHoldsThePort() async throws {
         let first = StationServer(station: Station(recorder: Recorder()), port: 0)
         let failure = try await first.run { port -> StationServer.Failure? in
             let second = StationServer(station: Station(recorder: Recorder()), port: port)

@@ -74,7 +74,7 @@ struct JSONNodeTests {
     }
 
     @Test
-    func writesWhatItIsTold() throws {
+    func theEncoderWritesTheGivenValues() throws {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("text", "a\"\\\n\u{1}é")

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A token that is armed again is the same with another deadline.
-    @Test func isToldTheDeadlineOfWhatItAsksAfter() {
+    @Test func returnsTheDeadlineOfAToken() {
         var heap = TimerHeap()
         heap.insert(deadline: 10, token: 7)
         heap.insert(deadline: 20, token: 7)

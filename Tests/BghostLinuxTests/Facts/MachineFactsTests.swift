@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MachineFactsTests {
-    @Test func aSourceIsHeardFromAnyThread() async throws {
+    @Test func aSourceMayReportFromAnyThread() async throws {
         let resident = try FactsResident()
         let source = ManualFacts([.externalPower, .network])
         source.report(.externalPower, .state(false), text: "before the start")

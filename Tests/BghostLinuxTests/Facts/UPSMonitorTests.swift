@@ -37,7 +37,7 @@ import Testing
             ("", nil, nil, .unknown, .unknown),
         ] as [(String, String?, String?, FactMeasure, FactMeasure)]
     )
-    func aSupplyIsAsked(
+    func theMonitorQueriesASupply(
         status: String,
         charge: String?,
         runtime: String?,
@@ -156,7 +156,7 @@ import Testing
         #expect(reading.text == "no answer in time")
     }
 
-    @Test func whereNobodyListensIsUnknown() throws {
+    @Test func aSupplyWithoutAServerIsUnknown() throws {
         // No process listens at port 1 of the loopback.
         let address = UPSMonitor.Address(host: "127.0.0.1", port: 1, supply: "a")
         let reading = UPSMonitor(address).read()[0]

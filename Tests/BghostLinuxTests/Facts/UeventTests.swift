@@ -26,7 +26,7 @@ import Testing
 
     private static let canTrigger = access("/sys/class/net/lo/uevent", W_OK) == 0
 
-    @Test(.enabled(if: canTrigger, "needs root")) func theKernelIsHeard() throws {
+    @Test(.enabled(if: canTrigger, "needs root")) func theKernelsEventsArrive() throws {
         let ours = try Uevents(subsystem: "net")
         let others = try Uevents(subsystem: "power_supply")
         #expect(ours.drain() == .nothing)

@@ -92,7 +92,7 @@ import Testing
         #expect(problem(path)?.problem == .undefinedSymbols(["gone"], in: other))
     }
 
-    @Test func versionThatIsNotThereIsTold() throws {
+    @Test func anAbsentVersionIsReported() throws {
         func make(_ version: String) throws {
             let script = try folder.write("\(version) { global: dated; };", to: version)
             _ = try link(

@@ -89,7 +89,7 @@ import Testing
                 switch words[0] {
                 case "start":
                     running.append(name)
-                    setLane(of: name, isOpen: false)
+                    setSerialQueue(of: name, isOpen: false)
                 case "displace":
                     displaced += 1
                     guard displaced < 100 else { return }
@@ -99,7 +99,7 @@ import Testing
         }
 
         /// The runs of two handlers exclude one another.
-        mutating func setLane(of name: Int, isOpen: Bool) {
+        mutating func setSerialQueue(of name: Int, isOpen: Bool) {
             let queue = name % 5
             guard queue < 2 else { return }
             _ = both { side in
@@ -146,7 +146,7 @@ import Testing
                     side.index.finished(entry: entry, now: now)
                     return true
                 }
-                history.setLane(of: ended, isOpen: true)
+                history.setSerialQueue(of: ended, isOpen: true)
             case 7:
                 history.now += Int64.random(in: 0..<60, using: &random)
                 let now = history.now

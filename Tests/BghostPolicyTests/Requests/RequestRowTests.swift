@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Identifiers that are alike, and more of them than fit into the first table.
-    @Test func identifiersAreToldApart() {
+    @Test func identifiersAreDistinguished() {
         var pendingIndex = PendingRequestIndex()
         var names = ["", "é", "e\u{301}", "a", "aa", "job.1234567", "job.12345678"]
         names += (0..<5000).map { "job.12345678.\($0)" }

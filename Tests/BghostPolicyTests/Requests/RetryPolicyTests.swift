@@ -136,7 +136,7 @@ import Testing
         #expect(seen.count == 10)
     }
 
-    @Test func theHandlersOwnWishComesFirst() {
+    @Test func theDelayOfTheHandlerHasPrecedence() {
         var expected = Self.request(AttemptCounters(failures: 1))
         expected.earliestBegin = 1_005
         #expect(

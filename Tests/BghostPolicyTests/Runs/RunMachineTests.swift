@@ -20,17 +20,17 @@ import Testing
         (Int32(0), Outcome.succeeded), (-1, .failed), (-2, .failed), (-3, .failed),
         (-100, .failed), (.min, .failed), (1, .failed), (.max, .failed),
     ])
-    func statusOfARunThatNobodyStopped(status: Int32, outcome: Outcome) {
+    func statusOfARunWithoutACancel(status: Int32, outcome: Outcome) {
         #expect(end(after: [.began, .completed(status: status)]) == outcome)
     }
 
     @Test(arguments: StopReason.allCases)
-    func aRunThatWasAskedToStopAndDidIsClean(reason: StopReason) {
+    func aCancelledRunThatStopsIsClean(reason: StopReason) {
         #expect(end(after: [.began, .stop(reason), .completed(status: -3)]) == .cancelledClean)
     }
 
     @Test(arguments: [(Int32(0), Outcome.succeeded), (-1, .failed), (-4, .failed)])
-    func anotherStatusCountsAlsoWhenAskedToStop(status: Int32, outcome: Outcome) {
+    func anotherStatusCountsAlsoAfterACancel(status: Int32, outcome: Outcome) {
         #expect(end(after: [.began, .stop(.user), .completed(status: status)]) == outcome)
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(end(after: events) == .killed(.protocolFault(7)))
     }
 
-    @Test func aRunStoppedBeforeItBeganIsKilledWithoutBeingAsked() {
+    @Test func aRunStoppedBeforeItsStartIsKilledWithoutACancel() {
         var machine = RunMachine(limits: Self.limits, isKillable: true)
         var effects: [Effect] = []
         machine.handle(.stop(.drain), now: 0, &effects)

@@ -42,7 +42,7 @@ import Testing
         "t\u{1B}[31mask", "\u{202E}ksat", String(repeating: "x", count: 1 << 20),
         "family." + String(repeating: "x", count: 1 << 20),
     ])
-    func identifiersThatNobodyPermitsAreRefused(identifier: String) {
+    func identifiersOutsideTheManifestAreRefused(identifier: String) {
         #expect(submit(Submission(task: identifier)).0 == .notPermitted)
     }
 

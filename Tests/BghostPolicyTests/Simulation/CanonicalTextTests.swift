@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Sets with the same elements differ in their order as soon as they were filled otherwise.
-    @Test func aManifestIsToldByWhatIsInIt() {
+    @Test func theTextOfAManifestDependsOnItsContentOnly() {
         var plugin = PluginDefinition(name: "p", library: "p.so")
         plugin.require = Set(SandboxLayer.allCases)
         let manifest = Manifest(plugins: [plugin])

@@ -119,7 +119,7 @@ import Testing
         #expect(closed.map(\.kind) == [.throttle])
     }
 
-    @Test func aLaunchWithoutNetworkIsRefusedUnlessItIsToldToGoOn() throws {
+    @Test func aTriggerWithoutNetworkIsRefusedUnlessForced() throws {
         var world = world(LineBox())
         world.simulation.set(.network, .fails)
         var launch = Submission(task: "StormyNoon")
