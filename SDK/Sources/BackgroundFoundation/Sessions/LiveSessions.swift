@@ -16,13 +16,13 @@ enum LiveSessions {
     }
 
     private static let all = Mutex<[Name: Held]>([:])
-    /// Those that were made outside of runs: the next run asks for what is kept for them.
+    /// Sessions created outside of runs: the next run claims the kept ends for them.
     private static let unasked = Mutex<Set<Name>>([])
 
-    /// Tells delegates of sessions that were there before a run of what has ended, or was kept.
+    /// Delivers ended transfers and kept ends to sessions that are older than the run.
     ///
-    /// A worker lives from run to run, and with it what the plugin keeps in globals. Initialized with the
-    /// first session.
+    /// A worker outlives its runs, and so do sessions in globals of the plugin. Initialized with the first
+    /// session.
     private static let startsAreHeard: Void = RunStarts.add { context in
         for session in takeUnasked(of: context.host)
         where session.settings.identifier != context.wakeSession {
@@ -49,7 +49,7 @@ enum LiveSessions {
         }
     }
 
-    /// - Parameter isInRun: whether a run makes it, which then asks for what is kept for it.
+    /// - Parameter isInRun: whether a run creates it; that run then claims its kept ends.
     static func add(
         _ session: URLSession,
         _ identifier: String,
@@ -65,10 +65,10 @@ enum LiveSessions {
         }
     }
 
-    /// The sessions of a host, or of none that is open, that were made outside of runs since the last
-    /// time.
+    /// Returns, and forgets, the sessions that were created outside of runs, on this host or on no open
+    /// one.
     ///
-    /// What a plugin makes as it is launched is made before there is a host.
+    /// A plugin creates its launch objects before there is a host.
     static func takeUnasked(of host: Host) -> [URLSession] {
         let address = UInt(bitPattern: host.pointer)
         let names = unasked.withLock { unasked -> [Name] in

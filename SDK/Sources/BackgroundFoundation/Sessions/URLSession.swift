@@ -6,13 +6,13 @@ internal import Synchronization
 
 /// HTTP requests that the host sends, within the plugin's network permissions.
 ///
-/// Those of a session in the foreground belong to the run that makes them and end with it. What a
-/// background session carries outlives run, worker and daemon: an `async` call whose run is asked to
-/// stop throws, and its transfer goes on; the same request attaches to it. When the last of a session
-/// has ended and no run awaits it, the plugin is woken: a session of the same identifier tells its
-/// delegate, and one without a delegate answers the same request with what has ended. An end that a
-/// wake does not take this way is kept, as on iOS, until a run makes a session of the identifier with a
-/// delegate, or a later wake of the session takes it.
+/// Requests of a foreground session belong to the run that makes them and end with it. Transfers of a
+/// background session outlive run, worker and daemon: if the host cancels the run, an `async` call
+/// throws and its transfer continues; the same request attaches to it. When the last transfer of a
+/// session has ended and no run awaits it, the host starts a wake of the plugin. A session of the same
+/// identifier then reports the ends to its delegate; a session without a delegate answers the same
+/// request with the end. The host keeps an end that neither receives, as on iOS, until a run creates a
+/// session of the identifier with a delegate, or until the next wake of the session.
 ///
 /// Use it from any thread.
 public final class URLSession: NSObject, @unchecked Sendable {
@@ -75,9 +75,9 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     /// Creates a session.
     ///
-    /// In a run, the delegate of a background session is told at once of what is kept for this
-    /// identifier, and in its wake of what has ended; the run is under way until it has been. What is kept
-    /// for a session that is made outside of runs is told in the plugin's next run.
+    /// In a run, the delegate of a background session receives the ends that the host keeps for this
+    /// identifier at once, and new ends in the session's wake; the run waits for these calls. The delegate
+    /// of a session that is created outside of runs receives the kept ends in the plugin's next run.
     ///
     /// - Parameters:
     ///   - configuration: the configuration, which is copied.

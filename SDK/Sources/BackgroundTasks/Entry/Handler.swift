@@ -23,7 +23,7 @@ public struct Handler: Sendable {
     let options: HandlerOptions
     /// Performs a run; the result is JSON, or `nil` for none.
     let body: @Sendable (TaskContext) async throws -> Data?
-    /// What its plugin keeps; `nil` if the plugin is not an app.
+    /// The app objects of its plugin; `nil` if the plugin is not an app.
     private(set) var objects: AppObjects?
 
     private init(

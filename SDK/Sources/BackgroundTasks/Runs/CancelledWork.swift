@@ -2,6 +2,6 @@
 
 /// An error that may say, as `CancellationError` does, that its work was cancelled.
 package protocol CancelledWork: Error {
-    /// Whether it says so.
+    /// Whether the error reports a cancellation.
     var isCancellation: Bool { get }
 }

@@ -26,8 +26,8 @@ public final class TaskContext: Sendable {
     public let isInWorker: Bool
     /// The task's parameters, a JSON object.
     ///
-    /// In a wake they tell of the ends. A handler that reads them deals with the ends itself: those that no
-    /// session has taken are not kept for it.
+    /// In a wake they list the ended transfers. A handler that reads them processes these itself: the SDK
+    /// then keeps no end that no session received.
     public var rawParameters: String {
         hasReadParameters.store(true, ordering: .releasing)
         return givenParameters
@@ -45,13 +45,13 @@ public final class TaskContext: Sendable {
     package let isWake: Bool
     /// The executor of the handler after its first suspension; `nil` for Swift's pool.
     package let executor: (any TaskExecutor)?
-    /// What the handler's plugin keeps; `nil` if it is not an app.
+    /// The app objects of the handler's plugin; `nil` if it is not an app.
     let objects: AppObjects?
     /// `BG_WHY_*`; 0 until the run is cancelled.
     private let stopCode = Atomic<UInt32>(0)
     private let launching = Atomic<Bool>(false)
     private let hasReadParameters = Atomic<Bool>(false)
-    /// Made when it is needed first: most runs have nothing to do with sessions.
+    /// Created when first needed: most runs use no session.
     private let lazySessions = Mutex<RunSessions?>(nil)
 
     /// Copies all data: a context may outlive its run, but the host's memory does not.
@@ -124,7 +124,7 @@ public final class TaskContext: Sendable {
         usedSessions?.stop()
     }
 
-    /// Whether the handler has read the parameters, and so what a wake tells of.
+    /// Whether the handler has read the parameters, which list the ends in a wake.
     var readsParameters: Bool { hasReadParameters.load(ordering: .acquiring) }
 
     /// Whether a launch handler is being called.

@@ -10,17 +10,17 @@ package final class RunSessions: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
         /// Closures to call when the run is cancelled.
         var stops: [@Sendable () -> Void] = []
-        /// The kept ends of sessions that the run is no wake of.
+        /// The kept ends of sessions whose wake the run is not.
         var others: [String: SessionEnds] = [:]
     }
 
-    /// The transfers that the run is told of; `nil` if it is no wake.
+    /// The ended transfers in the parameters of a wake; `nil` if the run is no wake.
     package let wake: SessionEnds?
     private let state = Mutex(State())
 
     init(wake: SessionEnds?) { self.wake = wake }
 
-    /// The ends of a session that the run may take.
+    /// The ends of a session that the run can deliver.
     package func ends(of session: String) -> SessionEnds {
         if let wake, wake.session == session { return wake }
         return state.withLock { state in
@@ -31,7 +31,7 @@ package final class RunSessions: Sendable {
         }
     }
 
-    /// Those of all sessions that the run has asked about.
+    /// The ends of all sessions that the run has asked about.
     var all: [SessionEnds] {
         let others = state.withLock { Array($0.others.values) }
         return (wake.map { [$0] } ?? []) + others
@@ -79,14 +79,14 @@ extension TaskContext {
     /// The session whose transfers have ended, if the run is a wake.
     public var wakeSession: String? { isWake ? sessions.wake?.session : nil }
 
-    /// Prepares what sessions need as the run starts.
+    /// Prepares sessions as the run starts.
     func beginSessions() {
-        // The host must hear what became of each end that it tells of, also if there is no session.
+        // The host needs an answer for each end in the parameters, also if there is no session.
         if isWake { _ = sessions }
         RunStarts.perform(in: self)
     }
 
-    /// Waits until delegates have been told all, and tells the host what was taken and what was not.
+    /// Waits for all calls of delegates, then reports delivered and undelivered ends to the host.
     func endSessions() async {
         guard let sessions = usedSessions else { return }
         await sessions.drain()

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// What modules above this one do as a run starts, before its handler.
+/// Actions of higher modules at the start of a run, before its handler.
 package enum RunStarts {
     private static let actions = Mutex<[@Sendable (TaskContext) -> Void]>([])
 

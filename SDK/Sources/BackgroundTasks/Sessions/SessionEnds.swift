@@ -3,10 +3,10 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The ended transfers of a session that a run may take: those that it is told of, if it is the session's
-/// wake, and those that the host has kept for the session.
+/// The ended transfers of a session that a run can deliver: those in its parameters, if it is the
+/// session's wake, and those that the host keeps for the session.
 ///
-/// An end is taken once a delegate has been told of it, or a request was answered with it.
+/// An end is delivered once a delegate has received it or a request was answered with it.
 package final class SessionEnds: Sendable {
     private struct Parameters: Decodable {
         var session: String
@@ -15,30 +15,30 @@ package final class SessionEnds: Sendable {
     }
 
     private struct State {
-        /// What the wake tells of and nothing has taken.
+        /// Ends in the parameters of the wake that are not delivered yet.
         var rest: [TransferRecord] = []
-        /// What the host has kept and nothing has taken.
+        /// Kept ends that are not delivered yet.
         var kept: [TransferRecord] = []
-        /// Those of the host's that this run has claimed.
+        /// The kept ends that this run has claimed.
         var claimed: Set<String> = []
-        /// Those of them that were taken.
+        /// The claimed ends that were delivered.
         var taken: [String] = []
         var hasAsked = false
     }
 
     package let session: String
-    /// Those that the wake's parameters name: a run can say only of them that it does not take them.
+    /// The ids in the wake's parameters: a run can keep only these.
     private let told: Set<String>
     private let state: Mutex<State>
 
-    /// Of a session that the run is no wake of.
+    /// Creates it for a session whose wake the run is not.
     init(_ session: String) {
         self.session = session
         told = []
         state = Mutex(State())
     }
 
-    /// Reads what the host says in a wake; `nil` if it is not as agreed.
+    /// Reads the parameters of a wake; `nil` if they are malformed.
     init?(wake context: TaskContext) {
         let text = Data(context.givenParameters.utf8)
         guard let wake = try? JSONDecoder().decode(Parameters.self, from: text) else { return nil }
@@ -52,7 +52,7 @@ package final class SessionEnds: Sendable {
         state = Mutex(State(rest: all))
     }
 
-    /// Claims what the host has kept for the session, once in a run.
+    /// Claims the kept ends of the session, once in a run.
     package func askForKept(of context: TaskContext) {
         let isFirst = state.withLock { state in
             defer { state.hasAsked = true }
@@ -67,7 +67,7 @@ package final class SessionEnds: Sendable {
         }
     }
 
-    /// Takes the first that a request was for.
+    /// Removes and returns the first end of a request.
     package func claim(_ request: TransferRequest, key: String) -> TransferRecord? {
         state.withLock { state in
             let isIt = { (record: TransferRecord) in record.isFor(request, key: key) }
@@ -80,7 +80,7 @@ package final class SessionEnds: Sendable {
         }
     }
 
-    /// Takes all that nothing has taken, the oldest first.
+    /// Removes and returns all undelivered ends, the oldest first.
     package func claimAll() -> [TransferRecord] {
         state.withLock { state in
             defer { (state.kept, state.rest) = ([], []) }
@@ -89,7 +89,7 @@ package final class SessionEnds: Sendable {
         }
     }
 
-    /// Puts back one that nothing was told of after all.
+    /// Returns an end that could not be delivered.
     package func giveBack(_ record: TransferRecord) {
         state.withLock { state in
             guard state.claimed.contains(record.id) else { return state.rest.append(record) }
@@ -98,13 +98,13 @@ package final class SessionEnds: Sendable {
         }
     }
 
-    /// Tells the host, as the run ends, what of the kept was taken, and what of the told was not.
+    /// Acknowledges the delivered kept ends, and keeps the undelivered ends of the wake, as the run ends.
     func settle(of context: TaskContext) {
         let (rest, taken) = state.withLock { ($0.rest, $0.taken) }
         if !taken.isEmpty, let transfers = Transfers(context.host) {
             for id in taken { transfers.acknowledge(id) }
         }
-        // The handler has seen them in the parameters, and has dealt with them in its own way.
+        // A handler that has read the parameters processes the ends itself.
         guard !rest.isEmpty, !context.readsParameters else { return }
         let ids = rest.map(\.id).filter(told.contains)
         let isKept = Wakes(context.host)?.keep(ids, of: context.run) ?? false
