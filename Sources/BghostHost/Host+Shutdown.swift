@@ -72,7 +72,7 @@ extension Host {
     }
 }
 
-/// Who waits until no run and no executor is left.
+/// The callers that wait until no run and no executor is left.
 ///
 /// Use it on the reactor's thread only.
 final class Shutdown {

@@ -54,7 +54,7 @@ package struct TransferMachine: Equatable, Sendable {
         )
     }
 
-    /// An action for the owner of the machine; actions are carried out in order.
+    /// An action for the owner of the machine, which executes actions in order.
     package enum Effect: Equatable, Sendable {
         /// Send a `deadline` event at this time. It replaces the previous one.
         case arm(UInt64)

@@ -12,7 +12,7 @@ internal import BghostWire
 /// A value, protected by one lock: plugins call from any thread. It makes no calls into a plugin;
 /// it lists them in `actions`, and the driver makes them outside the lock.
 struct Engine: Sendable {
-    /// An action for the driver; actions are carried out in order.
+    /// An action for the driver, which executes actions in order.
     enum Action: Sendable {
         /// Start a run.
         case start(UInt64)

@@ -22,7 +22,7 @@ struct LiveRun: Sendable {
     var wake: String?
     /// The transfers that a wake reports.
     var notified: [String] = []
-    /// Those of them that it does not take.
+    /// The ends among them that it keeps instead of acknowledging.
     var unclaimed: Set<String> = []
     /// Calls and callbacks of the host that have not returned, and jobs of the handler that are not
     /// done.

@@ -27,11 +27,11 @@ extension TestHost {
 
     /// The transfers of the plugin, in the order in which they started.
     ///
-    /// `respond` is asked about them as it is about fetches, once they may begin. An answer is the
-    /// end: a status of 2xx leaves the body of a download in a file; any other is a failure. It is the
-    /// daemon that tries again. When the last of a session has ended and no run awaits it, the
-    /// session's handler has a run, and a minute after one that failed another. Ends that such a run
-    /// does not take wait until a run makes the session.
+    /// The host calls the function of `respond` for transfers as for fetches, once they may start. Its
+    /// response ends the transfer: a status of 2xx leaves the body of a download in a file; any other
+    /// is a failure. Unlike the daemon, the test host does not retry. When the last transfer of a
+    /// session has ended and no run awaits it, the session's handler gets a wake, and another one a
+    /// minute after a failed wake. Ends that a wake keeps wait until a run creates the session.
     public var transfers: [Transfer] {
         core.read { engine in
             engine.ordered.compactMap { transfer in

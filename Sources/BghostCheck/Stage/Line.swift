@@ -22,10 +22,10 @@ final class Line: Sendable {
     /// The ids of all threads of this kind.
     static var threads: Set<Int32> { numbers.withLock { $0 } }
 
-    /// Starts the thread, which goes on until it is told to end.
+    /// Starts the thread, which runs until the owner ends it.
     init() { begin() }
 
-    /// One that has a thread.
+    /// Creates a line with a running thread.
     static func begun() throws(Finding) -> Line {
         let line = Line()
         try line.requireThread()

@@ -25,7 +25,7 @@ package final class NotificationDelivery {
     private let dates: DateWatch
     private let clock: DaemonClock
     private let log: HostLog
-    /// Whether the effects of due notifications are being carried out.
+    /// Whether the effects of due notifications are being executed.
     private var isAdvancing = false
 
     /// - Parameters:

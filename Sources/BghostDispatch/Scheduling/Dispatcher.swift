@@ -5,7 +5,7 @@ package import BghostPolicy
 
 /// Passes events to the scheduler, and carries out its decisions.
 ///
-/// Decisions are carried out in their order, each before those that it causes. What is stored is
+/// The dispatcher executes decisions in order, each before those that it causes. What is stored is
 /// therefore in the order of the decisions, and no chain of events nests calls.
 ///
 /// The host owns it. It holds no reference to the host. Use it on the reactor's thread only; it does
@@ -16,7 +16,7 @@ package final class Dispatcher {
     ///
     /// Only ``decide(_:)`` and ``propose(_:)`` change it.
     @usableFromInline package internal(set) var scheduler: Scheduler
-    /// Decisions that are not carried out yet, and before them those of the current round.
+    /// Decisions that are not executed yet, and before them those of the current round.
     @usableFromInline var decisions: [SchedulerEffect] = []
     private var isCarryingOut = false
     @usableFromInline let moment: () -> Moment
@@ -45,7 +45,7 @@ package final class Dispatcher {
     /// - Parameters:
     ///   - execute: executes one decision. It may pass further events to the scheduler; what these
     ///     decide comes after all that was decided before.
-    ///   - onRoundEnd: called when all decisions are carried out. It may cause a further round.
+    ///   - onRoundEnd: called when all decisions are executed. It may cause a further round.
     package func begin(
         execute: @escaping (SchedulerEffect) -> Void,
         onRoundEnd: @escaping () -> Void
@@ -56,7 +56,7 @@ package final class Dispatcher {
 
     /// Passes an event to the scheduler, and carries out the resulting decisions.
     ///
-    /// During a round, they are carried out at its end instead of before this returns.
+    /// During a round, they are executed at its end instead of before this returns.
     ///
     /// - Returns: the answer of the event.
     @inlinable

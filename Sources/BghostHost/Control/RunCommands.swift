@@ -93,7 +93,7 @@ final class RunCommands {
     ) async -> RunRecord? {
         await withCheckedContinuation { continuation in
             guard !Task.isCancelled else { return continuation.resume(returning: nil) }
-            // Wait before the question is asked; otherwise the run could end unnoticed.
+            // Register before the query; otherwise the run could end unnoticed.
             waiters.add(continuation, number: waiter, for: id)
             reference.performAsync { await $0.lookForEnd(ofRequest: id, waiter) }
         }
@@ -140,7 +140,7 @@ final class RunCommands {
             start = page.next
             if start != nil { await Task.yield() }
         }
-        // It may have begun while its page was still to come.
+        // The run may have started while the query read its page.
         return runs.slots.contains { $0?.record.request == id }
     }
 

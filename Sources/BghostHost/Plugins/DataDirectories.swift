@@ -67,7 +67,7 @@ final class DataDirectories {
 
     /// Forgets the measurements of plugins that are no longer in the manifest.
     ///
-    /// Their rooms stay: transfers of a plugin that comes back must find what is counted and reserved.
+    /// The measured and reserved sizes stay: transfers of a plugin that returns need them.
     func forget(_ plugins: [String]) {
         for plugin in plugins { nextMeasurements[plugin] = nil }
     }

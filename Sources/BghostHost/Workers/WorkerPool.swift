@@ -8,11 +8,11 @@ internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
 
-/// The executors of all plugins: starts workers, uses them again, reads what they send, holds them to their
-/// limits, and ends them.
+/// The executors of all plugins: starts workers, reuses them, reads their messages, enforces their limits
+/// and ends them.
 ///
-/// The host owns it. Use it on the reactor's thread only; what may block is done by other threads. Whatever
-/// a worker sends is untrusted.
+/// The host owns it. Use it on the reactor's thread only; other threads do what may block. All input
+/// from a worker is untrusted.
 final class WorkerPool: SharesServices {
     let services: HostServices
     let executors: ExecutorTable

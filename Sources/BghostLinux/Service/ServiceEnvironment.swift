@@ -57,7 +57,7 @@ package struct ServiceEnvironment: Equatable, Sendable {
     }
 
     /// Reads the variables of this process and removes them, so that neither code in the daemon nor a child
-    /// process can speak for it.
+    /// process can send messages in its name.
     ///
     /// Call it once, before other threads start: they could read the environment at the same time. The
     /// descriptors are closed in children from then on.

@@ -108,7 +108,7 @@ extension PluginRuntime {
 
     /// Ends the open fetches, waits and sleeps of a completed run.
     ///
-    /// The plugin is told before its release().
+    /// The plugin gets `done` before release().
     func endFetches(of run: UInt64, in slot: RunSlot) {
         guard slot.openFetches.load(ordering: .acquiring) > 0 else { return }
         for (number, wait) in calls.takeFetches(of: run) {

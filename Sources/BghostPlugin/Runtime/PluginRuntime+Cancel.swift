@@ -13,8 +13,8 @@ extension PluginRuntime {
         cancel(run: run, why: why, isBeforeStart: false)
     }
 
-    /// Cancels a run; with `isBeforeStart`, on the thread that is about to call start(): the plugin
-    /// must be told of an earlier cancellation before the run starts.
+    /// Cancels a run; with `isBeforeStart`, on the thread that is about to call start(): the host
+    /// must report an earlier cancellation to the plugin before the run starts.
     func cancel(run: UInt64, why: UInt32, isBeforeStart: Bool) {
         let slotIndex = RunSlotNumber.of(run)
         guard slotIndex < slots.count else { return }

@@ -100,7 +100,7 @@ extension PluginRuntime {
 
     /// Delivers the end of a transfer to its receiver.
     ///
-    /// The daemon is told first, so that it does not report the end elsewhere.
+    /// The worker first notifies the daemon, so that the daemon does not deliver the end elsewhere.
     func deliverEnd(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
         if case .transfers = answer.body, answer.status == BG_OK {
             _ = events.call(number, run: 0, .transfer(.took(call: number)))

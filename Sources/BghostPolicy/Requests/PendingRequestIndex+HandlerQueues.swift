@@ -6,7 +6,7 @@ extension PendingRequestIndex {
     /// The entries of one handler, whose runs may exclude one another.
     ///
     /// While it is closed, no request of it can start. Its entries leave the ready heap one by one as
-    /// they are selected, and wait in `blocked`. When it opens, only the first of them comes back: its run
+    /// they are selected, and wait in `blocked`. When it opens, only the first of them returns: its run
     /// closes the queue again. The cost of a run's end therefore does not grow with the number of entries.
     struct HandlerQueue: Sendable {
         var isClosed = false

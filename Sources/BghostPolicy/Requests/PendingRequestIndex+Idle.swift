@@ -25,8 +25,8 @@ extension PendingRequestIndex {
 
     /// Forgets an idle entry; another identifier may get its row.
     ///
-    /// Its elements in the heaps are stale from now on, also for the row's next identifier: an alarm has a
-    /// number that goes on, and a place in the queue a rank. If the next identifier got an equal rank, the
+    /// Its elements in the heaps are stale from now on, also for the row's next identifier: the number
+    /// of an alarm only grows, and a place in the queue has a rank. If the next identifier got an equal rank, the
     /// former element would be like its own.
     mutating func release(_ entry: Int) {
         let kind = entries.kind(entry)

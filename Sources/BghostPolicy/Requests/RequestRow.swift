@@ -42,7 +42,7 @@ struct RequestRow: Sendable {
     var running: UInt32 = 0
     /// The number of the row's last alarm; it distinguishes alarms with the same date.
     ///
-    /// It goes on when another identifier gets the row.
+    /// The count continues when another identifier gets the row.
     var alarms: UInt16 = 0
     private var priority: Int16 = 0
     private var requirementBits: UInt16 = 0

@@ -50,7 +50,7 @@ package struct RunMachine: Equatable, Sendable {
         case paused(UInt64)
     }
 
-    /// An action for the host; actions are carried out in order.
+    /// An action for the host, which executes actions in order.
     package enum Effect: Equatable, Sendable {
         /// Send a `deadline` event at this time; it replaces the previous one.
         case arm(UInt64)

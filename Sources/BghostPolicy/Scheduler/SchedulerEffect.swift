@@ -5,7 +5,7 @@ package import BghostModel
 
 /// A decision of the scheduler.
 ///
-/// Effects are carried out in order.
+/// The host executes effects in order.
 ///
 /// Indirect, since effects are passed through many functions: a record has a dozen strings, and
 /// each direct copy would retain them all.

@@ -59,7 +59,7 @@ extension TransferEngine {
         keep([.removed(id)])
     }
 
-    /// Records that the taker of an end is gone, so the session is told of the end instead.
+    /// Records that the receiver of an end is gone; the session gets the end instead.
     package func giveBack(_ id: RunID) {
         claimed.remove(id)
         guard handedOut.remove(id) != nil, let record = ended[id] else { return }

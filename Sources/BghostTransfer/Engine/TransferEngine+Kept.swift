@@ -72,7 +72,7 @@ extension TransferEngine {
         return page
     }
 
-    /// Takes out those that a run has claimed and now has dealt with.
+    /// Removes and returns the ends that a run has claimed and now acknowledges.
     func takeClaimed(_ ids: [RunID], in session: SessionKey) -> [RunID] {
         ids.filter { id in
             guard ended[id]?.sessionKey == session, claimed.remove(id) != nil else { return false }

@@ -95,7 +95,7 @@ extension TransferEngine {
     }
 
     /// Merges the label and continuation of a request into the transfer in progress that has the
-    /// same key: both requests are told of one end.
+    /// same key: both requests get the same end.
     ///
     /// - Throws: `TransferFault` if both have a continuation and the two differ, since one would be
     ///   lost.
@@ -139,8 +139,8 @@ extension TransferEngine {
 
     /// Runs a transfer and returns its end.
     ///
-    /// If the calling task is cancelled, the transfer continues detached, and its session is told
-    /// of the end.
+    /// If the calling task is cancelled, the transfer continues detached, and its session
+    /// gets the end.
     package func carry(_ request: TransferRequest) async throws -> TransferRecord {
         let created = try await create(request, isAttached: true)
         if let record = await end(of: created.id) { return record }
@@ -176,7 +176,7 @@ extension TransferEngine {
     /// Adds a caller that waits for the end.
     func attach(_ id: RunID) { handle(id, .attach) }
 
-    /// Removes a caller that waits; after the last one, the session is told of the end.
+    /// Removes a waiting caller; without callers the session gets the end.
     func detach(_ id: RunID) {
         taken[id] = nil
         handle(id, .detach)
@@ -211,7 +211,7 @@ extension TransferEngine {
 
     /// Drops transfers whose ends the client has acknowledged.
     ///
-    /// If more of the session has ended meanwhile, the observer is told of that.
+    /// If more transfers of the session have ended meanwhile, the engine notifies the observer.
     package func acknowledge(_ ids: [RunID], in session: SessionKey) {
         let known = sessions.acknowledge(ids, in: session) + takeClaimed(ids, in: session)
         guard !known.isEmpty else { return }

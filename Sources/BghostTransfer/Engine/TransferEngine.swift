@@ -10,7 +10,7 @@ package import BghostTransferRules
 /// if the process is killed, the next one continues from the disk and the journal. The engine
 /// reports only final results.
 ///
-/// It is an actor, since the effects of an event must be carried out before the next event is
+/// It is an actor, since the effects of an event must be executed before the next event is
 /// handled.
 package actor TransferEngine {
     /// A transfer that has not ended.
@@ -66,7 +66,7 @@ package actor TransferEngine {
     var taken: [RunID: TransferRecord] = [:]
     /// Ended and handed to a taker that has not yet confirmed.
     var handedOut: Set<RunID> = []
-    /// Those of `handedOut` that a run has claimed for its session.
+    /// The transfers of `handedOut` that a run has claimed for its session.
     var claimed: Set<RunID> = []
     /// What is still being cleaned up.
     var cleanups: [RunID: Task<Void, Never>] = [:]
@@ -127,8 +127,8 @@ package actor TransferEngine {
         boot = String(decoding: name.prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
-    /// Loads the journal: unfinished transfers continue, and the observer is told of unacknowledged
-    /// ends.
+    /// Loads the journal: unfinished transfers continue, and the engine reports unacknowledged
+    /// ends to the observer.
     package func recover() async throws {
         let records = try await onDisk { [journal] in try journal.recover() }
         var keys: Set<SessionKey> = []
