@@ -177,7 +177,7 @@ struct WeatherCheckTests {
         #expect(agent?.value.contains("me@example.org") == true)
         try await host.answer(fetch, with: Self.answer(200, Self.metNorway))
         #expect(host.runs.map(\.outcome) == [.succeeded])
-        // What is over is not told, nor an hour without a forecast.
+        // The handler skips past hours, and hours without a forecast.
         let body = try #require(host.notifications.first?.body)
         #expect(body.contains("from 2026-11-21T14:00:00Z"))
         #expect(body.hasSuffix("Weather data by MET Norway (CC BY 4.0)"))

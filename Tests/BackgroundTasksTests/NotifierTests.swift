@@ -140,7 +140,7 @@ import Testing
             .split(separator: "\n").map(String.init)
         #expect(words.first == "--app-name=bghost")
         #expect(words.contains("--urgency=critical"))
-        // What others wrote is no option.
+        // Untrusted text is not an option.
         let end = try #require(words.firstIndex(of: "--"))
         #expect(Array(words[(end + 1)...]) == ["A", "M"])
     }

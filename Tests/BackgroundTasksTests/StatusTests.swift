@@ -6,7 +6,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// What handlers are told of how things stand.
+/// The status that handlers can ask for.
 @Suite(.timeLimit(.minutes(5)))
 struct StatusTests {
     private func status(

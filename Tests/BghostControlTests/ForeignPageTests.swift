@@ -4,7 +4,7 @@ import BghostModel
 import BghostControl
 import Testing
 
-/// What a page in a browser can send, where the control socket is forwarded to a port.
+/// Requests that a browser page can send if the control socket is forwarded to a port.
 @Suite(.timeLimit(.minutes(5))) struct ForeignPageTests {
     private static func answer(_ serving: Serving, _ request: String) async throws -> String {
         try await onThread {

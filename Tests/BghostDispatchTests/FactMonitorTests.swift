@@ -25,7 +25,7 @@ import Testing
             }
         }
 
-        /// What the source told comes through its descriptor, as in the reactor's wait.
+        /// Reports of the source arrive through its descriptor, as in the reactor's wait.
         func receive(_ monitor: FactMonitor) -> RequirementSet {
             monitor.ready(FactMonitor.tokens, .input, now: now)
         }

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// What the kernel tells has happened when the call that did it has returned, so nothing is waited for.
+/// The kernel reports a change before the call that made it returns, so the tests need not wait.
 @Suite(.timeLimit(.minutes(5))) struct FileWatchTests {
     private let folder: TemporaryDirectory
     private let watch: FileWatch

@@ -10,7 +10,7 @@ import Testing
         #expect(KernelClock.doubt(unix: ClockDoubt.oldest) != .implausible)
     }
 
-    /// What it says is the kernel's, and the same each time.
+    /// The clock returns the kernel's state, the same each time.
     @Test func theKernelsStateIsRead() {
         let first = KernelClock.isSynchronised
         #expect(KernelClock.isSynchronised == first)

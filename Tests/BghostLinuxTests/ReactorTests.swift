@@ -54,7 +54,7 @@ import Testing
         #expect(times.after >= times.began + 2_000_000)
     }
 
-    /// What is done in the turn before a deadline does not make it later by as much.
+    /// Work in the turn before a deadline does not delay the deadline by its duration.
     @Test func aDeadlineDoesNotWaitForAsLongAsTheTurnBeforeIt() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)

@@ -187,7 +187,7 @@ struct ManifestReaderTests {
             learnsUse: true,
             requirements: [.idle, .probe(1)],
             loss: loss,
-            // What a secret holds is not expanded again.
+            // The content of a secret is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)
         )

@@ -127,7 +127,7 @@ import Testing
             ("openat", [3, 0, 0o20_200_001, 0o4755], false, false),
             // O_DIRECTORY
             ("openat", [3, 0, 0o200_000, 0o4755], true, true),
-            // What lies in memory no filter sees.
+            // A filter cannot see memory behind a pointer.
             ("openat2", [3, 0, 0, 24], false, false),
             // FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE gives back; anything else takes.
             ("fallocate", [3, 3, 0, 4096], true, true),

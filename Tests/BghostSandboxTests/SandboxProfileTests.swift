@@ -44,7 +44,7 @@ import Testing
         #expect(access(profile, "/dev/zero") == nil)
     }
 
-    /// Those of a worker whose memory the daemon watches.
+    /// The layers of a worker whose memory the daemon watches.
     private static func calls(opensSockets: Bool = false, startsProcesses: Bool = false)
         -> SystemCallPolicy
     {

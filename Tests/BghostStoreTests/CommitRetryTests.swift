@@ -32,7 +32,7 @@ import Testing
         #expect(retry.due == now + CommitRetry.hintPause)
     }
 
-    @Test func whoeverWaitsForTheEndNeverWaitsForLong() {
+    @Test func aCallerWaitsOnlyBrieflyForTheEnd() {
         var retry = CommitRetry()
         let now: UInt64 = 1 << 40
         for _ in 0..<10 { retry.failed(now: now) }

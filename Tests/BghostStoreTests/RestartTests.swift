@@ -5,7 +5,7 @@ import BghostPolicy
 import BghostTestSupport
 import Testing
 
-/// What a daemon takes over when it starts.
+/// The state that a daemon restores when it starts.
 @Suite(.ownThreads) struct RestartTests {
     let folder: TemporaryDirectory
     let path: String

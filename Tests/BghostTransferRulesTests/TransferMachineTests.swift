@@ -236,7 +236,7 @@ private struct Driver {
         #expect(driver.feed(.resume) == [.requestSlot, .save])
     }
 
-    @Test func whoeverWaitsMayGo() {
+    @Test func aWaitingRunMayDetach() {
         var driver = Driver(isAttached: true)
         driver.begin()
         #expect(driver.feed(.attach) == [])

@@ -33,7 +33,7 @@ struct DownloadTests {
         #expect(host.requests.count == 1)
     }
 
-    /// What has come is not fetched once more, wherever the connection breaks.
+    /// The client does not fetch received bytes again, wherever the connection breaks.
     @Test(arguments: 0...16, [false, true])
     func aCutConnectionIsTakenUpAgain(sixteenth: Int, isChunked: Bool) async throws {
         let size = Self.content.count

@@ -3,7 +3,7 @@
 @testable import BghostTransfer
 import Testing
 
-/// What a fetch of a run says besides what its plugin asks for.
+/// Headers that the daemon adds to a fetch of a run.
 @Suite(.timeLimit(.minutes(5))) struct FenceTests {
     private static func headers(
         _ method: String,

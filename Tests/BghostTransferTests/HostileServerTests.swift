@@ -201,7 +201,7 @@ struct HostileServerTests {
         #expect(host.requests.count == 2)
     }
 
-    /// What an answer says further on does not change what it is.
+    /// Later headers do not change the status of a response.
     @Test(arguments: [200, 401])
     func anAnswerCountsThoughItsBodyTrickles(status: Int) async throws {
         let host = FileHost([])

@@ -264,7 +264,7 @@ struct ProxyTests {
             Way("http://[fd00::1]/", ["http_proxy": "p:1", "no_proxy": "fd00::/8"], nil),
             Way("http://[fd00::1]/", ["http_proxy": "p:1", "no_proxy": "[fd00::1]:80"], nil),
             Way("http://[fe00::1]/", ["http_proxy": "p:1", "no_proxy": "fd00::1"], "p:1"),
-            // What runs here is not looked for elsewhere.
+            // A server on this machine is not reached through a proxy.
             Way("http://localhost/", ["http_proxy": "p:1"], nil),
             Way("http://127.9.9.9/", ["http_proxy": "p:1"], nil),
             Way("http://[::1]/", ["http_proxy": "p:1"], nil),

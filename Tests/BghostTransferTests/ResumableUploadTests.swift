@@ -67,7 +67,7 @@ struct ResumableUploadTests {
             var bytes = unwrapInboundIn(data)
             seen += bytes.readableBytes
             let beyond = budget.beyond(seen)
-            // What came in one piece with the end of the budget must not count, or it may be all.
+            // Bytes that arrive together with the end of the budget must not count.
             if let beyond {
                 bytes = bytes.readSlice(length: bytes.readableBytes - beyond) ?? bytes
             }

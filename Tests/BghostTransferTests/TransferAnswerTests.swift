@@ -170,7 +170,7 @@ struct TransferAnswerTests {
                     bench.download("http://127.0.0.1:\(port)/x")
                 ).id
                 await isSilent.wait()
-                // What has been sent must have arrived, for it would begin the silence anew.
+                // All bytes must have arrived, because each byte restarts the idle timeout.
                 let sent: UInt64 = part == "body" ? 50_000 : 0
                 while await bench.engine.list().first?.moved ?? 0 < sent { await Task.yield() }
                 bench.clock.advance(by: .seconds(60))

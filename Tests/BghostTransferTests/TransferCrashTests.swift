@@ -57,7 +57,7 @@ struct TransferCrashTests {
         #expect(try Bytes(File.read(folder.file("file"))) == Bytes(Self.content))
         let names = try File.list(folder.path).filter { !$0.hasPrefix("journal") }
         #expect(names == ["file"])
-        // What was there is built upon.
+        // The transfer resumes from the stored bytes.
         // The server may read the request of a killed process after that of the next one, so what is
         // lost shows in the one after that.
         let starts = host.requests.compactMap(\.rangeStart)

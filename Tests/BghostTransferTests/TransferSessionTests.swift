@@ -8,7 +8,7 @@ import BghostTestSupport
 import Synchronization
 import Testing
 
-/// Who waits, who goes away, and who is told.
+/// Which runs and sessions receive the ends of transfers.
 @Suite(.timeLimit(.minutes(5)))
 struct TransferSessionTests {
     private static let content = sample(300_000)
@@ -84,7 +84,7 @@ struct TransferSessionTests {
         #expect(slow.host.requests.count == 1)
     }
 
-    /// What is told at the end is what either of them asked to be told.
+    /// The end has the continuation that either of them set.
     @Test func theSameKeepsWhatTheSecondBrings() async throws {
         let journal = MemoryTransferJournal()
         let bench = try await TransferBench(journal: journal, requirements: { _ in false })

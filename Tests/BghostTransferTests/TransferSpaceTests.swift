@@ -175,7 +175,7 @@ struct TransferSpaceTests {
             #expect(free.output == "done\n", "\(free)")
         }
         #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))
-        // What had found room is not fetched again.
+        // Bytes that had room are not fetched again.
         #expect(host.requests.compactMap(\.rangeStart).contains { $0 > 0 })
     }
 }

@@ -47,17 +47,17 @@ struct TransferTrustTests {
     }
 
     enum Doubt: String, CaseIterable, Sendable {
-        case nobodyVouches, isForAnother, isForAnotherAddress, hasExpired
+        case hasUnknownAuthority, isForAnother, isForAnotherAddress, hasExpired
     }
 
     @Test(arguments: Doubt.allCases)
     func aServerWithoutATrustedCertificateGetsNoRequest(doubt: Doubt) async throws {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder)
-        let settings = doubt == .nobodyVouches ? NetworkSettings.system : trusting(file)
+        let settings = doubt == .hasUnknownAuthority ? NetworkSettings.system : trusting(file)
         let server: TestAuthority.Server =
             switch doubt {
-            case .nobodyVouches: .good
+            case .hasUnknownAuthority: .good
             case .isForAnother, .isForAnotherAddress: .other
             case .hasExpired: .expired
             }

@@ -5,7 +5,7 @@ import BghostTestSupport
 @testable import BghostWire
 import Testing
 
-/// What a worker that has gone bad may send, which must never trap.
+/// Frames that a compromised worker may send; none may trap.
 @Suite struct HostileFrameTests {
     @Test(arguments: GoldenTests.all)
     func everyTruncationIsAnError(_ sample: GoldenTests.Sample) {
@@ -50,7 +50,7 @@ import Testing
                     refused += 1
                     continue
                 }
-                // What is read is well formed: it can be written and read again.
+                // A frame that is read is well formed: it can be written and read again.
                 guard change.nonzeroBitCount == 1 else { continue }
                 let again = try? Message.read(messages.flatMap(\.packet))
                 if again != messages { Issue.record("\(Hex.text(bad)) is read as \(messages)") }

@@ -4,7 +4,7 @@ import BghostFuzz
 import BghostTestSupport
 import Glibc
 
-/// What is kept for a target in `Fuzz/`: inputs, each of which once showed something, and words.
+/// The corpus of a target in `Fuzz/`: inputs that once showed a fault, and words.
 struct Corpus {
     let inputs: [(name: String, bytes: [UInt8])]
     let words: [[UInt8]]

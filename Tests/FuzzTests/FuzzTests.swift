@@ -15,7 +15,7 @@ import Testing
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct FuzzTests {
     static let targets = FuzzTarget.pure + FuzzTarget.services
 
-    /// What one input may take of a processor, the largest included, without optimization.
+    /// The processor time that one input may take, the largest included, without optimization.
     private static let limit: Duration = .seconds(3)
 
     @Test(arguments: targets) func `The corpus passes every fuzz target`(

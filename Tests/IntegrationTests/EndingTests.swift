@@ -7,7 +7,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// What a handler does, and what becomes of its run.
+/// What handlers do, and the outcomes of their runs.
 struct Ending: Sendable, CustomTestStringConvertible {
     var task: String
     var outcomes: [Outcome]

@@ -9,7 +9,7 @@ import Dispatch
 import Testing
 
 extension Integration {
-    /// What is left of a host after its end.
+    /// Resources of a host after its end.
     @Suite struct HostLifetimeTests {
         /// Longer than the few turns that a freed host takes; a host that is kept stays for ever.
         @Test(.timeLimit(.minutes(2)))

@@ -34,7 +34,7 @@ extension Integration {
             return manifest
         }
 
-        /// What the plugin is charged with, and what `status` says of it until the next worker.
+        /// The crash that counts for the plugin, and its text in `status` until the next worker.
         private func charged(_ daemon: TestDaemon, _ words: String) async throws {
             let line = try await daemon.line { $0.event == "worker.idle_work" }
             #expect(line.plugin == "idler")
@@ -59,7 +59,7 @@ extension Integration {
                 #expect(run.outcome == .succeeded)
                 try await charged(daemon, "processor time")
                 try await gone(try #require(run.pid))
-                // What waits is begun after the pause, in another worker.
+                // The waiting request starts after the pause, in another worker.
                 let next = try await daemon.run("succeed")
                 #expect(next.outcome == .succeeded && next.pid != run.pid)
                 // The pause is over; that it happened is still news.
@@ -177,7 +177,7 @@ extension Integration {
         }
     }
 
-    /// What a plugin uses in ways that a look at its worker does not show.
+    /// Resources of a plugin that a measurement of its worker does not show.
     @Suite struct HiddenUseTests {
         private static func manifest(
             _ task: String,

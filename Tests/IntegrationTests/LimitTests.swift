@@ -21,9 +21,9 @@ extension Integration {
                 #expect(record.outcome == .killed(.memory))
                 let peak = try #require(record.usage.peakMemoryBytes)
                 #expect(peak > limit)
-                // What it can touch in the 10 ms between two looks, and until the kill.
+                // The memory that it can touch in the 10 ms between two measurements, and until the kill.
                 #expect(peak < 8 * limit, "\(peak >> 20) MiB")
-                // What the host saw of it is less than what it got.
+                // The host measured less than the worker used.
                 let file = daemon.folder.file("state/data/misbehave/touched")
                 let count = open(file, O_RDONLY | O_CLOEXEC)
                 defer { close(count) }

@@ -133,7 +133,7 @@ extension Integration {
             ]
         }
 
-        /// Those that ask no daemon, or are there to change something.
+        /// Commands that call no daemon, or that change something.
         private static let others: Set<String> = [
             "run", "check", "plan", "replay", "version", "completion", "plugin check",
             "plugin inspect", "plugin sign",
@@ -220,7 +220,7 @@ extension Integration {
             hourly.schedule = TaskSchedule(times: .every(.seconds(3600)))
             manifest.tasks.append(hourly)
             let recorder = InputCount()
-            // What the machine itself changes meanwhile is no question's doing.
+            // Changes that the machine makes meanwhile are not caused by a question.
             let facts = ManualFacts(.network)
             try await withDaemon(
                 manifest,
@@ -318,7 +318,7 @@ extension Integration {
     }
 }
 
-/// What a daemon knows that decides what it does later, in text.
+/// The daemon's state that determines its later decisions, as text.
 private struct Picture: Equatable, Sendable {
     var parts: [String]
 

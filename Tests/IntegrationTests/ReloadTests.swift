@@ -104,7 +104,7 @@ extension Integration {
                 }
                 #expect(refusal?.code == .badManifest)
                 #expect(refusal?.candidates.first?.contains("no handler `succeed`") == true)
-                // What is refused changes nothing: the worker that is there goes on.
+                // A refused reload changes nothing: the worker continues.
                 #expect(try await daemon.run("task").outcome == .succeeded)
                 try install("misbehave")
                 #expect(try await reload(manifest).plugins.changed == ["changing"])
@@ -216,7 +216,7 @@ extension Integration {
                 _ = try await daemon.host.simulate(fact: "storage=off")
                 let request = try await daemon.host.submit(Submission(task: "echo"))
                 #expect(request.waitingFor.first?.contains("storage") == true)
-                // What is simulated stays so.
+                // The simulation continues.
                 second.host.slots = 3
                 _ = try await reload(second)
                 let waiting = await daemon.host.pending(task: "echo", limit: 10).requests

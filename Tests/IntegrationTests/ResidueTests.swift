@@ -17,7 +17,7 @@ extension SeparateHosts {
         func `A hundred mixed runs leave no descriptor, thread or process behind`() async {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try mixedManifest()) { daemon in
-                    // What is made once is made now.
+                    // Create all objects that exist once before the measurement.
                     try await runMixed(daemon, rounds: 2)
                     let before = try await settled()
                     try await runMixed(daemon, rounds: 9)

@@ -10,7 +10,7 @@ import BghostTrust
 import Testing
 
 extension Integration {
-    /// What is recorded of a run, and what its handler is told of it.
+    /// The record of a run, and the names that its handler gets.
     @Suite struct RunRecordTests {
         @Test(.timeLimit(.minutes(5)))
         func `A run records what was run`() async throws {

@@ -30,7 +30,7 @@ extension Integration {
                     configuration.timeouts.idle = 0
                 }
             ) { daemon in
-                // One that lives across the end of the numbers.
+                // This run lives across the end of the numbers.
                 let long = try await daemon.begin("honour-cancel")
                 var pids: Set<Int32> = []
                 for _ in 0..<6 {

@@ -11,7 +11,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// What handlers are told of how things stand.
+    /// The status that handlers can ask for.
     @Suite struct SituationTests {
         private static let day: Int64 = 86_400_000_000_000
 

@@ -14,7 +14,7 @@ extension SeparateHosts {
                 observing: [\.standardOutputContent]
             ) {
                 try await withLonelyDaemon(try Storm.manifest()) { daemon in
-                    // What is made once is made now.
+                    // Create all objects that exist once before the measurement.
                     _ = try await Storm(size: Storm.ends.count).rage(daemon)
                     let before = try await settled()
                     let memory = try residentMebibytes()

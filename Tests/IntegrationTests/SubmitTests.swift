@@ -186,7 +186,7 @@ extension Integration {
                 #expect(refusal.message.contains("3 pending requests of kind refresh"))
                 #expect(refusal.message.contains("`maxPending`"))
             }
-            // Whose they are is known after a restart.
+            // The daemon knows their plugin after a restart.
             try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
                 let record = try await daemon.run(
                     "submit-many",

@@ -131,7 +131,7 @@ extension Integration {
                         .drain,
                     ]
                 )
-                // What it says: this is the time.
+                // The gate has the date.
                 _ = try await daemon.host.simulate(clock: .to(date))
                 try await expectRun(request, daemon)
             }

@@ -12,7 +12,7 @@ import Testing
 
 /// What survives the death of the daemon.
 @Suite(.ownThreads, .serialized) struct CrashTests {
-    /// What a client has been promised: the ids of accepted requests by the number of their task.
+    /// The accepted requests of a client: their ids by the number of their task.
     private final class Promises: Sendable {
         private struct State {
             var accepted: [Int: RunID] = [:]

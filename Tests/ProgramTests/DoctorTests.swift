@@ -77,7 +77,7 @@ import Testing
         #expect(required.json["unmet"]?.array?.compactMap(\.string) == [layers[0]])
     }
 
-    /// What the sandbox does not cover is said as it is here, and not only in the documentation.
+    /// The doctor reports what the sandbox does not cover, and not only the documentation.
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["namespaces"]])
     func `The doctor says which programs the loader can start`(denied: [String]) throws {
         let (_, json) = try Self.doctor(#"{"version": 1}"#, without: denied)

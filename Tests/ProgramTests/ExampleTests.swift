@@ -4,7 +4,7 @@ import BghostBase
 import BghostTestSupport
 import Testing
 
-/// What the manuals have people try.
+/// The commands that the manuals ask readers to try.
 @Suite struct ExampleTests {
     /// Functions of zlib, SQLite and libc, as tasks, with nothing written for them.
     @Test(.timeLimit(.minutes(5)))

@@ -53,7 +53,7 @@ import Testing
         _ = try Command.run(["/bin/sleep", "6"])
         daemon.program.signal(SIGCONT)
 
-        // Who is told late still has its grace from then on.
+        // A run that is cancelled late has its whole grace from then on.
         #expect(daemon.program.line(containing: "honour-cancel cancelledClean after") != nil)
         #expect(daemon.program.line(containing: "ignore-cancel killed(graceExceeded)") != nil)
         for task in ["honour-cancel", "ignore-cancel"] {

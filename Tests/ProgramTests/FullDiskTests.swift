@@ -7,7 +7,7 @@ import Testing
 
 private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
-/// What becomes of runs that end while the disk is full.
+/// Runs that end while the disk is full.
 @Suite(
     .ownThreads,
     .enabled(if: mayMount, "mounting needs root")

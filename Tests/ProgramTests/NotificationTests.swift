@@ -105,7 +105,7 @@ import Testing
         }
         let last = try daemon(manifest, folder)
         try await with(last) { client in
-            // What was under way is begun again, and may post again.
+            // Interrupted runs start again, and may post again.
             while true {
                 let newest = try await client.runs(task: nil, limit: 1).value.first?.id
                 let pending = try await client.pending(task: nil).value.requests

@@ -11,7 +11,7 @@ private let mayHold: Bool = {
     return controllers.contains("cpu") && access("\(group)/cgroup.type", F_OK) != 0
 }()
 
-/// What becomes of a limit that only the kernel can hold, where it is not asked to.
+/// A limit that only the kernel can enforce, on a daemon without cgroups.
 @Suite(
     .ownThreads,
     .enabled(if: !mayHold, "the kernel can hold it")

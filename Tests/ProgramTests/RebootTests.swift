@@ -65,7 +65,7 @@ struct RebootTests {
         #expect(ended.count == 1)
         let run = try #require(ended.first)
         #expect(run["task"]?.string == "soon")
-        // What took no time took none, by whichever clock.
+        // Runs without duration have none by either clock.
         let seconds = try #require(run["durationSeconds"]?.double)
         #expect(seconds < 20)
         let pending = try JSONReader.parse(try second.command(["pending", "--json"]).output)

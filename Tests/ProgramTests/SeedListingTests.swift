@@ -20,7 +20,7 @@ import Testing
         var facts: [String] = []
         /// What is triggered, in order; each must succeed.
         var triggers: [String]
-        /// What then stands in the daemon's log, in any order.
+        /// Lines that the daemon's log must have, in any order.
         var log: [String] = []
         /// Results of triggered runs.
         var results: [String: String] = [:]

@@ -211,7 +211,7 @@ import Testing
         #expect(refused.error.contains("\(state)/bghost.sqlite"), "\(refused.error)")
         #expect(refused.error.contains("full"), "\(refused.error)")
         #expect(first.program.line(containing: "cannot keep a transaction") != nil)
-        // What runs is not disturbed, and can be ended; nothing new is triggered.
+        // Active runs continue and can be stopped; the daemon triggers no new run.
         // It may have recovered meanwhile: something smaller than what was refused may fit.
         let status = try bghost(["status", "--json"])
         let json = try JSONReader.parse(status.output)

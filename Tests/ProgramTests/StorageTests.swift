@@ -4,7 +4,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// What the daemon says and does when its disk fails it.
+/// The daemon's messages and actions when its disk fails.
 @Suite(.ownThreads) struct StorageTests {
     private let folder: TemporaryDirectory
     private let bghost = Artifact.path("bghost")

@@ -6,13 +6,13 @@ package import FoundationEssentials
 import Synchronization
 package import UserNotifications
 
-// What several articles leave to their readers.
+// Code that several articles leave to their readers.
 
 package struct ContentView {
     package init() {}
 }
 
-/// What a listing has called of what its text does not define.
+/// The functions outside its text that a listing has called.
 package final class Calls: Sendable {
     private let texts = Mutex<[String]>([])
 

@@ -80,7 +80,7 @@ struct Seed001Tests {
         #expect(host.fetches.isEmpty)
         try await host.answer(transfer, with: Self.storm)
         #expect(Seed001Background.calls.all == ["storm"])
-        // Who awaits it has it: there is no wake.
+        // The run awaits the end, so there is no wake.
         #expect(host.runs.count == 1)
         #expect(host.transfers.isEmpty)
     }

@@ -11,7 +11,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }
         for number in 0..<9 { store.commit(StoreScript.list(number)) { _ in } }
-        // One that comes too late counts, and so does one that replaces another.
+        // A request past its latest date counts, and so does one that replaces another.
         store.commit([.runEnded(StoreScript.run(0), then: .consumed)]) { _ in }
         let again = StoreScript.request(20)
         store.commit([.accepted(again, replacing: StoreScript.request(2).id)]) { _ in }

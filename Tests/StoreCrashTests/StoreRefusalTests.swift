@@ -6,7 +6,7 @@ import Glibc
 import StoreScript
 import Testing
 
-/// What a store does where it cannot do its work: it says so, and leaves what is there alone.
+/// A store that cannot write: it reports an error and leaves its files unchanged.
 @Suite(.ownThreads) struct StoreRefusalTests {
     let folder: TemporaryDirectory
     let path: String
@@ -85,7 +85,7 @@ import Testing
         // An empty one is no better.
         try folder.write("", to: "state.db")
         #expect(refusal()?.kind == .corrupt)
-        // Who wants to begin with nothing can.
+        // An operator who accepts an empty store can start with one.
         unlink(path + "-lock")
         let store = try SQLiteStore(path: path)
         #expect(try store.recover().pending.isEmpty)
@@ -108,7 +108,7 @@ import Testing
         again.close()
     }
 
-    /// What the file says of its history's size is not checked by a sum: it is not believed either.
+    /// No checksum covers the size of the history in the file, so the store does not trust it.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808"])
     func aHistoryOfNoSizeDoesNotEndTheDaemon(size: String) throws {
         try fill()
@@ -179,7 +179,7 @@ import Testing
         #expect(lines[3] == "all there")
     }
 
-    /// What has happened waits for room, in order; what may be refused is, and never overtakes it.
+    /// Ends of runs wait for room, in order; other changes are refused and never overtake them.
     @Test(.timeLimit(.minutes(5))) func aChangeThatMustBeKeptWaitsForRoom() throws {
         let result = try Command.run([writer, "retry", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
@@ -231,7 +231,7 @@ import Testing
         #expect((try? File.read(path)) == before)
     }
 
-    /// What a failed sync leaves on the disk is not known: nothing is tried again.
+    /// After a failed sync the content of the disk is unknown: the store does not retry.
     @Test(.timeLimit(.minutes(5))) func aFailedSyncEndsAllWriting() throws {
         let library = folder.file("failing_sync.so")
         let source = PackageRoot.path + "/Tests/Fixtures/Store/failing_sync.c"

@@ -130,7 +130,7 @@ func keepWhileFull(_ store: SQLiteStore, makeRoom: (() -> Void)?) {
         ) { result in
             if case .success = result { answers.withLock { $0.append(number) } }
         }
-        // What may be refused is answered all the same.
+        // A refused change gets an answer too.
         if case .success = commit(store, [.accepted(request(1000 + number), replacing: nil)]) {
             say("accepted out of turn")
         }

@@ -8,7 +8,7 @@ import Glibc
 /// Give seeds to a test as its `arguments:`, so that a failure names the seed that showed it:
 /// `@Test(arguments: SeededGenerator.seeds(8)) func holds(seed: UInt64)`.
 package struct SeededGenerator: RandomNumberGenerator, Sendable, CustomStringConvertible {
-    /// What it began with.
+    /// The seed that it started with.
     package let seed: UInt64
     private var random: SplitMix64
 

@@ -3,7 +3,7 @@
 import BghostTestSupport
 import Testing
 
-/// What breaks a rule already: `allowed.txt`, one line `rule path count` for each file.
+/// The known exceptions: `allowed.txt`, one line `rule path count` for each file.
 ///
 /// A count may only shrink: the test fails where a file breaks the rule more often, and also where it
 /// breaks it less often than the list says, so that the list is shortened with the code.

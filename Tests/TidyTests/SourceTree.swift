@@ -31,7 +31,7 @@ enum SourceTree {
                 open += names.filter { !skipped.contains($0) }.map { "\(path)/\($0)" }
             case S_IFREG where path.hasSuffix(suffix):
                 let bytes = try BghostTestSupport.File.read(absolute)
-                // What is no text has no words.
+                // A file that is not UTF-8 has no words.
                 guard let text = String(validating: bytes, as: UTF8.self) else { continue }
                 found.append(File(path: path, text: text))
             default: break
@@ -40,12 +40,12 @@ enum SourceTree {
         return found.sorted { $0.path < $1.path }
     }
 
-    /// What ships, in Swift.
+    /// The Swift files that ship.
     static func sources() throws -> [File] {
         try files(in: ["Sources", "SDK", "Plugins", "Examples"], ending: ".swift")
     }
 
-    /// What tests and measures it, in Swift.
+    /// The Swift files of tests, fuzzing and benchmarks.
     static func tests() throws -> [File] {
         try files(in: ["Tests", "Fuzz", "Benchmarks"], ending: ".swift")
     }

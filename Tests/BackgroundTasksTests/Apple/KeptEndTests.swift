@@ -55,7 +55,7 @@ struct KeptEndTests {
         try await end(host)
         #expect(host.runs.map(\.handler) == ["begin", "urlSession.s"])
         #expect(host.transfers.map(\.waitsForSession) == [true])
-        // What is kept wakes nothing.
+        // A kept end starts no run.
         try await host.advance(by: .seconds(86_400))
         #expect(host.runs.count == 2)
         try await host.launch("open")
@@ -208,7 +208,7 @@ struct KeptEndTests {
         #expect(late.all == Self.told)
     }
 
-    /// What a plugin has in a global.
+    /// An object in a global of a plugin.
     private final class Held: Sendable {
         private let kept = Mutex<URLSession?>(nil)
 

@@ -25,7 +25,7 @@ struct SessionTests {
             request.setValue("application/json", forHTTPHeaderField: "accept")
             request.httpBody = Data("{}".utf8)
             let session = URLSession(configuration: configuration)
-            // What is changed later is not the session's.
+            // Later changes do not affect the session.
             configuration.httpAdditionalHeaders = nil
             let (data, response) = try await session.data(for: request)
             let http = response as? HTTPURLResponse

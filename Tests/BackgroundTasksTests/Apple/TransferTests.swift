@@ -192,7 +192,7 @@ struct TransferTests {
         }
     }
 
-    /// What a plugin has in a global.
+    /// An object in a global of a plugin.
     private final class Kept: Sendable {
         private let session = Mutex<URLSession?>(nil)
 

@@ -74,7 +74,7 @@ final class ScriptedHost: Sendable {
     /// Comes with the first sleep.
     let sleepBegan = Signal<SleepCall>()
     let woken = Signal<bg_sleep>()
-    /// What happens as a fetch begins, on the stack of the call; for what overtakes it.
+    /// Called as a fetch begins, on the stack of the call, for events that overtake it.
     let onFetch = Mutex<(@Sendable (FetchCall) -> Void)?>(nil)
     /// How a transfer ends, in the JSON of the ABI; `nil` is that it goes on without the run.
     let onTransfer = Mutex<(@Sendable (TransferCall) -> String?)?>(nil)

@@ -230,7 +230,7 @@ struct JSONReaderTests {
         }
     }
 
-    /// What survives must be stable: what was read is written and read again as the same.
+    /// A value that was read is written and read again unchanged.
     @Test(arguments: SeededGenerator.seeds(8))
     func survivesMutations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ import BghostBase
 import BghostFacts
 import BghostPolicy
 
-/// What is asked of why, and what is simulated.
+/// Answers to why and to simulations.
 extension MemoryHost {
     // MARK: - What tests do
 

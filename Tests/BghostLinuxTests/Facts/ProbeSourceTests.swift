@@ -99,7 +99,7 @@ import Testing
         #expect(fact.reading.unicodeScalars.count == FactReading.textMax + 1)
     }
 
-    /// What a probe leaves behind holds its output open, and is not waited for.
+    /// Processes that a probe leaves hold its output open; the monitor does not wait for them.
     @Test func processesThatAProbeLeavesAreKilled() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }

@@ -75,7 +75,7 @@ import Testing
         #expect(UPSMonitor(address).read()[0].measure == .state(true))
     }
 
-    /// What a server may say instead of an answer, and what is then known.
+    /// Errors that a server may return, and the resulting state.
     struct Answer: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var text: String

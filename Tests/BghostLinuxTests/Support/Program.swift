@@ -14,7 +14,7 @@ final class Program {
     init(_ arguments: [String], extra: [Int32] = []) throws {
         let input = try Pipe.make()
         let output = try Pipe.make()
-        // What it reads from may wait; only the host's own reading must not.
+        // The program's descriptors may block; only the host's must not.
         _ = fcntl(input.reading, F_SETFL, 0)
         defer {
             close(input.reading)

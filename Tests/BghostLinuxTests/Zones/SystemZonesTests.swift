@@ -75,7 +75,7 @@ import Testing
         #expect(zones.names() == ["One", "UTC"])
     }
 
-    /// What cannot be parsed is not remembered, so that a repaired file is read.
+    /// The cache keeps no file that it cannot parse, so that a repaired file is read.
     @Test func passesOnWhatTheParserThrows() throws {
         struct Refusal: Error {}
         let folder = try TemporaryDirectory()

@@ -4,7 +4,7 @@
 import BghostTestSupport
 import Testing
 
-/// What can be seen to be wrong is refused before the call, and says what would be right.
+/// A wrong argument is refused before the call; the message has the expected one.
 @Suite(.ownThreads) struct RefusalTests {
     @Test(arguments: [
         ("{}", "argument `b` is missing: give `\"b\"`"),

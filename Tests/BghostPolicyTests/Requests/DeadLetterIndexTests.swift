@@ -17,7 +17,7 @@ import Testing
         #expect(index.dropped == ["p": 1])
     }
 
-    /// One that was redriven and died again is the newest.
+    /// A dead letter that was redriven and failed again is the newest.
     @Test func aLetterThatIsDeadNoMoreIsNotDropped() {
         var index = DeadLetterIndex(limit: 2)
         _ = index.add(id(1), plugin: "p", task: "t")

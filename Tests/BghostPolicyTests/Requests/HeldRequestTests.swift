@@ -107,7 +107,7 @@ import Testing
                 try hand.end(after: 0, Bool.random(using: &random) ? .failed : .succeeded)
             }
             let rest = hand.scheduler.heldBytes(plugin: 0) - Self.counted(hand)
-            // What is left is the identifiers, which only grow in number.
+            // Only the identifiers remain, whose number only grows.
             #expect((0...4 * 200).contains(rest), "\(rest)")
             #expect(rest >= identifiers ?? 0)
             identifiers = rest

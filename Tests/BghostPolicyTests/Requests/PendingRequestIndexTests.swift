@@ -127,7 +127,7 @@ import Testing
         for number in 1...100_000 {
             line.submit(number, entry, earliest: 1_000_000 + Int64(number % 2))
         }
-        // What is left of the others would come up here, each as a turn of the loop.
+        // Remaining entries of the others would appear here, each as a turn of the loop.
         line.now = 2_000_000
         line.pendingIndex.becomeDue(now: line.now)
         #expect(line.drain() == ["start 100000"])

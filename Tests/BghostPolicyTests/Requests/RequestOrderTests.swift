@@ -108,7 +108,7 @@ import Testing
         #expect(line.pendingIndex.accept(dead, entry: entry, now: 100) == nil)
         #expect(line.pendingIndex.entries[entry].pending?.id == Line.id(1))
         #expect(line.drain() == ["start 2"])
-        // One that died of its memory has no count.
+        // A request that was killed for memory has no count.
         dead.counters = AttemptCounters()
         dead.latestBegin = 101
         #expect(dead.redriven(now: 100).isRetry)

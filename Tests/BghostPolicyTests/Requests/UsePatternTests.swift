@@ -5,7 +5,7 @@ import BghostAPI
 import BghostTestSupport
 import Testing
 
-/// What is learned from when a task's results are used.
+/// The pattern learned from the times at which a task's results are used.
 struct UsePatternTests {
     private typealias Hand = SchedulerHand
 

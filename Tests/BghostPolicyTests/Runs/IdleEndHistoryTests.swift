@@ -21,7 +21,7 @@ import Testing
         history.ended(for: "forked", now: 1599, wall: 20, window: Self.window)
         let second = IdleWorkerEnds(count: 2, since: 10, last: 20, reason: "forked")
         #expect(history.news(now: 2198, window: Self.window) == second)
-        // What is no news any more does not count.
+        // An expired idle end does not count.
         history.ended(for: "spun", now: 2199, wall: 30, window: Self.window)
         let third = IdleWorkerEnds(count: 1, since: 30, last: 30, reason: "spun")
         #expect(history.news(now: 2199, window: Self.window) == third)

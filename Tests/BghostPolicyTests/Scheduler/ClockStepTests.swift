@@ -65,7 +65,7 @@ import Testing
         #expect(try #require(Self.wait(hand)) <= 10 * Hand.second)
     }
 
-    /// What an earlier version has stored, or a daemon that ended under a clock that was ahead.
+    /// State stored by an earlier version, or by a daemon that ended under a clock that was ahead.
     @Test(arguments: [true, false])
     func `A restart under an earlier clock corrects the interval`(hasRun: Bool) throws {
         let manifest = try Self.manifest()
@@ -170,7 +170,7 @@ import Testing
         #expect(hand.scheduler.pending("tick")?.scheduledTime == Hand.noon + minute)
         hand.pass(minute)
         #expect(hand.running == ["tick"])
-        // Those that ran then do not run again, and it is said why.
+        // Times that ran before do not run again, and why says so.
         try hand.end(after: 10 * Hand.hour - 2 * minute)
         while !hand.begun.isEmpty { try hand.end(after: 0) }
         #expect(

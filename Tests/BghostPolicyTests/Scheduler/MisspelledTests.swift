@@ -19,7 +19,7 @@ import Testing
         return Scheduler(SchedulerHand.settings(manifest))
     }
 
-    /// What it takes to answer, and the answer.
+    /// The work for the answer, and the answer.
     private static func work(_ scheduler: Scheduler, _ identifier: String) -> (
         Spelling.Budget, String?
     ) {

@@ -28,7 +28,7 @@ import Testing
     @Test(
         arguments: [
             (.none, .fails, true), (.lowBattery, .fails, false), (.lowBattery, .holds, true),
-            // What cannot be read holds nothing, or a machine without batteries would.
+            // An unreadable charge blocks nothing; otherwise machines without batteries would wait.
             (.lowBattery, .unknown, true), (.lowBattery, nil, true),
         ] as [(PowerPolicy, FactValue?, Bool)]
     )

@@ -55,7 +55,7 @@ import Testing
             hand.perform { _ = $0.withdraw("f3.\(number)", now: $1, &$2) }
         }
         let catalog = hand.scheduler.catalog
-        // Those of two manifests, and of the runs in progress at a reload.
+        // Definitions of two manifests, and of the runs in progress at a reload.
         #expect(catalog.tasks.count <= 2 * Self.taskCount + 2)
         #expect(catalog.handlers.count <= 2 * Self.taskCount + 2)
         #expect(catalog.plugins.count <= 10)

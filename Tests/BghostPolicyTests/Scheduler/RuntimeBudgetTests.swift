@@ -129,7 +129,7 @@ import Testing
         let now = Hand.noon + 2 * Self.minute
         ledger.clockWasSet(now: now)
         #expect(ledger.used == 50)
-        // What is stored of the minute is all of it.
+        // The stored minute is complete.
         let added = ledger.add(1, now: now)
         #expect(added.minute == RuntimeLedger.minute(of: now) && added.nanoseconds == 31)
     }

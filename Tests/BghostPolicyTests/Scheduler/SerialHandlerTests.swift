@@ -74,7 +74,7 @@ import Testing
         hand.perform { _ = $0.withdraw("a.1", now: $1, &$2) }
         try hand.end(after: 1)
         #expect(Self.tasks(hand) == ["a.2"])
-        // One that is replaced is behind those that were there.
+        // A replaced request is behind the earlier ones.
         try hand.submit(Submission(task: "a.3", parameters: #"{"n":1}"#))
         try hand.submit(Submission(task: "a.0"))
         try hand.end(after: 1)

@@ -191,7 +191,7 @@ import Testing
             var world = World(seed: seed &+ UInt64(index))
             world.simulation.setClock(to: transaction.at)
             world.simulation.restart(from: ledger)
-            // What the cut run had promised is kept by the next one.
+            // The next daemon keeps the requests that the cut run accepted.
             let waits = Set(ledger.pending.keys)
             let now = Set(world.simulation.ledger.pending.keys)
                 .union(world.simulation.ledger.leases.keys)

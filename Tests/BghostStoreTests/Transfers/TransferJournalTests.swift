@@ -196,7 +196,7 @@ struct TransferJournalTests {
         journal.close()
     }
 
-    @Test func nobodyElseMayReadIt() throws {
+    @Test func noOtherUserMayReadIt() throws {
         try fill()
         for name in try File.list(folder.path) {
             var status = stat()

@@ -53,7 +53,7 @@ struct RawResponder: Sendable {
     }
 }
 
-/// What becomes of a connection.
+/// Whether the server keeps or closes a connection.
 enum After: Sendable {
     case keep, close
 }

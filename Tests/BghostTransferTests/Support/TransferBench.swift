@@ -100,7 +100,7 @@ extension Duration {
 }
 
 extension NetworkSettings {
-    /// Those of this process, for servers that may have to wait for a processor.
+    /// The timeouts of this process, for servers that may have to wait for a processor.
     static var patient: NetworkSettings {
         var settings = NetworkSettings.system
         settings.connectTimeout = .patient

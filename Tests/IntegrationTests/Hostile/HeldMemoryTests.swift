@@ -7,7 +7,7 @@ import BghostTransfer
 import Testing
 
 extension SeparateHosts {
-    /// What the daemon holds for a plugin is bounded, whatever the plugin asks for and does not read.
+    /// The daemon's memory for a plugin is bounded, also if the plugin does not read its answers.
     @Suite struct HeldMemoryTests {
         private static func manifest(_ server: FileServer) throws -> Manifest {
             var manifest = Manifest(
@@ -82,7 +82,7 @@ extension SeparateHosts {
                         #expect(await daemon.host.stop(run: run.id))
                         let end = try await daemon.end(of: run)
                         #expect(end.outcome != .succeeded)
-                        // What was held for it is let go of.
+                        // The daemon releases the memory held for it.
                         let record = try await daemon.run("read", Self.parameters(server, 2))
                         #expect(record.outcome == .succeeded && record.result == "2")
                     }

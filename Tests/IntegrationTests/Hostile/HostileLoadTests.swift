@@ -8,7 +8,7 @@ import Glibc
 import Testing
 
 extension SeparateHosts {
-    /// What plugins do before their first run and after their last.
+    /// Misbehavior of plugins before their first run and after their last.
     @Suite struct HostileLoadTests {
         @Test(
             .timeLimit(.minutes(5)),

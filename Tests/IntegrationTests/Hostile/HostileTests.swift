@@ -22,7 +22,7 @@ extension SeparateHosts {
                 let hostility = try #require(
                     TestManifest.hostilities.first { $0.handler == handler }
                 )
-                // One that ends itself when it is cancelled has the time for it on a busy machine.
+                // A handler that ends when cancelled has the time for it on a busy machine.
                 let diesInCancel = handler.hasSuffix("-in-cancel") && handler != "ask-in-cancel"
                 let manifest = try TestManifest.misbehave(
                     runtime: .milliseconds(400),
@@ -30,7 +30,7 @@ extension SeparateHosts {
                     limits: WorkerLimits(memoryBytes: 64 << 20, processes: 8)
                 )
                 try await withLonelyDaemon(manifest) { daemon in
-                    // What is made once is made now.
+                    // Create all objects that exist once before the measurement.
                     try await meet(hostility, daemon)
                     let before = try await settled()
                     let memory = try residentMebibytes()
@@ -94,7 +94,7 @@ extension SeparateHosts {
                     try #require(truncate(folder.file("plugin.so"), 4096) == 0)
                     let record = try await daemon.runBesideOthers("task")
                     #expect(record.outcome == .crashed(.signalled(SIGBUS)))
-                    // What is left of it is no plugin, and one that is whole again is.
+                    // The truncated file is no plugin; the restored file is one.
                     #expect(try await daemon.run("task").outcome != .succeeded)
                     try folder.write(whole, to: "new.so")
                     try #require(rename(folder.file("new.so"), folder.file("plugin.so")) == 0)
@@ -107,13 +107,13 @@ extension SeparateHosts {
         func `A daemon without descriptors starts no worker until it has some again`() async {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try TestManifest.misbehave()) { daemon in
-                    // What still has descriptors of the plugins' first looks gives them back later.
+                    // The first inspections of the plugins release their descriptors later.
                     _ = try await settled()
                     let run = try await daemon.begin("honour-cancel")
                     let held = try File.list("/proc/self/fd").count
                     let before = try limitDescriptors(to: numbersWithFree(4))
                     let record = try await daemon.run("witness.echo")
-                    // What was made for it before there was too little is given back.
+                    // The daemon releases what it created before the shortage.
                     #expect(try File.list("/proc/self/fd").count == held)
                     #expect(record.outcome == .lost)
                     #expect(record.message.hasPrefix("no worker can be made: "))

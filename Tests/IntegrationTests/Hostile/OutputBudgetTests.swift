@@ -76,7 +76,7 @@ extension Integration {
             #expect(kept.prefix(2).map(\.message) == ["of the host", "of another"])
             #expect(kept.count == 52)
             #expect(kept.suffix(50).map(\.message) == (9950..<10_000).map { "\($0)" })
-            // Those of the host and of several plugins are all the newest.
+            // Lines of the host and of several plugins are the newest.
             for number in 0..<300 {
                 log.write(.info, "", "\(number)", plugin: number % 3 == 0 ? nil : "p\(number % 3)")
             }

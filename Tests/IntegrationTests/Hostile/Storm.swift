@@ -27,9 +27,9 @@ struct Storm: Sendable {
     struct Report: Sendable {
         var submitted = 0
         var ended = 0
-        /// Those that had their slot for longer than runtime, grace and a second.
+        /// Runs that had their slot for longer than runtime, grace and a second.
         var late: [String] = []
-        /// Those that ended in another way than theirs.
+        /// Runs that ended in another way than stated.
         var odd: [String] = []
         /// Runs of others, among them.
         var witnesses = 0
@@ -80,7 +80,7 @@ struct Storm: Sendable {
                         }
                     }
                 }
-                // Those that behave go on among them.
+                // Well-behaved runs continue among them.
                 for number in numbers where number % 8 == 0 {
                     report.witnesses += 1
                     let echo: RunRecord

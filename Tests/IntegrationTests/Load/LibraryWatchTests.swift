@@ -225,7 +225,7 @@ extension Integration {
                     #expect(line.message.contains("`bghost reload`"))
                     #expect(try await status(daemon).change == line.message)
                     #expect(try await daemon.run("task").outcome == .succeeded)
-                    // What the operator asks for is tried, and refused.
+                    // The daemon tries the operator's request, and refuses it.
                     await #expect(throws: OperatorRefusal.self) {
                         _ = try await daemon.host.reload()
                     }

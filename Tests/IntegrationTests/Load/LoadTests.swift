@@ -112,7 +112,7 @@ extension Integration {
                 try folder.write(try File.read(try Fixture.library("good")), to: "new.so")
                 try #require(rename(folder.file("new.so"), folder.file("plugin.so")) == 0)
                 #expect(try await daemon.run("task").outcome == .succeeded)
-                // What had waited for it has its run too.
+                // The request that waited for the plugin runs too.
                 let late = try #require(await daemon.host.waitForRun(ofRequest: waiting.id))
                 #expect(late.outcome == .succeeded)
                 let after = await daemon.host.status()

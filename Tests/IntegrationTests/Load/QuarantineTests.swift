@@ -111,7 +111,7 @@ extension Integration {
                     #expect(quarantine.library.utf8.count == 64)
                     #expect(quarantine.reason.hasSuffix("5 crashes in 10 min"))
                     #expect(plugin.workers.isEmpty)
-                    // What is submitted waits, and others go on.
+                    // New requests wait, and other plugins continue.
                     let waiting = try await daemon.host.submit(Submission(task: "good"))
                     #expect(waiting.waitingFor == [message])
                     #expect(try await daemon.run("witness.echo").outcome == .succeeded)

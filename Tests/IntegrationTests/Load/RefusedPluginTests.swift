@@ -55,7 +55,7 @@ extension Integration {
                 #expect(plugin.workers.isEmpty)
                 let line = try await daemon.line { $0.event == "plugin.unusable" }
                 #expect(line.plugin == "bad" && line.message == error?.message)
-                // What is submitted is kept, and says what it waits for.
+                // The daemon keeps the request, and why shows what it waits for.
                 let waiting = try await daemon.host.submit(Submission(task: "task"))
                 #expect(waiting.waitingFor == [error?.message])
                 #expect(try await daemon.run("witness.echo").outcome == .succeeded)

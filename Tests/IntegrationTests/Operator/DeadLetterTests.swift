@@ -33,7 +33,7 @@ extension Integration {
                 let letters = await host.deadLetters(task: "fail", limit: 10)
                 #expect(letters.map(\.request.id) == [request.id])
                 #expect(letters.first?.request.counters.failures == 2)
-                // What is dead is not pending, and is not withdrawn.
+                // A dead letter is not pending and cannot be withdrawn.
                 #expect(try await host.cancelPending(task: nil).isEmpty)
 
                 let newer = try await host.submit(
@@ -159,7 +159,7 @@ extension Integration {
                 _ = try await daemon.host.discard(.request(prefix: kept[0].description))
                 kept.removeFirst()
             }
-            // What is left over is counted after a restart, and held to a smaller share.
+            // After a restart the remaining dead letters count against a smaller share.
             try await withDaemon(manifest, folder: folder, adjust: limited(1)) { daemon in
                 let letters = await daemon.host.deadLetters(task: nil, limit: 9)
                 #expect(letters.map(\.request.id) == [kept[0]])

@@ -23,7 +23,7 @@ extension Integration {
                             "\(escape.act) \(escape.path): \(answer)"
                         )
                     }
-                    // Who has tried it all is as good a worker as any.
+                    // The worker can be reused after all attempts.
                     #expect(try await daemon.attempt("own_signal") == "done")
                     #expect(try await daemon.attempt("own_thread") == "done")
                 }
@@ -150,7 +150,7 @@ extension Integration {
     }
 }
 
-/// Who runs the daemon.
+/// The user who runs the daemon.
 enum DaemonUser: String, Codable, CaseIterable, CustomTestStringConvertible {
     case root
     case ordinary
@@ -167,7 +167,7 @@ enum DaemonUser: String, Codable, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// What stands around a daemon whose plugin tries to get out.
+/// The files and sockets around a daemon whose plugin tries to leave its sandbox.
 final class Scene: Sendable {
     let folder: TemporaryDirectory
     /// A folder that the manifest does not grant, outside the private `/tmp` of the worker.

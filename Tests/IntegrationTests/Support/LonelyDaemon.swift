@@ -26,7 +26,7 @@ func withLonelyDaemon(
     )
 }
 
-/// What this process has once its workers are gone.
+/// The resources of this process once its workers have ended.
 func settled() async throws -> Holdings {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(10)

@@ -13,7 +13,7 @@ enum PluginCheckFixtures {
         /// Part of the message.
         var words: String
         var verdict: String
-        /// What cannot but be found too.
+        /// Further checks that must fail with it.
         var also: [String] = []
 
         init(

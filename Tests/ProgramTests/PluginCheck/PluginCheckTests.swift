@@ -31,7 +31,7 @@ import Testing
         let source = PackageRoot.path + "/Examples/c/weather.c"
         let checked = try await CheckedPlugin(Fixture.library(source: source))
         #expect(checked.exitCode == 0 && checked.troubles == [], "\(checked.account)")
-        // What speaks of a stop is not skipped.
+        // Checks of a stop are not skipped.
         #expect(checked.checks.first { $0.name == "stop" }?.verdict == "passed")
     }
 

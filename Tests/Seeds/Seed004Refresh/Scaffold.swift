@@ -11,7 +11,7 @@ public let seed004Refresh = Plugin(
     delegate: AppDelegate.self
 )
 
-/// What the text calls the work; it goes on until `isOpen`, or it is cancelled.
+/// The work of the text; it continues until `isOpen` or until it is cancelled.
 final class AppRefreshOperation: Operation, @unchecked Sendable {
     override func main() {
         while !isOpen.withLock({ $0 }), !isCancelled { std() }
