@@ -179,7 +179,7 @@ struct TestHostTests {
         #expect(host.pending.isEmpty)
     }
 
-    @Test func `A newer request takes the place of the pending one`() async throws {
+    @Test func `A newer request replaces the pending one`() async throws {
         let host = try TestHost(hello)
         let request = BGAppRefreshTaskRequest(identifier: "sleeper")
         request.earliestBeginDate = host.now + 60
@@ -239,7 +239,9 @@ struct TestHostTests {
         #expect(host.deadLetters.map(\.identifier) == ["t"])
     }
 
-    @Test func `A handler that submits itself at once never lets time pass`() async throws {
+    @Test func `A handler that resubmits itself at once stops the clock with an error`()
+        async throws
+    {
         let plugin = Plugin(id: "org.example.endless", version: "1") {
             Handler("a") { try await $0.submit("a") }
         }

@@ -164,7 +164,7 @@ struct WeatherCheckTests {
             """
     }()
 
-    @Test func `Where Open-Meteo fails, MET Norway is asked`() async throws {
+    @Test func `If Open-Meteo fails, the handler asks MET Norway`() async throws {
         let host = try host(Self.contact)
         try await host.submit(Self.noon)
         try await host.answer(try #require(host.transfers.first), with: Self.answer(503, ""))

@@ -121,7 +121,7 @@ struct WorkerRuleTests {
         #expect(host.runs.first?.progress == nil)
     }
 
-    @Test func `Killed runs whose handlers go on leave room for others, until there are too many`()
+    @Test func `Killed runs that continue leave slots for others, until there are too many`()
         async throws
     {
         let gate = Gate()

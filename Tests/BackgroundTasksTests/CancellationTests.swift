@@ -91,7 +91,9 @@ struct CancellationTests {
         }
     }
 
-    @Test func `A cancel that overlaps start, or comes just before it, is not lost`() async throws {
+    @Test func `A cancel that overlaps start, or comes just before it, reaches the handler`()
+        async throws
+    {
         let plugin = try TestPlugin { Handler("a") { _ in while !Task.isCancelled {} } }
         for _ in 0..<200 {
             let run = try plugin.run()

@@ -33,7 +33,7 @@ struct RunTests {
         #expect(try await plugin.end() == Ending(status: BG_OK))
     }
 
-    @Test func `What a handler returns is the payload`() async throws {
+    @Test func `The return value of a handler is the payload`() async throws {
         let plugin = try TestPlugin { Handler("a") { _ in ["b": 2, "a": 1] } }
         #expect(try await plugin.end() == Ending(status: BG_OK, payload: #"{"a":1,"b":2}"#))
     }

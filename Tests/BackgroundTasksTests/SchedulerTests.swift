@@ -153,7 +153,7 @@ struct SchedulerTests {
         #expect(found[149] == "BGProcessingTaskRequest com.example.149 149")
     }
 
-    @Test func `A pending processing request comes back with what it requires`() async throws {
+    @Test func `A pending processing request lists its requirements`() async throws {
         let host = ScriptedHost()
         host.state.withLock { state in
             var both = pending("p", kind: 2, earliest: 0)

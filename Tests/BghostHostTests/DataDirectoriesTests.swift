@@ -139,7 +139,7 @@ import Testing
         #expect(room(1 << 20) === before)
     }
 
-    @Test func `A plugin that was removed during a measurement is measured when it comes back`()
+    @Test func `A plugin removed during a measurement is measured when it returns`()
         async throws
     {
         let bench = try Bench()

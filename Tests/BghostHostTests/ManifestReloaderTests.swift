@@ -46,7 +46,7 @@ import Testing
         return manifest
     }
 
-    @Test func `A new task is there after the reload, and a run goes on meanwhile`() async throws {
+    @Test func `A reload adds a task while a run continues`() async throws {
         let file = File()
         file.mayBeRead.signal()
         try await ReactorActor.run { actor in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `What needs a restart is refused as a whole`() async throws {
+    @Test func `A reload with a change that needs a restart is refused as a whole`() async throws {
         let file = File()
         file.mayBeRead.signal()
         try await ReactorActor.run { actor in
@@ -109,7 +109,7 @@ import Testing
         #expect(honoured.sorted() == HostKey.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func `A reload takes up the policy for a low battery, and no sandbox or access`()
+    @Test func `A reload applies the battery policy, but no sandbox or access`()
         async throws
     {
         let file = File()

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `What the socket does not take is sent again`() async throws {
+    @Test func `The reporter resends messages that the socket refused`() async throws {
         try await Self.withSubject { _, subject in
             let (reporter, manager) = (subject.reporter, subject.manager)
             manager.setDeaf(true)

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A wake whose run fails is kept, and comes again later`() async throws {
+    @Test func `A failed wake is repeated later`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest())
             let table = try await Self.open(daemon)

@@ -51,7 +51,7 @@ import Testing
         "nonsense",
         "http://example.org/a: b",
     ])
-    func `JSON with a fault is not taken for another format`(text: String) {
+    func `Invalid JSON is not reported as another format`(text: String) {
         for diagnostic in ManifestFixture.read(text).diagnostics {
             #expect(!diagnostic.message.contains("looks like"))
         }

@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Readers refuse a text in which a family comes twice or a unit is not the end of a name.
-    @Test func `Each family comes once and ends with its unit`() {
+    @Test func `Each metric family appears once and ends with its unit`() {
         var families: Set<Substring> = []
         for line in Self.lines(.openMetrics) where line.hasPrefix("# ") {
             let words = line.split(separator: " ")

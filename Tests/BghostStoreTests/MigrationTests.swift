@@ -118,7 +118,7 @@ import Testing
     }
 
     /// The file is a dump of one that a daemon with GRDB wrote, its table of migrations among it.
-    @Test func `A store of a daemon with GRDB opens and goes on`() async throws {
+    @Test func `A store of a daemon with GRDB opens and works`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let dump = PackageRoot.path + "/Tests/Fixtures/Store/state-6-grdb.sql"

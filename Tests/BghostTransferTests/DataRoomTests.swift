@@ -58,7 +58,7 @@ import Testing
         #expect(isSome && reservation == 0 && room.taken == 2 << 20)
     }
 
-    @Test func `A folder that is as large as a number can be leaves no room for what comes`() {
+    @Test func `A folder of the largest size leaves no room`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.reserve(1 << 20))
         #expect(room.take(1 << 20))

@@ -67,7 +67,7 @@ import Testing
         #expect(error?.description.contains("sign the file itself, with `bghost plugin") == true)
     }
 
-    @Test func `Unsigned, tampered and signed by another are told apart`() throws {
+    @Test func `Unsigned, tampered and foreign signatures give different errors`() throws {
         let unsigned = #expect(throws: TrustError.self) { try hold(signer) }
         #expect(unsigned?.description.contains("it is not signed") == true)
 

@@ -16,7 +16,7 @@ extension SeparateHosts {
     @Suite struct ClockTests {
         /// A clock that is moved forward and back again must not silence an interval.
         @Test(.timeLimit(.minutes(5)))
-        func `An interval goes on while the clock is simulated, and after it`() async {
+        func `An interval continues during and after a simulated clock`() async {
             await #expect(processExitsWith: .success) {
                 var manifest = try TestManifest.misbehave()
                 let index = try #require(

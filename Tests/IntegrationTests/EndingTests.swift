@@ -139,7 +139,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Progress is seen while the run goes on and stays with its record`() async throws {
+        func `Progress is visible during the run and stays in its record`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let record = try await daemon.run("progress")
                 #expect(record.progress == RunProgress(done: 2, total: 2, phase: "second"))

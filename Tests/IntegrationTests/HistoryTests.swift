@@ -119,7 +119,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The status lists the latest identifiers of a family, and any that is asked for`()
+        func `The status lists the latest identifiers of a family, and a requested one`()
             async throws
         {
             var manifest = try TestManifest.misbehave()

@@ -153,7 +153,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a run forked in its group is gone after it`() async throws {
+        func `Processes that a run forked in its group end with it`() async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(300),
                 limits: WorkerLimits(processes: 64)

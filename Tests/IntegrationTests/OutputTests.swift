@@ -43,7 +43,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Of long output the last lines are kept`() async throws {
+        func `The record keeps the last lines of long output`() async throws {
             try await withDaemon(try manifest("C"), adjust: { durable(&$0) }) { daemon in
                 let record = try await daemon.run("task", #"{"lines":20000}"#)
                 #expect(record.outcome == .succeeded)

@@ -23,7 +23,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The worker that a long run has taken is replaced`() async throws {
+        func `A prestarted worker in use by a long run is replaced`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 1)
             try await withDaemon(manifest) { daemon in
                 let first = try await daemon.readyWorkers(1)[0]

@@ -48,7 +48,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run goes on in its worker, and the next one has a new worker`() async throws {
+        func `A run continues in its worker, and the next one gets a new worker`() async throws {
             let first = try TestManifest.misbehave(grace: .seconds(5))
             try await withReloads(first) { daemon, reload in
                 let run = try await daemon.begin("honour-cancel")

@@ -94,7 +94,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A run that loses what it requires is asked to stop, and repeated later`()
+        func `A run that loses a requirement is cancelled and retried later`()
             async throws
         {
             try await withRequirements { daemon in

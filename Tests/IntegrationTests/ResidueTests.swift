@@ -74,7 +74,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a run starts goes on while the workers of others end`() async {
+        func `Processes of a run continue while workers of other runs end`() async {
             await #expect(processExitsWith: .success) {
                 let manifest = try TestManifest.misbehave(
                     limits: WorkerLimits(processes: 64),

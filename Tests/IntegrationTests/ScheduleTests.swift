@@ -135,7 +135,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `One run stands for all that was missed`() async throws {
+        func `One run makes up for all missed starts`() async throws {
             let schedule = try Self.noon()
             let now = WallClock.now
             let lastNoon = (now - Self.day / 2) / Self.day * Self.day + Self.day / 2

@@ -21,7 +21,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A daemon goes on past the last number`() async throws {
+        func `A daemon continues past the last serial number`() async throws {
             try await withDaemon(
                 try TestManifest.misbehave(),
                 adjust: { configuration in

@@ -149,7 +149,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `No time of a schedule comes twice, however the clock is moved`() async throws {
+        func `No scheduled time runs twice, however the clock is moved`() async throws {
             let noon = TaskSchedule(
                 times: .calendar(
                     try CalendarExpression("0 12 * * *"),

@@ -24,7 +24,9 @@ extension Integration {
                 "honour-cancel", "honour-cancel-poll", "honour-cancel-fd", "complete-after-cancel",
             ]
         )
-        func `A run that stops when it is asked to is cancelled`(task: String) async throws {
+        func `A run that stops after its cancel has the outcome cancelled`(task: String)
+            async throws
+        {
             try await withDaemon(try manifest()) { daemon in
                 let record = try await daemon.runBesideOthers(task)
                 #expect(record.outcome == .cancelledClean)

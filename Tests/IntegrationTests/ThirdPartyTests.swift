@@ -45,7 +45,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The example in C stops at once when it is asked to`() async throws {
+        func `The example in C stops at once when it is cancelled`() async throws {
             let source = PackageRoot.path + "/Examples/c/weather.c"
             let library = try Fixture.library(source: source)
             try await withDaemon(try manifest(library, "weather.watch")) { daemon in

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [SIGTERM, SIGINT])
-    func `A daemon that is asked to stop drains its runs and exits 0`(signal: Int32) throws {
+    func `A stop signal makes the daemon drain its runs and exit 0`(signal: Int32) throws {
         let daemon = try TestDaemon(
             manifest: try overrunning(),
             folder: folder,

@@ -33,7 +33,7 @@ struct AppNameTests {
         #expect(UIApplication.shared.beginBackgroundTask() == .invalid)
     }
 
-    @Test func `Its expiration handler is called when the run is asked to stop`() async throws {
+    @Test func `Cancelling the run calls the expiration handler`() async throws {
         let plugin = Plugin(id: "org.example.app", version: "1") {
             Handler("told") { context in
                 var work = UIBackgroundTaskIdentifier.invalid

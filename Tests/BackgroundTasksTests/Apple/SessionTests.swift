@@ -143,7 +143,7 @@ struct SessionTests {
         #expect(try await host.launchAndExpire("a").outcome == .cancelled)
     }
 
-    @Test func `What is not permitted says what to do`() async throws {
+    @Test func `The error of a refused request says what to do`() async throws {
         let plugin = Plugin(id: "org.example.web", version: "1") {
             Handler("a") { _ in _ = try await URLSession.shared.data(from: address("a")) }
             Handler("b") { _ in

@@ -85,7 +85,7 @@ import Testing
         #expect(hand.ends == [request.id: .notPermitted])
     }
 
-    @Test func `A run goes on when its task is removed, and its retry waits`() throws {
+    @Test func `A run continues when its task is removed, and its retry waits`() throws {
         let policy = RetryPolicy(backoff: .exponential(base: .seconds(1), cap: .seconds(1)))
         let both = try Hand.manifest("a", "b") { $0.retry = policy }
         var hand = Hand(both)
@@ -168,7 +168,7 @@ import Testing
         #expect(hand.running.isEmpty)
     }
 
-    @Test func `A member of a family that gets a section of its own goes on waiting`() throws {
+    @Test func `A pending member of a family keeps waiting when it gets its own section`() throws {
         var hand = Hand(try Hand.manifest("a.*"))
         let request = try hand.submit(
             Submission(task: "a.b", earliestBegin: Hand.noon + Hand.hour)
@@ -206,7 +206,7 @@ import Testing
         #expect(hand.pending.isEmpty && hand.scheduler.requests(of: nil).isEmpty)
     }
 
-    @Test func `More slots begin what waits, and fewer hold what comes`() throws {
+    @Test func `More slots start waiting requests, and fewer delay new ones`() throws {
         let many = try Hand.manifest("a", "b", "c", "d")
         var hand = Hand(many, slots: 1)
         for task in ["a", "b", "c"] { try hand.submit(Submission(task: task)) }

@@ -130,7 +130,7 @@ import Testing
         #expect(Self.tasks(hand) == (0..<5).map { "a.\($0)" })
     }
 
-    @Test func `A reload that gives tasks another handler lets them begin`() throws {
+    @Test func `A reload that changes the handler starts the waiting tasks`() throws {
         var hand = SchedulerHand(try Self.manifest(["a.*": "a", "b": "b"]))
         Self.load(&hand, serial: ["a", "b"])
         for number in 0..<3 { try hand.submit(Submission(task: "a.\(number)")) }

@@ -240,7 +240,7 @@ struct TransferJournalTests {
     }
 
     /// The file is a dump of one that a daemon with GRDB wrote, its table of migrations among it.
-    @Test func `A journal of a daemon with GRDB opens and goes on`() throws {
+    @Test func `A journal of a daemon with GRDB opens and works`() throws {
         let dump = PackageRoot.path + "/Tests/Fixtures/Store/transfers-1-grdb.sql"
         let made = try Command.run(["sqlite3", path, ".read \(dump)"])
         try #require(made.exitCode == 0, "\(made)")

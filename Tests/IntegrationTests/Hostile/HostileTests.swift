@@ -65,7 +65,7 @@ extension SeparateHosts {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `Fifty workers that crash together are collected, and others go on`() async {
+        func `Fifty workers that crash together are reaped, and others continue`() async {
             await #expect(processExitsWith: .success) {
                 let manifest = try TestManifest.misbehave(
                     grace: .seconds(5),

@@ -14,7 +14,7 @@ extension SeparateHosts {
 
         // MARK: The numbers
 
-        @Test func `Pauses double while there are changes, and begin anew after a quiet time`() {
+        @Test func `Pauses double while the file changes, and reset after a quiet time`() {
             var budget = InspectionBudget()
             var now: UInt64 = 1 << 40
             for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [UInt64] {

@@ -68,7 +68,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A library that goes away and comes back is used again`() async throws {
+        func `A library that is removed and restored is used again`() async throws {
             try install()
             try await withDaemon(
                 try manifest(),
@@ -173,7 +173,7 @@ extension Integration {
         // MARK: A plugin that can be used
 
         @Test(.timeLimit(.minutes(5)))
-        func `A replaced library is taken up for the runs to come`() async throws {
+        func `Later runs use a replaced library`() async throws {
             try install("misbehave")
             try await withDaemon(try manifest(), adjust: Self.onlyEvents) { daemon in
                 let before = try await daemon.run("task")

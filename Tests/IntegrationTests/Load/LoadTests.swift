@@ -135,7 +135,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What a plugin prints while it is loaded reaches the log and not the protocol`()
+        func `Output during a load goes to the log and not to the protocol`()
             async throws
         {
             let library = try Fixture.library("noise-in-constructor")

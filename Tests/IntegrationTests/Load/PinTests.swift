@@ -68,7 +68,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A plugin that everybody can change is not loaded, unless that is wanted`()
+        func `A plugin that every user can change is not loaded without --dev`()
             async throws
         {
             chmod(path, 0o666)

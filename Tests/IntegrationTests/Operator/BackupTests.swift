@@ -13,7 +13,7 @@ extension Integration {
     /// Copies of the store.
     @Suite struct BackupTests {
         @Test(.timeLimit(.minutes(5)))
-        func `A backup is written while runs go on, and holds what is pending`() async throws {
+        func `A backup during runs contains the pending requests`() async throws {
             try await withDaemon(try TestManifest.misbehave(), adjust: durable) { daemon in
                 let host = daemon.host
                 let run = try await daemon.begin("honour-cancel")

@@ -72,7 +72,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `What waits for a plugin that is switched off begins once it is on`() async throws {
+        func `Requests of a disabled plugin start once it is enabled`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 // The test moves the clock past the date, since a busy machine may take longer than any pause.
                 let hour: Int64 = 3_600_000_000_000

@@ -24,7 +24,7 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `A granted path that is not there is said once`() async throws {
+        func `An absent granted path is logged once`() async throws {
             var manifest = try TestManifest.plugin("p", library: try Fixture.library("misbehave"))
             let index = try #require(manifest.plugins.firstIndex { $0.name == "p" })
             manifest.plugins[index].permissions.read = ["/nowhere/at/all"]
