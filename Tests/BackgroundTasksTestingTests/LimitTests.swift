@@ -58,7 +58,7 @@ struct LimitTests {
         let host = try TestHost(
             plugin { context in
                 try? await context.sleep(for: .seconds(3600))
-                // Cancelled; it goes on for a while all the same, out of the task's reach.
+                // Cancelled; it continues for a while, out of the task's reach.
                 await Task.detached { try? await context.sleep(for: .seconds(4)) }.value
             }
         )

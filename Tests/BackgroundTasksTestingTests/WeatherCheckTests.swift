@@ -132,7 +132,7 @@ struct WeatherCheckTests {
         #expect(host.logs.first?.message.contains(reason) == true, "\(host.logs)")
     }
 
-    /// Else it would be told of the same for a week.
+    /// Otherwise the session would get the same ends for a week.
     @Test(arguments: bad)
     func `An invalid forecast ends its wake`(
         status: Int,

@@ -39,7 +39,7 @@ struct SamplePluginTests {
         #expect(names == handlers)
     }
 
-    // It goes on for as long as the test process does, asleep for the most part.
+    // It continues for the life of the test process, asleep most of the time.
     @Test func `The overrun sample logs the cancel and continues`() async throws {
         let host = ScriptedHost()
         let run = try PluginFile(Artifact.path("libOverrun.so")).open(on: host).run()

@@ -77,7 +77,7 @@ struct AccessTests {
         #expect(ControlAccess.Group(named: "no-such-group-anywhere", role: .read) == nil)
     }
 
-    // MARK: - What is told
+    // MARK: - Logged changes
 
     @Test func changesAreLoggedWithTheirUser() async throws {
         let told = Mutex<[ControlVerb]>([])

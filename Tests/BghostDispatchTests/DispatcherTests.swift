@@ -71,7 +71,7 @@ import Testing
         }
         dispatcher.decide { _, _, decisions in decisions += [Self.ended(1), Self.ended(2)] }
         #expect(order.numbers == [1, 2, 10, 11, 20, 21, -1])
-        // Nothing is left, and the next round begins anew.
+        // No decision is left, and the next round starts empty.
         Self.decide(dispatcher, 30)
         #expect(order.numbers.suffix(2) == [30, -1])
     }

@@ -35,7 +35,7 @@ import Testing
             MainActor.preconditionIsolated()
             return answer
         }
-        // The actor goes on while the question waits.
+        // The actor continues while the query waits.
         while threads.existingThread(for: .history) == nil { await Task.yield() }
         gate.signal()
         #expect(await answer.value == 7)

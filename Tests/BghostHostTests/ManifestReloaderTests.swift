@@ -17,7 +17,7 @@ import Testing
     private final class File: Sendable {
         private let content = Mutex<Manifest?>(nil)
         let isBeingRead = Atomic(false)
-        /// Lets a reload go on that has begun to read.
+        /// Continues a reload that has started to read.
         let mayBeRead = DispatchSemaphore(value: 0)
 
         func write(_ manifest: Manifest?) { content.withLock { $0 = manifest } }

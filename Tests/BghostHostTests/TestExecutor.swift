@@ -7,7 +7,7 @@ import BghostModel
 @testable import BghostServices
 import BghostWire
 
-/// An executor that records what it is asked to do; the test plays the plugin.
+/// An executor that records its calls; the test plays the plugin.
 final class TestExecutor: RunExecutor {
     let slots: ExecutorSlots
     var started: [Start] = []

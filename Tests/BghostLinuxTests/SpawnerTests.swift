@@ -126,7 +126,7 @@ import Testing
         return ChildProcess(try #require(try answer.withLock { try $0?.get() }))
     }
 
-    /// Waits until the spawner has done all that it was told.
+    /// Waits until the spawner has executed all its jobs.
     private static func settle(_ spawner: Spawner) {
         let gate = ThreadGate()
         spawner.perform { gate.open() }

@@ -103,7 +103,7 @@ extension ManifestErrorTests {
         ),
     ]
 
-    /// More than a worker can be told of.
+    /// More than a frame to a worker can hold.
     static let manyPaths: String = {
         let stem = "/usr/" + String(repeating: "d", count: 90)
         let paths: [String] = (0..<400).map { "\"\(stem)\($0)\"" }

@@ -6,7 +6,7 @@ import Testing
 
 private let second: UInt64 = 1_000_000_000
 
-/// A machine, and what it has been told to do.
+/// A machine and its effects so far.
 private struct Driver {
     var machine: TransferMachine
     var now: UInt64 = 1000 * second

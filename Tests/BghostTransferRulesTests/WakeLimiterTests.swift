@@ -3,7 +3,7 @@
 import BghostTransferRules
 import Testing
 
-/// How often a session's handler is told, if it begins new transfers each time.
+/// The delays of wakes for a session that starts new transfers in each wake.
 @Suite struct WakeLimiterTests {
     private static let second: Int64 = 1_000_000_000
     private static let start: Int64 = 1_790_000_000 * second

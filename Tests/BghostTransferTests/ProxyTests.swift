@@ -179,7 +179,7 @@ struct ProxyTests {
                 }
             }
         }
-        // The server is not told.
+        // The server gets no credentials.
         #expect(host.requests.allSatisfy { $0["proxy-authorization"] == nil })
         #expect(host.requests.count == (credentials.hasPrefix("me") ? 1 : 0))
     }

@@ -10,7 +10,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// Transfers go on where they stood, whatever ended the process that carried them.
+/// Transfers resume after any end of the process that ran them.
 @Suite(.ownThreads, .timeLimit(.minutes(10)))
 struct TransferCrashTests {
     private static let content = sample((24 << 20) + 13)

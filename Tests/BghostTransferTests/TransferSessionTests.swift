@@ -13,7 +13,7 @@ import Testing
 struct TransferSessionTests {
     private static let content = sample(300_000)
 
-    /// A server that sends half of the file, and the rest when it is told to.
+    /// A server that sends half of the file, and the rest when the test says so.
     private final class SlowHost: Sendable {
         let host = FileHost(TransferSessionTests.content)
         let half = Event()
@@ -153,7 +153,7 @@ struct TransferSessionTests {
                 slow.go.occur()
                 let ends = await bench.witness.ends(count: 2)
                 #expect(ends.last?.transfers.map(\.request.id) == [last, first])
-                // More of it ends before anybody has dealt with that: it is the same end, longer.
+                // Another transfer ends before an acknowledgement: the wake has both.
                 let late = try await bench.engine.create(bench.download("\(base)/d", to: "d")).id
                 let more = await bench.witness.ends(count: 3)
                 #expect(more.last?.id == last)
@@ -289,7 +289,7 @@ struct TransferSessionTests {
             _ = try await create(2)
             await #expect(throws: TransferFault.self) { try await create(3) }
             await bench.engine.cancel(first)
-            // It has not been dealt with.
+            // It has not been acknowledged.
             await #expect(throws: TransferFault.self) { try await create(3) }
             await bench.engine.acknowledge([first], in: SessionKey(plugin: "p", session: "s"))
             _ = try await create(3)

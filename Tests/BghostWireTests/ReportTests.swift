@@ -4,7 +4,7 @@ import BghostFuzz
 @testable import BghostWire
 import Testing
 
-/// Reports come from a process that has just crashed: nothing of them is believed.
+/// Reports come from a process that has just crashed and are untrusted.
 @Suite struct ReportTests {
     private func read(_ text: String, flags: UInt8 = 0) throws -> [Message] {
         let payload = Array(text.utf8)

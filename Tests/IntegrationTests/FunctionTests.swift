@@ -178,7 +178,7 @@ extension SeparateHosts {
                         try #require(record.outcome == .succeeded, "\(record.message)")
                         if let pid = record.pid { workers.insert(pid) }
                     }
-                    // A run that is asked for before the last one is let go of may have another.
+                    // A run that is submitted before the release of the last one may get another worker.
                     #expect((2...8).contains(workers.count), "\(workers.count)")
                 }
             }

@@ -51,7 +51,7 @@ extension SeparateHosts {
                     }
                     let clock = ContinuousClock()
                     let (start, before) = (clock.now, Self.used)
-                    // The first that is told to stop ends the time over which they all idle.
+                    // The first cancelled run ends the time over which they all idle.
                     try await daemon.line { $0.event == "run.expiring" }
                     let (took, after) = (clock.now - start, Self.used)
                     try #require(took > .seconds(4), "too short to measure: \(took)")

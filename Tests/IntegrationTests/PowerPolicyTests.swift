@@ -10,7 +10,7 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// A low battery: what handlers are told of it is what the scheduler does.
+    /// A low battery: the status for handlers matches what the scheduler does.
     @Suite struct PowerPolicyTests {
         private let facts = ManualFacts([.batteryNotLow, .externalPower])
 
@@ -68,7 +68,7 @@ extension Integration {
                 #expect(request.waitingFor.count == 1)
                 #expect(request.waitingFor.first?.contains("batteryNotLow") == true)
                 #expect(request.waitingFor.first?.contains("`powerPolicy`") == true)
-                // A trial goes past it, and is told 3 (restricted) for 1 (battery).
+                // A manual run ignores it, and gets 3 (restricted) for 1 (battery).
                 #expect(try await status(daemon).hasPrefix("refresh 0 3 1,"))
                 charge(80)
                 let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))

@@ -105,13 +105,13 @@ extension Integration {
                     let after = await daemon.host.picture()
                     #expect(after == before, "\(route): \(after.difference(from: before))")
                 }
-                // A client that asks for the end of a run that has not begun, and goes away.
+                // A client that waits for a run that has not started, and disconnects.
                 _ = try Self.ask(path, "/v1/requests/\(subjects.waiting.id)/run", leaves: true)
                 #expect(await daemon.host.picture() == before)
             }
         }
 
-        /// The commands that ask the daemon, and what they are asked with.
+        /// The read-only commands and their arguments.
         private static func commands(_ subjects: Subjects) -> [String: [[String]]] {
             [
                 "status": [[], ["late.task"]],

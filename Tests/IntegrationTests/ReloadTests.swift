@@ -12,9 +12,9 @@ import Synchronization
 import Testing
 
 extension Integration {
-    /// Another manifest, taken up while real workers carry runs.
+    /// A reload of another manifest while real workers execute runs.
     @Suite struct ReloadTests {
-        /// What the host reads when it is told to.
+        /// The manifest that the host reads in a reload.
         private final class Disk: Sendable {
             let manifest: Mutex<Manifest>
 

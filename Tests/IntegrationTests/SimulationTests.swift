@@ -138,7 +138,7 @@ extension Integration {
                 for clock in [SimulatedClock.by(Self.day), .by(-2 * Self.day), .real] {
                     _ = try await host.simulate(clock: clock)
                 }
-                // Its runtime is 20 s, so it would have been told to stop by now.
+                // Its runtime is 20 s, so the host would have cancelled it by now.
                 #expect(try await daemon.run("succeed").outcome == .succeeded)
                 let live = await host.runs(task: "honour-cancel", limit: 1).first
                 #expect(live?.id == run.id && live?.state == .running)

@@ -83,7 +83,7 @@ extension Integration {
         func `A handler may call the host inside cancel()`(
             isolation: Isolation
         ) async throws {
-            // Well within the five seconds after which a question is given up.
+            // Well within the timeout of a question, five seconds.
             let manifest = try TestManifest.misbehave(
                 runtime: Self.runtime,
                 grace: .seconds(3),

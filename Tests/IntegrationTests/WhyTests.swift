@@ -314,7 +314,7 @@ extension Integration {
             }
         }
 
-        // MARK: Whom it is asked of
+        // MARK: Tasks, families and requests
 
         @Test(.timeLimit(.minutes(5)))
         func `A task with nothing waiting`() async throws {

@@ -70,7 +70,7 @@ struct HeldDaemonTests {
     @Test(.timeLimit(.minutes(5)))
     func `The daemon reports that cgroups limit its workers, and they do`() throws {
         defer { clean() }
-        // It does not stop when it is asked to, and has a long grace: only the kernel is in its way.
+        // It ignores its cancel and has a long grace: only the kernel limits it.
         let daemon = try daemon(#""memory": "64MiB""#, task: "allocate", #""grace": "25s""#)
         #expect(
             daemon.program.line(containing: "limits of cpu and memory and pids") != nil,

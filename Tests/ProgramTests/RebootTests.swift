@@ -5,13 +5,13 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// Whether this kernel has clocks that begin anew, and lets us have them.
+/// Whether this kernel has time namespaces, and permits them.
 private let hasClocks =
     geteuid() == 0
     && (try? Command.run(["unshare", "--time", "--boottime", "60", "true"]))?.exitCode == 0
 
-/// A daemon that comes back on another boot's clock: both of the machine's clocks begin anew, and
-/// only the date goes on.
+/// A daemon that starts after a reboot: both clocks of the machine restart, and only the date
+/// continues.
 @Suite(.ownThreads, .enabled(if: hasClocks, "only root can have clocks of its own"))
 struct RebootTests {
     private let folder: TemporaryDirectory

@@ -63,7 +63,7 @@ import Testing
         let first = try TestDaemon(manifest: manifest, folder: folder)
         let data = first.state + "/data/app"
 
-        // Noon: the next one is asked for before the first byte, and the answer is slow.
+        // Noon: the handler submits the next noon before the first byte, and the response is slow.
         let noon = try first.command([
             "submit", "StormyNoon", "--parameters", #"{"url":"\#(server.url)"}"#,
         ])
@@ -73,7 +73,7 @@ import Testing
         let pending = try json(first, "pending")["requests"]?.array
         #expect(pending?.map { $0["task"]?.string } == ["StormyNoon"])
 
-        // Its time is up: it ends cleanly and earns no throttle point, and its transfer goes on.
+        // It is expired: it ends cleanly and earns no throttle point, and its transfer continues.
         #expect(first.program.line(containing: "cancelledClean after") != nil)
         #expect(try json(first, "throttle")["tasks"]?.array?.isEmpty == true)
         let transfer = try #require(try json(first, "transfers")["transfers"]?.array?.first)
@@ -95,7 +95,7 @@ import Testing
         #expect(server.sent == Self.hold + Self.bytes - start)
         #expect(second.program.line(containing: "notification `storm` of `app`") != nil)
 
-        // A tap, which is stored, sends the photo; its arrival is told by a wake of its own.
+        // A stored tap sends the photo; a wake of its own reports its arrival.
         let tap = try second.command(["notify", "act", "storm", "upload"])
         #expect(tap.exitCode == 0, "\(tap)")
         expectTwoWakes(of: "photos", second)

@@ -111,7 +111,7 @@ import Testing
         }
         #expect(second.program.line(containing: "cancelledClean after") != nil)
         try await talk(second) { client in
-            // The run that was lost has begun again, beside its successor; nothing else has.
+            // The lost run has started again, beside its successor; no other run has.
             let run = try #require(
                 try await client.runs(task: "StormyNoon", limit: 9).value.first
             )

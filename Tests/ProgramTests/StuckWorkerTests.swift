@@ -49,7 +49,7 @@ struct StuckWorkerTests {
         ])
         #expect(begun.exitCode == 0, "\(begun.error)")
         #expect(files.line(containing: "read") != nil)
-        // Others go on while it hangs, is asked, and is killed in vain.
+        // Other runs continue while it hangs and ignores cancel and kill.
         #expect(try daemon.command(["trigger", "echo", "--wait"]).exitCode == 0)
         #expect(daemon.program.line(containing: "read killed(graceExceeded) after") != nil)
         let runs = try JSONReader.parse(

@@ -28,7 +28,7 @@ struct Seed004Tests {
         let date = try #require(next.earliestBeginDate)
         #expect(date >= host.now + 3599 && milliseconds(date) <= milliseconds(.now + 3600))
 
-        // The work goes on until the expiration handler cancels it.
+        // The work continues until the expiration handler cancels it.
         isOpen.withLock { $0 = false }
         let expired = try await host.launchAndExpire(identifier)
         #expect(expired.stopReason == .expired)

@@ -130,7 +130,7 @@ import Testing
             try store.backup(to: folder.file("no/such/copy.db"))
         }
         #expect(error?.message.contains("no/such/copy.db") == true)
-        // And it goes on.
+        // And the store continues.
         store.commit(StoreScript.list(0)) { _ in }
         #expect(try store.recover().pending.count == 3)
     }

@@ -36,7 +36,7 @@ import Testing
         #expect(error?.message.contains("process \(getpid())") == true, "\(error?.message ?? "")")
         let other = try Command.run([writer, "open", path])
         #expect(other.output.hasPrefix("taken:"), "\(other)")
-        // The one who was first goes on.
+        // The first holder continues.
         store.commit(StoreScript.list(0)) { _ in }
         #expect(try store.recover().pending.count == 3)
         store.close()

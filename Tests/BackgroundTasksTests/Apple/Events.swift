@@ -5,7 +5,7 @@ import BackgroundTasks
 import FoundationEssentials
 import Synchronization
 
-/// What a delegate was told, in order.
+/// The calls of a delegate, in order.
 final class Events: Sendable {
     private let events = Mutex<[String]>([])
 
@@ -14,7 +14,7 @@ final class Events: Sendable {
     func note(_ event: String) { events.withLock { $0.append(event) } }
 }
 
-/// A delegate that notes all that it is told.
+/// A delegate that records all its calls.
 final class NotingDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate,
     @unchecked Sendable
 {

@@ -96,7 +96,7 @@ struct KeptEndTests {
         try await end(host)
         try await host.launch("open")
         #expect(events.all == Self.told)
-        // It is under way, and has not said that it has dealt with the end.
+        // It is under way, and has not acknowledged the end.
         #expect(host.transfers.count == 1)
         try await host.launch("begin")
         let other = try #require(host.transfers.first { !$0.hasEnded })

@@ -232,7 +232,7 @@ struct TransferTests {
             try Data("photo".utf8).write(to: photo)
             let session = Self.session(NotingDelegate(events))
             session.uploadTask(with: URLRequest(url: address("p")), fromFile: photo).resume()
-            // The app goes on: it need not be woken.
+            // The app continues and needs no wake.
             try await context.sleep(for: .seconds(10))
         }
         try await host.launch("a")

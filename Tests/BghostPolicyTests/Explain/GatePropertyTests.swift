@@ -217,7 +217,7 @@ private struct GateFate {
 
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
-        // Throttle points are looked at anew, so what they delay may be over.
+        // The scheduler computes throttle points again, so their delay may be over.
         happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget]) {
             $0.clockWasSet(now: $1, &$2)
         }

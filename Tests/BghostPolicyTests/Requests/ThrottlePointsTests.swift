@@ -121,7 +121,7 @@ import Testing
             (.crashed(.signalled(11)), .expired, 9_000_000_000, false, 1),
             // Late, since its transfer went on without it.
             (.cancelledClean, .expired, 9_000_000_000, true, nil),
-            // Killed, also if a transfer goes on.
+            // Killed, also if a transfer continues.
             (.killed(.graceExceeded), .expired, 10_000_000_000, false, 2),
             (.killed(.graceExceeded), .expired, 10_000_000_000, true, 2),
             (.killed(.graceExceeded), .quota, 10_000_000_000, false, 2),

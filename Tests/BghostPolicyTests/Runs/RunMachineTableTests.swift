@@ -95,7 +95,7 @@ import Testing
         Row(.killing, .paused(7), .killing),
     ]
 
-    /// Inside the daemon nothing can be killed: the run is let go of instead.
+    /// A run inside the daemon cannot be killed: the host abandons it instead.
     static let inProcess: [Row] = [
         Row(.starting, .stop(.drain), .ended, [.end(.cancelledClean)]),
         Row(.starting, .exceeded(.memory), .ended, [.kill(.memory), .end(.abandoned)]),

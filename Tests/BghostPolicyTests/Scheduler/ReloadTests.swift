@@ -7,7 +7,7 @@ import BghostModel
 @testable import BghostPolicy
 import Testing
 
-/// Another manifest, taken up while runs are under way.
+/// A reload of another manifest during runs.
 @Suite struct ReloadTests {
     private typealias Hand = SchedulerHand
 

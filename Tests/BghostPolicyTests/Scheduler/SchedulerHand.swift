@@ -202,7 +202,7 @@ struct SchedulerHand {
         return accepted.request
     }
 
-    /// All transfers of a session have ended; its handler is told after so long.
+    /// All transfers of a session have ended; its wake starts after this time.
     mutating func wake(_ task: String, after nanoseconds: Int64) throws {
         let made = perform { scheduler, now, _ in
             scheduler.wake(

@@ -149,7 +149,7 @@ import Testing
         #expect(lines.all == ["12"])
         world.simulation.run(until: Self.noon + 30 * World.hour)
         #expect(lines.all == ["12", "36"])
-        // A year ahead: one run stands for all that went by, and noon goes on.
+        // A year ahead: one run makes up for all missed starts, and noon continues.
         world.simulation.setClock(to: Self.noon + 366 * World.day)
         world.simulation.run(for: 2 * World.day)
         #expect(lines.all.count == 5)

@@ -201,7 +201,7 @@ final class TransferWitness: TransferObserver {
         await first { $0.status.state == wanted }
     }
 
-    /// Returns when so many ends have been told.
+    /// Returns after this number of ends has been delivered.
     func ends(count: Int) async -> [SessionEnd] {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isThere = state.withLock { state in

@@ -156,7 +156,7 @@ HANDLER(fail_finally) {
   return BG_PENDING;
 }
 
-/* succeeded; logs how things stand, what the run stands for, and what an invented run is told */
+/* succeeded; logs the refresh status, the missed starts of the run, and the answer for an invented run */
 HANDLER(situation) {
   (void)plugin;
   bg_refresh refresh = { sizeof refresh, 0, 0, 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * While it is loaded it says that the daemon's first run has succeeded, whose number is easy to guess. */
+ * During its load it completes the daemon's first run, whose number is easy to guess. */
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

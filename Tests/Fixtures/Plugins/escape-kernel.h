@@ -67,7 +67,7 @@ static int asked_by(const char *path, int is_orphan) {
   return error;
 }
 
-/* The same by a process of its own, and by one whose parent has ended. */
+/* The same by a child process, and by one whose parent has ended. */
 ACT(ask_from_child) { (void)number; return asked_by(path, 0); }
 ACT(ask_from_orphan) { (void)number; return asked_by(path, 1); }
 

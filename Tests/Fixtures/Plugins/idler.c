@@ -56,7 +56,7 @@ HANDLER(tidy) {
 }
 
 static void *forker(void *nothing) {
-  /* What is there when the run ends is seen then. */
+  /* The host measures at the end of the run. */
   poll(0, 0, 50);
   for (int count = 0; count < 400; count++) {
     if (fork() == 0) {
@@ -207,7 +207,7 @@ HANDLER(crowd) {
   return BG_PENDING;
 }
 
-/* Logs "descriptor N" for the one that tells it to stop. */
+/* Logs "descriptor N" for its cancel_fd. */
 HANDLER(show_descriptor) {
   (void)plugin;
   char line[32];
@@ -216,7 +216,7 @@ HANDLER(show_descriptor) {
   return BG_PENDING;
 }
 
-/* Withdraws what is not pending as fast as it can; logs "taken N, refused N". */
+/* Withdraws absent requests as fast as it can; logs "taken N, refused N". */
 HANDLER(ask_much) {
   (void)plugin;
   const bg_schedule *schedule = host->extension(host, BG_EXT_SCHEDULE);

@@ -41,7 +41,7 @@ HANDLER(fork_children) {
   return fork_many(info, 1);
 }
 
-/* killed(processes): it never stops of its own will. Bounded, in case the host does not kill it. */
+/* killed(processes): it never stops by itself. Bounded, in case the host does not kill it. */
 HANDLER(fork_without_end) {
   UNUSED;
   for (int count = 0; count < 4096; count++) {

@@ -45,7 +45,7 @@ HANDLER(flood_frames) {
     if (send(fd, packet, n, MSG_NOSIGNAL) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
 }
 
-/* succeeded; what is more than the runtime would let through is dropped and counted */
+/* succeeded; the host drops and counts frames above the rate of the runtime */
 HANDLER(burst_frames) {
   (void)plugin;
   static unsigned char packet[48000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Handlers that end the process or the thread, or lay hands on what is not theirs. */
+ * Handlers that end the process or the thread, or use resources of others. */
 #ifndef MISBEHAVE_PROCESS_H
 #define MISBEHAVE_PROCESS_H
 
@@ -43,7 +43,7 @@ HANDLER(exit_thread) {
   pthread_exit(0);
 }
 
-/* ---- what is not its own --------------------------------------------------------------------- */
+/* ---- resources of others --------------------------------------------------------------------- */
 
 /* killed(protocolFault): nothing of the daemon is disturbed */
 HANDLER(write_rubbish) {
@@ -109,7 +109,7 @@ HANDLER(flood_log) {
   return BG_OK;
 }
 
-/* succeeded; of a million last steps few are told */
+/* succeeded; of a million last steps the host gets few */
 HANDLER(flood_progress) {
   (void)plugin;
   for (uint64_t i = 1; i <= 1000000; i++)
@@ -117,7 +117,7 @@ HANDLER(flood_progress) {
   return BG_OK;
 }
 
-/* succeeded; what is no text, no extension or no parameter is refused: logs "refused 9" */
+/* succeeded; the host refuses invalid texts, extensions and parameters: logs "refused 9" */
 HANDLER(odd_calls) {
   (void)plugin;
   char   value[8];

@@ -91,7 +91,7 @@ HANDLER(heed_memory) {
   return BG_E_CANCELLED;
 }
 
-/* cancelledClean: spins until it is told that this is enough */
+/* cancelledClean: spins until it is cancelled */
 HANDLER(heed_cpu) {
   (void)plugin;
   while (!is_cancelled(info->run)) continue;
@@ -180,7 +180,7 @@ HANDLER(giant_file) {
   return BG_OK;
 }
 
-/* succeeded: its own folder of what is temporary is full at some point. Logs "wrote N KiB, then ERROR" */
+/* succeeded: its private temporary folder fills up at some point. Logs "wrote N KiB, then ERROR" */
 HANDLER(fill_scratch) {
   (void)plugin;
   static char block[64 << 10];
@@ -249,7 +249,7 @@ HANDLER(endless_line) {
   return BG_OK;
 }
 
-/* succeeded: what is printed cannot steer a terminal or be taken for another's line */
+/* succeeded: its output cannot control a terminal or look like a line of another plugin */
 HANDLER(odd_lines) {
   (void)plugin;
   static const char escape[] = "\x1b]0;title\x07\x1b[2J\r\x9b\x31m %s%n";

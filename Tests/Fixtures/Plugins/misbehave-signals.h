@@ -131,7 +131,7 @@ HANDLER(complete_in_signal) {
   for (;;) pause();
 }
 
-/* crashed(signalled SIGSEGV): the worker's other thread, on which it is asked to stop */
+/* crashed(signalled SIGSEGV): on the worker's other thread, which calls cancel() */
 static void crash_in_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
   (void)plugin, (void)run, (void)state, (void)why;
   volatile int *volatile nowhere = (volatile int *)16;

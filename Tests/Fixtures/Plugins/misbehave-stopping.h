@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Handlers that are asked to stop, and do or do not. */
+ * Handlers that are cancelled, and stop or do not. */
 #ifndef MISBEHAVE_STOPPING_H
 #define MISBEHAVE_STOPPING_H
 
@@ -34,7 +34,7 @@ HANDLER(honour_cancel_fd) {
   return BG_E_CANCELLED;
 }
 
-/* succeeded, {"late"} milliseconds after it is asked to stop */
+/* succeeded, {"late"} milliseconds after it is cancelled */
 HANDLER(stop_late) {
   (void)plugin;
   char   text[32];
@@ -46,7 +46,7 @@ HANDLER(stop_late) {
   return BG_OK;
 }
 
-/* killed(graceExceeded): it is told, and goes on */
+/* killed(graceExceeded): it ignores cancel() */
 HANDLER(ignore_cancel) {
   (void)plugin;
   say(info->run, "pending");
@@ -61,7 +61,7 @@ static void log_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
   say(run, line);
 }
 
-/* killed(graceExceeded): there is nothing that could be told */
+/* killed(graceExceeded): it has no cancel() */
 HANDLER(never_complete) {
   UNUSED;
   return BG_PENDING;

@@ -95,7 +95,7 @@ HANDLER(withdraw) {
   return BG_OK;
 }
 
-/* succeeded, with what is pending as the result */
+/* succeeded, with the pending notifications as the result */
 HANDLER(pending) {
   (void)plugin;
   const bg_notifier *notifier = host->extension(host, BG_EXT_NOTIFY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A text of 1 MiB that is really there; with LENGTH, one that only claims its length. FIELD says
+ * A text of 1 MiB; with LENGTH, one that only claims this length. FIELD says
  * which. The host refuses it without copying it. */
 #include <string.h>
 

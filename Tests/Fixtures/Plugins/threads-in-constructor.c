@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * It has threads before anybody has asked it anything. They are its own affair. */
+ * It starts threads in a constructor. They end with its worker. */
 #include <pthread.h>
 #include <unistd.h>
 

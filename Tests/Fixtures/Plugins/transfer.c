@@ -95,7 +95,7 @@ HANDLER(begin_and_wait) {
   return await(info->run, &transfer);
 }
 
-/* Waits for the one that the parameter `id` names. */
+/* Waits for the transfer that the parameter `id` names. */
 HANDLER(wait_for) {
   (void)plugin;
   static _Thread_local text id;
@@ -105,7 +105,7 @@ HANDLER(wait_for) {
   return await(info->run, &transfer);
 }
 
-/* Cancels, or acknowledges, the one that the parameter `id` names, and logs the answer. */
+/* Cancels, or acknowledges, the transfer that the parameter `id` names, and logs the answer. */
 static bg_status with_id(bg_run run, bg_status (*call)(const bg_host *, const bg_transfer *)) {
   static _Thread_local text id;
   bg_transfer transfer = { { 0 } };
@@ -160,7 +160,7 @@ static bg_status keep(bg_run run, const char *pointer) {
   return wakes->keep(host, run, &transfer, 1);
 }
 
-/* Keeps an end of which this run was not told, and logs the answer. */
+/* Keeps an end that is not in this run's params, and logs the answer. */
 HANDLER(keep_it) {
   (void)plugin;
   say_status(info->run, "keep", keep(info->run, "id"));

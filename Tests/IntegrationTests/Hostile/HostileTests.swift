@@ -10,7 +10,7 @@ import Glibc
 import Testing
 
 extension SeparateHosts {
-    /// One wrong at a time: the outcome is the stated one, all others go on, and nothing is left of it.
+    /// One hostile handler at a time: its outcome is the stated one, others continue, and no process is left.
     ///
     /// Each is a process of its own, which has nothing but this host.
     @Suite struct HostileTests {

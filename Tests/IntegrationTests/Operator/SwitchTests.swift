@@ -28,7 +28,7 @@ extension Integration {
                     stopsRuns: false
                 )
                 #expect(answer.running == [run.id] && answer.stopping.isEmpty)
-                // The run goes on.
+                // The run continues.
                 #expect(await host.runs(task: "honour-cancel", limit: 1).first?.state == .running)
                 for isTriggered in [false, true] {
                     let error = await #expect(throws: SubmitError.self) {

@@ -7,7 +7,7 @@ import BghostPolicy
 import Dispatch
 import Synchronization
 
-/// A store in memory that answers when it is told to, as a slow disk does.
+/// A store in memory that answers when the test says so, like a slow disk.
 final class HeldStore: Store {
     private struct State {
         var isHeld = false

@@ -108,7 +108,7 @@ final class TestDaemon: Sendable {
         await host.status().plugins.first { $0.name == plugin }?.workers ?? []
     }
 
-    /// How many executors wait for a handler to let go of a run that is complete.
+    /// The number of executors that wait for the release of a complete run.
     var executorsWithUnreleasedRuns: Int {
         get async { await host.executorsWithUnreleasedRuns }
     }

@@ -88,7 +88,7 @@ extension Integration {
                     try await daemon.line("strange answered -16")
                     try await daemon.line("many answered -14")
                     try await daemon.line("none answered -12")
-                    // Of another run, whose session is told of nothing.
+                    // Of another run, whose session gets no wake.
                     _ = try await daemon.run("keep", #"{"id":"\#(id)"}"#)
                     try await daemon.line("keep answered -16")
                 }

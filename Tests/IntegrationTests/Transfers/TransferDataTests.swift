@@ -62,7 +62,7 @@ extension Integration {
                         }
                         #expect(waiting.count == 1)
                         #expect(waiting.first?.fault.contains("no room for it") == true)
-                        // That is no fault of the plugin, which goes on, and makes room.
+                        // This is no fault of the plugin, which continues and makes room.
                         let list = TransferManifest.parameters(server)
                         #expect(try await daemon.run("list", list).outcome == .succeeded)
                         #expect(daemon.count { $0.event == "plugin.data_limit" } == 0)

@@ -33,7 +33,7 @@ extension Integration {
                     let file = try #require(end["file"]?.string)
                     #expect(file.hasPrefix(daemon.transferFolder + "/"))
                     #expect(try File.read(file) == server.content)
-                    // It is dealt with: nothing is left to be told of.
+                    // It is acknowledged: no end is left.
                     _ = try await daemon.run("list", TransferManifest.parameters(server))
                     #expect(try await daemon.told("list").array?.isEmpty == true)
                     #expect(await daemon.host.pending(task: nil, limit: 10).total == 0)

@@ -10,7 +10,7 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// Runs that are told that transfers have ended.
+    /// Wakes: runs that receive ended transfers.
     @Suite struct TransferWakeTests {
         private func begin(
             _ server: FileServer,

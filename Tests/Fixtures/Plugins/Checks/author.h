@@ -22,7 +22,7 @@ BG_NOTE("abi=1.0;id=test.author;runtime=c");
 
 static const bg_host *host;
 
-/* A run that waits so long, or until it is asked to stop. */
+/* A run that waits for this time, or until it is cancelled. */
 MAYBE_UNUSED static bg_status wait_or_stop(const bg_run_info *info, int milliseconds) {
   struct pollfd stop = { info->cancel_fd, POLLIN, 0 };
   if (host->cancelled(host, info->run) != BG_OK) return BG_E_CANCELLED;

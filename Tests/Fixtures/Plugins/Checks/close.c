@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A thread goes on after close(); with DESCRIPTOR, a file stays open; with HANG, it never returns. */
+ * A thread continues after close(); with DESCRIPTOR, a file stays open; with HANG, it never returns. */
 #include "author.h"
 
 static void *linger(void *ignored) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes to the host's table; with PARAMETERS, to what a run is told. */
+ * Writes to the host's table; with PARAMETERS, to the params of a run. */
 #include "author.h"
 
 static bg_status start(void *plugin, const bg_run_info *info) {

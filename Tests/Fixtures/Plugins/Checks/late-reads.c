@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looks at what the run before was told. */
+ * Reads the params of the previous run. */
 #include "author.h"
 
 static const bg_run_info *last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Takes a host that thrice needs 40 ms for a line of its log for one that is gone. */
+ * Treats a host that three times needs 40 ms for a log line as gone. */
 #include "author.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Forgets in start() that it was asked to stop before. */
+ * Ignores in start() a cancel() that came before. */
 #include "author.h"
 
 #include <stdatomic.h>
