@@ -299,7 +299,9 @@ typedef struct bg_pending {
 typedef struct bg_schedule {
   uint32_t size, reserved;
   /* [any] [waits] Submits a request; the host copies it. BG_OK: the request is stored and survives a
-   * restart or power cut. BG_E_PERM: tasks.json does not grant the task to this plugin. */
+   * restart or power cut. BG_E_PERM: tasks.json does not grant the task to this plugin. BG_E_KIND:
+   * the task has another kind. BG_E_ARG: invalid params. BG_E_LIMIT: too many pending requests, or
+   * params too long. BG_E_FAILED: the host cannot accept it now, e.g. because its store fails. */
   bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
   /* [any] [waits] Withdraws the pending request of a task; a run under way continues. BG_E_ABSENT if
    * no request is pending. */
@@ -545,8 +547,8 @@ typedef struct bg_transfers {
 
 typedef struct bg_wakes {
   uint32_t size, reserved;
-  /* [any] [waits] Keeps `count` ends, an array of 1 to 1024 ids from the params of this wake: if the
-   * run succeeds, the host keeps them instead of acknowledging them. BG_E_ABSENT: an id is not in
+  /* [any] [waits] Keeps `count` ends, an array of at most 1024 ids from the params of this wake: if
+   * the run succeeds, the host keeps them instead of acknowledging them. BG_E_ABSENT: an id is not in
    * the params; the call then keeps none. */
   bg_status (*keep)(const bg_host *, bg_run, const bg_transfer *, size_t count) BG_NOEXCEPT;
   /* [any] [waits] Claims the kept ends of a session, and ended transfers with BG_TRANSFER_NO_WAKE:
