@@ -104,7 +104,7 @@ import Testing
         #expect(!error.message.isEmpty && !error.help.isEmpty)
     }
 
-    @Test func saysWhatWouldBeRight() throws {
+    @Test func theErrorHasTheValidForm() throws {
         let texts = ["0 22-2 * * *", "5/15 * * * *", "* * * january *"].map { text in
             #expect(throws: CalendarError.self) { try CalendarExpression(text) }?.description
         }

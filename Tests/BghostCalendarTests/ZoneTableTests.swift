@@ -110,7 +110,7 @@ import Testing
 
     // MARK: - Hostile bytes
 
-    @Test func refusesWhatIsNoZone() throws {
+    @Test func refusesInvalidZones() throws {
         let good = ZoneFixture(rule: "UTC0").bytes
         expect(.notAZone, [])
         expect(.notAZone, Array("PNG".utf8))

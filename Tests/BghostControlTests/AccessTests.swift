@@ -134,7 +134,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func aReaderLooksAndChangesNothing() async throws {
+    func aReaderMayReadAndChangeNothing() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         let told = Mutex<[ControlVerb]>([])
@@ -174,7 +174,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func aStrangerIsTurnedAway() async throws {
+    func aStrangerIsRefused() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         // Its mode was loosened by hand.

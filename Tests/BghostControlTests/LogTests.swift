@@ -75,7 +75,7 @@ struct LogTests {
         for await _ in ended {}
     }
 
-    @Test func refusesALevelThatIsNone() async throws {
+    @Test func refusesAnUnknownLevel() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

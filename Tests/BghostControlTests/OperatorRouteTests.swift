@@ -78,7 +78,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test func aSubmissionSaysWhatItGivesWayTo() async throws {
+    @Test func aSubmissionReturnsTheRequestThatItKeeps() async throws {
         try await Serving.with { serving in
             let first = try await command(["submit", "com.acme.storm"], serving)
             #expect(first.output.hasSuffix("accepted\n"))
@@ -297,7 +297,7 @@ struct OperatorRouteTests {
 
     // MARK: - Uses
 
-    @Test func usesAreShownSaidAndForgotten() async throws {
+    @Test func usesAreListedRecordedAndForgotten() async throws {
         let host = MemoryHost()
         let known = UseStatus(
             task: "com.acme.storm",

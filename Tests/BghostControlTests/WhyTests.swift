@@ -162,7 +162,7 @@ struct WhyTests {
     }
 
     @Test(arguments: ["network", "network=maybe", "nothing=off", "a=\u{1B}[2J"])
-    func refusesFactsThatAreNone(fact: String) async throws {
+    func refusesUnknownFacts(fact: String) async throws {
         try await Serving.with { serving in
             let refusal = await fault {
                 _ = try await serving.ask { try await $0.simulate(fact: fact) }
@@ -175,7 +175,7 @@ struct WhyTests {
     }
 
     @Test(arguments: ["", "6h", "soon", "+", String(repeating: "9", count: 4000)])
-    func refusesClocksThatAreNone(clock: String) async throws {
+    func refusesInvalidClocks(clock: String) async throws {
         try await Serving.with { serving in
             let refusal = await fault {
                 _ = try await serving.ask { try await $0.simulate(clock: clock) }

@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: ["", "Network", "thermal", "late"])
-    func otherNamesAreNone(name: String) {
+    func otherNamesAreRefused(name: String) {
         let probes = (0..<8).map { "p\($0)" } + ["late"]
         #expect(RequirementSet(name: name, probes: probes) == nil)
     }

@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() != 0, "root opens all"))
-    func aClosedFolderIsSaid() throws {
+    func anUnreadableFolderIsReported() throws {
         mkdir(folder.file("closed"), 0o000)
         defer { chmod(folder.file("closed"), 0o700) }
         #expect(usage().problem == .closed(EACCES))

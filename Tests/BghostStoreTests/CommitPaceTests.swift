@@ -38,7 +38,7 @@ import Testing
         for _ in 0..<10 { #expect(commit(after: 100_000)) }
     }
 
-    @Test mutating func aCrowdGoesToTheThreadUntilItIsGone() {
+    @Test mutating func manyCommitsUseTheThreadUntilTheyAreDone() {
         #expect(commit(after: 100_000))
         // The next one has waited for the first.
         #expect(!isHere(after: 1000))
@@ -52,7 +52,7 @@ import Testing
         #expect(isHere(after: 50_000))
     }
 
-    @Test mutating func aCrowdIsForgottenAfterALull() {
+    @Test mutating func commitsReturnToTheCallerAfterAPause() {
         #expect(commit(after: 100_000))
         #expect(!isHere(after: 1000))
         transaction(wasAlone: false)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// One after the other without a pause: only a few are spent on finding out that it is no crowd.
-    @Test mutating func aCallerThatTakesTurnsIsFoundOut() {
+    @Test mutating func aCallerThatAlternatesIsDetected() {
         let there = (0..<10_000).count { _ in !commit(after: 1000) }
         #expect((1...200).contains(there), "\(there)")
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(!commit(after: 1000))
     }
 
-    @Test mutating func aSlowDiskIsWaitedForByTheThread() {
+    @Test mutating func theThreadWaitsForASlowDisk() {
         #expect(commit(after: 100_000, took: CommitPace.inlineMax + 1))
         #expect(!commit(after: 1_000_000_000, took: CommitPace.inlineMax + 1))
         #expect(!commit(after: 1_000_000_000))

@@ -24,7 +24,7 @@ import Testing
         #expect(retry.due - now == CommitRetry.pauseMin)
     }
 
-    @Test func aHintBringsItForwardAndALoopOfHintsNotFurther() {
+    @Test func aHintRetriesSoonerAndManyHintsNoSooner() {
         var retry = CommitRetry()
         let now: UInt64 = 1 << 40
         for _ in 0..<10 { retry.failed(now: now) }

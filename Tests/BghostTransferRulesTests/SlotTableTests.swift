@@ -117,7 +117,7 @@ import Testing
         #expect(index == SessionIndex())
     }
 
-    @Test func theSameIsFoundWhileItIsUnderWay() {
+    @Test func theSameRequestIsFoundWhileItIsUnderWay() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         #expect(index.existing("a", in: session) == id(1))

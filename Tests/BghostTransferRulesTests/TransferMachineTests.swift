@@ -79,7 +79,7 @@ private struct Driver {
         #expect(driver.machine.state == .done)
     }
 
-    @Test func failuresInARowAreFurtherAndFurtherApart() {
+    @Test func consecutiveFailuresBackOff() {
         var driver = Driver(timeout: 86_400 * second)
         driver.feed(.stored)
         var delays: [UInt64] = []
@@ -172,7 +172,7 @@ private struct Driver {
         #expect(driver.machine.status.fault?.code == .idle)
     }
 
-    @Test func aByteNowAndThenIsSilence() {
+    @Test func aByteNowAndThenCountsAsSilence() {
         var driver = Driver()
         driver.begin()
         var bytes: UInt64 = 0

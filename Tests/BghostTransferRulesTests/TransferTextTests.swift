@@ -26,7 +26,7 @@ import Testing
             "Süß, 06 Nov 1994 08:49:3 GMT",
         ]
     )
-    func refusesWhatIsNoDate(text: String) {
+    func refusesInvalidDates(text: String) {
         #expect(HTTPDate.unixSeconds(text) == nil)
     }
 
@@ -111,7 +111,7 @@ import Testing
             "sha-256=:====:", "sha-256=:!!!!:", "sha-1=:AAAAAAAAAAAAAAAAAAAAAAAAAAA=:",
         ]
     )
-    func refusesWhatIsNoDigest(field: String) {
+    func refusesInvalidDigests(field: String) {
         #expect(ContentDigest(field: field) == nil)
     }
 

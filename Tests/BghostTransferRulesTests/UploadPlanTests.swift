@@ -23,7 +23,7 @@ import Testing
         return fault.code
     }
 
-    @Test func tusMakesAPlaceAndFillsIt() {
+    @Test func tusCreatesAnUploadAndSendsIt() {
         var plan = Self.plan(.tus)
         #expect(plan.next == .create)
         #expect(plan.method(of: .create) == "POST")
@@ -74,7 +74,8 @@ import Testing
             ([:], 200, .send), ([:], 404, .send), ([:], 405, .send), ([:], 501, .send),
         ] as [([String: String], Int, UploadStep)]
     )
-    func settlesOnWhatTheServerSpeaks(fields: [String: String], status: Int, step: UploadStep) {
+    func usesTheProtocolThatTheServerSpeaks(fields: [String: String], status: Int, step: UploadStep)
+    {
         var plan = Self.plan(.negotiated)
         #expect(plan.next == .ask)
         #expect(plan.handle(Self.head(status, fields), location: nil) == .proceed)

@@ -101,7 +101,7 @@ struct BadRequestTests {
     }
 
     @Test(arguments: ["CONNECT", "trace", "GET /x HTTP/1.1\r\nHost:", "A B", "Ä", "G\0"])
-    func refusesAMethodThatIsNone(_ method: String) async {
+    func refusesAnInvalidMethod(_ method: String) async {
         await #expect(throws: FetchFailure.badMethod(method)) {
             try await fetch("http://127.0.0.1:9/", method: method)
         }

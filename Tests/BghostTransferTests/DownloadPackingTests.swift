@@ -40,7 +40,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func aPackedBodyIsUnpacked() async throws {
+    @Test func aCompressedBodyIsDecompressed() async throws {
         try await fetch(packed("seq 100000")) { bench, record in
             #expect(record.status.state == .done, "\(record.status)")
             let lines = (1...100_000).map { "\($0)\n" }.joined()
@@ -49,7 +49,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func aBombIsDefused() async throws {
+    @Test func aDecompressionBombFails() async throws {
         let bomb = try packed("head -c 100000000 /dev/zero")
         #expect(bomb.count < 200_000)
         try await fetch(bomb) { bench, record in

@@ -35,7 +35,7 @@ struct DownloadTests {
 
     /// The client does not fetch received bytes again, wherever the connection breaks.
     @Test(arguments: 0...16, [false, true])
-    func aCutConnectionIsTakenUpAgain(sixteenth: Int, isChunked: Bool) async throws {
+    func aCutDownloadResumes(sixteenth: Int, isChunked: Bool) async throws {
         let size = Self.content.count
         let cut = size * sixteenth / 16
         let host = FileHost(Self.content)

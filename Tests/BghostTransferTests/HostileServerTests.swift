@@ -16,7 +16,7 @@ struct HostileServerTests {
 
     /// A byte now and then is none: who sends so would hold a connection for days.
     @Test(arguments: Trickle.allCases)
-    func aServerThatTricklesIsLeft(trickle: Trickle) async throws {
+    func aSlowlySendingServerIsTimedOut(trickle: Trickle) async throws {
         let host = FileHost(Self.content)
         let steps = Relay()
         try await withRawServer { request, responder in
@@ -94,7 +94,7 @@ struct HostileServerTests {
     /// What is read is counted, and not what is sent: the kernel takes much of that, and the server's
     /// own buffers the more the busier the machine is.
     @Test(arguments: Endless.allCases, [false, true])
-    func aBodyWithoutEndIsNoFile(endless: Endless, isSecret: Bool) async throws {
+    func anEndlessBodyFailsTheDownload(endless: Endless, isSecret: Bool) async throws {
         let limit = 4 << 20
         let authority = try TemporaryDirectory()
         let trusted = try TestAuthority.write(to: authority)
@@ -174,7 +174,7 @@ struct HostileServerTests {
             "endless",
         ]
     )
-    func anAnswerThatContradictsItselfIsNoFile(head: String) async throws {
+    func aContradictoryResponseFails(head: String) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             guard host.note(request) == 1 else { return try await host.serve(request, responder) }

@@ -150,7 +150,7 @@ struct TransferAnswerTests {
 
     /// - Parameter bytes: how much of an answer comes before nothing more does.
     @Test(arguments: ["nothing", "head", "body"])
-    func aServerThatFallsSilentIsLeft(after part: String) async throws {
+    func aSilentServerIsTimedOut(after part: String) async throws {
         let host = FileHost(sample(100_000))
         let never = Event()
         let isSilent = Event()
@@ -181,7 +181,7 @@ struct TransferAnswerTests {
         }
     }
 
-    @Test func aServerWithABadCertificateIsNotTalkedTo() async throws {
+    @Test func aServerWithABadCertificateGetsNoRequest() async throws {
         let host = FileHost([])
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [

@@ -83,7 +83,7 @@ struct TransferCrashTests {
 struct TransferRestartTests {
     private static let content = sample((1 << 20) + 13)
 
-    @Test func anEngineTakesOverWhatTheLastOneHad() async throws {
+    @Test func anEngineRestoresTheTransfersOfTheLastOne() async throws {
         let host = FileHost(Self.content)
         let folder = try TemporaryDirectory()
         let half = Event()

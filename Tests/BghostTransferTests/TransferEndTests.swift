@@ -58,7 +58,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func noOtherPluginTakesIt() async throws {
+    @Test func noOtherPluginGetsTheEnd() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             let request = bench.download(url)
             _ = try await bench.engine.create(request)
@@ -90,7 +90,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func itsDateIsWaitedFor() async throws {
+    @Test func aTransferWaitsForItsDate() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var request = bench.download(url)
             request.notBefore = bench.clock.unixNow + 3_600_000_000_000

@@ -58,7 +58,7 @@ struct TransferSessionTests {
         #expect(slow.host.requests.count == 1)
     }
 
-    @Test func theSameIsFetchedOnce() async throws {
+    @Test func theSameRequestIsFetchedOnce() async throws {
         let slow = SlowHost()
         try await withRawServer {
             try await slow.serve($0, $1)
@@ -85,7 +85,7 @@ struct TransferSessionTests {
     }
 
     /// The end has the continuation that either of them set.
-    @Test func theSameKeepsWhatTheSecondBrings() async throws {
+    @Test func theSameRequestKeepsTheSecondContinuation() async throws {
         let journal = MemoryTransferJournal()
         let bench = try await TransferBench(journal: journal, requirements: { _ in false })
         try await withBench(bench) { bench async throws in
@@ -110,7 +110,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func somethingElseIsNotTheSame() async throws {
+    @Test func aDifferentRequestIsAnotherTransfer() async throws {
         try await withBench(TransferBench(requirements: { _ in false })) { bench async throws in
             func made(_ change: (inout TransferRequest) -> Void) async throws -> Bool {
                 var request = bench.download("http://127.0.0.1:1/x")
@@ -277,7 +277,7 @@ struct TransferSessionTests {
         #expect(under.withLock { $0.most } == 3)
     }
 
-    @Test func aPluginMayNotHaveAnyNumber() async throws {
+    @Test func theNumberOfTransfersOfAPluginIsBounded() async throws {
         var limits = TransferLimits()
         limits.perPluginMax = 2
         try await withBench(TransferBench(limits: limits, requirements: { _ in false })) {

@@ -68,7 +68,7 @@ struct TransferSpaceTests {
         (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
     @Test(.enabled(if: mayMount, "mounting needs root"))
-    func aFullDiskIsWaitedFor() async throws {
+    func aTransferWaitsForRoomOnAFullDisk() async throws {
         let content = sample(1 << 20)
         let host = FileHost(content)
         let disk = try #require(SmallDisk(bytes: 1_600_000))
@@ -110,7 +110,7 @@ struct TransferSpaceTests {
     }
 
     /// A plugin's limit holds for what the daemon writes for it, before it is written.
-    @Test func aPluginWithoutRoomIsWaitedForToMakeSome() async throws {
+    @Test func aTransferWaitsUntilThePluginHasRoom() async throws {
         let content = sample(3 << 20)
         let host = FileHost(content)
         let folder = try TemporaryDirectory()

@@ -81,7 +81,7 @@ struct TransferTrustTests {
         #expect(host.requests.isEmpty)
     }
 
-    @Test func tlsThatHasBeenWithdrawnIsNotSpoken() async throws {
+    @Test func deprecatedTLSIsRefused() async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)
@@ -116,7 +116,7 @@ struct TransferTrustTests {
 
     /// An attacker who cuts a connection must not be able to truncate a file.
     @Test(arguments: 0...16, [true, false])
-    func aCutConnectionIsTakenUpAgain(sixteenth: Int, isRagged: Bool) async throws {
+    func aCutDownloadResumes(sixteenth: Int, isRagged: Bool) async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)

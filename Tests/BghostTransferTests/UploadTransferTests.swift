@@ -125,7 +125,7 @@ struct UploadTransferTests {
         #expect(server.state.withLock { $0.creations } == 2)
     }
 
-    @Test func aServerThatSpeaksNeitherGetsItWhole() async throws {
+    @Test func aServerWithoutEitherProtocolGetsTheWholeFile() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -223,7 +223,7 @@ struct UploadTransferTests {
 
     /// The rest of another version is not put behind the beginning of this one.
     @Test(arguments: [UploadForm.tus, .negotiated])
-    func aFileThatChangesIsNotGoneOnWith(form: UploadForm) async throws {
+    func anUploadOfAChangedFileDoesNotResume(form: UploadForm) async throws {
         let server = TusServer()
         let patches = Counter()
         try await withRawServer(

@@ -31,7 +31,7 @@ import Testing
         #expect(lines(PlayFixture.evidence).joined(separator: "\n") == expected)
     }
 
-    @Test func marksOnlyTheRunsThatDisagree() {
+    @Test func marksOnlyRunsThatDisagree() {
         var evidence = PlayFixture.evidence
         evidence.runs[2].outcome = "failed"
         evidence.record.photos = []

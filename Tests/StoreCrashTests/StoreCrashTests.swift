@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The log is cut where answered transactions lie: that is said, and nothing is touched.
-    @Test(.timeLimit(.minutes(12))) func aCutOfAnsweredTransactionsIsSaid() throws {
+    @Test(.timeLimit(.minutes(12))) func losingAnsweredTransactionsIsReported() throws {
         let files = try someFiles(lists: 10)
         for cut in boundaries(files.wal).dropLast() {
             let folder = try TemporaryDirectory()
@@ -109,7 +109,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(12))) func aFlippedByteInTheLogIsSaid() throws {
+    @Test(.timeLimit(.minutes(12))) func aFlippedByteInTheLogIsReported() throws {
         let lists = 10
         let files = try someFiles(lists: lists)
         for offset in stride(from: 0, to: files.wal.count, by: files.wal.count / 150) {
@@ -132,7 +132,7 @@ import Testing
     /// A flipped byte is either seen at the opening, or lies where nothing is, or costs runs of the
     /// past and is reported.
     @Test(.timeLimit(.minutes(12)), arguments: [0x01, 0x80, 0xFF] as [UInt8])
-    func aFlippedByteInTheDatabaseIsNeverBelieved(mask: UInt8) throws {
+    func aFlippedByteInTheDatabaseIsDetected(mask: UInt8) throws {
         let lists = 60
         let store = try SQLiteStore(path: path)
         for number in 0..<lists { store.commit(StoreScript.list(number)) { _ in } }

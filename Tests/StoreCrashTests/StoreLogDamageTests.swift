@@ -31,7 +31,7 @@ import Testing
         }.map { $0 + Self.frame }
     }
 
-    @Test(.timeLimit(.minutes(5))) func damageBeforeTheLastTransactionIsSaid() throws {
+    @Test(.timeLimit(.minutes(5))) func damageBeforeTheLastTransactionIsReported() throws {
         let lists = 10
         let files = try someFiles(lists: lists)
         let ends = ends(files.wal)

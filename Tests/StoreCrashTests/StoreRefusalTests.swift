@@ -75,7 +75,7 @@ import Testing
         #expect(try File.read(path) == Array(text.utf8))
     }
 
-    @Test func aDatabaseThatIsGoneIsSaid() throws {
+    @Test func aRemovedDatabaseIsReported() throws {
         try fill()
         unlink(path)
         let error = refusal()
@@ -92,7 +92,7 @@ import Testing
         store.close()
     }
 
-    @Test func anOlderFilePutBackIsSaid() throws {
+    @Test func anOlderRestoredFileIsReported() throws {
         try fill()
         let old = try File.read(path)
         let store = try SQLiteStore(path: path)
@@ -126,7 +126,7 @@ import Testing
         store.close()
     }
 
-    @Test func aFolderThatIsMissingIsSaid() {
+    @Test func aMissingFolderIsReported() {
         let error = #expect(throws: StoreError.self) {
             try SQLiteStore(path: folder.file("no/such/state.db"))
         }
@@ -153,7 +153,7 @@ import Testing
         (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
     @Test(.timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting needs root"))
-    func aFullDiskIsSaidAndPasses() throws {
+    func aFullDiskIsReportedUntilItHasRoom() throws {
         let result = try confined(
             """
             mount -t tmpfs -o size=2m none \(folder.path)
@@ -216,7 +216,7 @@ import Testing
         .enabled(if: mayMount, "mounting needs root"),
         arguments: [true, false]
     )
-    func aReadOnlyFolderIsSaid(isFilled: Bool) throws {
+    func aReadOnlyFolderIsReported(isFilled: Bool) throws {
         if isFilled { try fill() }
         let before = try? File.read(path)
         let result = try confined(

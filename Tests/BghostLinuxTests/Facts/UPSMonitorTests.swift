@@ -149,7 +149,7 @@ import Testing
         )
     }
 
-    @Test(arguments: ["", list]) func aServerThatFallsSilentIsNotWaitedFor(answer: String) throws {
+    @Test(arguments: ["", list]) func aSilentServerIsTimedOut(answer: String) throws {
         let server = try UPSServer(saying: answer)
         let reading = UPSMonitor(server.address, timeout: .milliseconds(50)).read()[0]
         #expect(reading.measure == .unknown)

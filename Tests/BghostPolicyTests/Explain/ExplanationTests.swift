@@ -72,7 +72,7 @@ import Testing
         #expect(over.earliestStart == nil && over.counterfactual == nil)
     }
 
-    @Test func behindOpenGatesItStartsNow() {
+    @Test func aRequestWithoutClosedGatesStartsNow() {
         let why = explanation([gate(.slot, isOpen: true)])
         #expect(why.earliestStart == now && why.isCertain)
         #expect(why.counterfactual == nil)

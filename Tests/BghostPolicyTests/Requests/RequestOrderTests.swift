@@ -60,7 +60,7 @@ import Testing
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func aHoldThatIsLiftedLetsGoAtOnce() {
+    @Test func aLiftedHoldStartsRequestsAtOnce() {
         var line = Line()
         let entry = line.entry("a")
         line.pendingIndex.delay(entry: entry, until: .max, now: 0)

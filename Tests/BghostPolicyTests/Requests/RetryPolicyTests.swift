@@ -56,7 +56,7 @@ import Testing
     ]
 
     @Test(arguments: unsuccessful)
-    func withoutAPolicyWhatDidNotSucceedIsGone(outcome: Outcome, reason: StopReason?) {
+    func withoutAPolicyAFailedRequestIsRemoved(outcome: Outcome, reason: StopReason?) {
         let policy = RetryPolicy(backoff: .none)
         #expect(Self.next(policy, Self.request(), outcome, reason) == .consumed)
     }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func theDelayIsAnythingUpToThat() throws {
+    @Test func theDelayIsRandomUpToItsBound() throws {
         var random = SeededGenerator(seed: 7)
         var seen: Set<Int64> = []
         for _ in 0..<200 {

@@ -48,7 +48,7 @@ import Testing
 
     /// The ends of time and what lies beyond: years 1677 to 2262 are all that there is.
     @Test(arguments: [Int64.min, -1, 0, 1, World.start - 1, World.start])
-    func datesOfThePastAreAtOnce(date: Int64) {
+    func datesInThePastAreDueAtOnce(date: Int64) {
         var (code, world) = submit(Submission(task: "task", earliestBegin: date))
         #expect(code == nil)
         world.simulation.run(for: World.second)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1000, 1001, .max])
-    func prioritiesAreBroughtIntoTheirBounds(priority: Int) throws {
+    func prioritiesAreClamped(priority: Int) throws {
         let (code, world) = submit(
             Submission(task: "task", earliestBegin: .max, priority: priority)
         )

@@ -8,7 +8,7 @@ import Testing
         #expect(RefreshStatus(isDenied: false, []) == .available)
     }
 
-    @Test func anOperatorsNoGoesBeforeAllElse() {
+    @Test func anOperatorsDenialPrecedesOtherReasons() {
         #expect(RefreshStatus(isDenied: true, [.drain, .budget]) == .denied)
     }
 
