@@ -133,4 +133,23 @@ import Testing
         #expect(registry.idleEnds(of: name, now: 10 + 601 * Self.second) == nil)
         #expect(registry.idleEnds(of: "other", now: 10) == nil)
     }
+
+    @Test func `A removed plugin is forgotten when nothing that it did counts any more`() throws {
+        let registry = try quarantined()
+        let window = CrashLoop.Limits().window
+        for number in 0..<1000 { _ = registry.crashed("plugin-\(number)", "SIGSEGV", now: 1) }
+        _ = registry.loadFailed("other", "no", now: 1)
+        _ = registry.crashed("kept", "SIGSEGV", now: 1)
+        registry.forget(except: ["kept"], now: window)
+        // Crashes count, so a plugin that comes back has them.
+        #expect(registry.historyCount == 1002)
+        #expect(
+            registry.crashed("plugin-7", "SIGSEGV", now: window)
+                == .pause(until: window + 2 * Self.second)
+        )
+        registry.forget(except: ["kept"], now: window + 1)
+        // What is left: the quarantine, the plugin of the manifest and the one that has just crashed.
+        #expect(registry.historyCount == 3)
+        #expect(registry.isQuarantined(name))
+    }
 }

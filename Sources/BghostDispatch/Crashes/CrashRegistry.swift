@@ -42,6 +42,12 @@ package final class CrashRegistry {
         var isOnTrial = false
         /// Failed loads since the last successful one.
         var loadFailures = 0
+
+        /// Whether it can still change what happens to a plugin that comes back.
+        func isNeeded(now: UInt64, window: UInt64) -> Bool {
+            quarantine != nil || loop.isActive(now: now, window: window)
+                || idleEnds.news(now: now, window: window) != nil
+        }
     }
 
     private let limits: CrashLoop.Limits
@@ -188,6 +194,20 @@ package final class CrashRegistry {
         histories[plugin]?.isOnTrial = false
         histories[plugin]?.loadFailures = 0
     }
+
+    /// Forgets the plugins that are no longer in the manifest.
+    ///
+    /// A plugin that comes back within the window has its crashes again, so removing it and adding it does not
+    /// end a crash loop; a quarantine lasts until an operator lifts it. Costs O(histories), of which a
+    /// reload leaves those of the manifest and these.
+    package func forget(except plugins: Set<String>, now: UInt64) {
+        histories = histories.filter { plugin, history in
+            plugins.contains(plugin) || history.isNeeded(now: now, window: limits.window)
+        }
+    }
+
+    /// The number of plugins with a history.
+    var historyCount: Int { histories.count }
 
     /// Clears the history of a plugin.
     ///

@@ -206,6 +206,7 @@ final class ManifestReloader: SharesServices {
         for plugin in added { registry.checkFiles(of: plugin) }
         registry.forgetFiles(of: outcome.change.removedPlugins)
         dataDirectories.forget(outcome.change.removedPlugins)
+        registry.crashes.forget(except: plugins.names, now: services.now)
         transfers.renewAccesses()
         facts.watch()
         dispatcher.dispatch()

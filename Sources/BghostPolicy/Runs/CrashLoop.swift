@@ -35,6 +35,11 @@ package struct CrashLoop: Equatable, Sendable {
 
     package init() {}
 
+    /// Whether a crash still counts, or a pause has not ended.
+    package func isActive(now: UInt64, window: UInt64) -> Bool {
+        now < pausedUntil || crashes.contains { now &- $0 < window }
+    }
+
     /// Records a crash.
     ///
     /// Several workers that started before a pause may crash during it for the same reason. Only the crash of
