@@ -27,6 +27,7 @@ struct ManifestBuilder {
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string
+        host.dashboard = dashboard(node["dashboard"])
         if let role = node["controlRole"]?.string.flatMap(ControlRole.init(rawValue:)) {
             host.controlRole = role
         }
@@ -45,6 +46,16 @@ struct ManifestBuilder {
             return path
         }
         return host
+    }
+
+    private func dashboard(_ node: JSONNode?) -> DashboardSettings? {
+        guard let node, let listen = node["listen"]?.string.flatMap(LoopbackAddress.init) else {
+            return nil
+        }
+        var settings = DashboardSettings(listen: listen)
+        settings.hosts = (node["hosts"]?.array ?? []).compactMap(\.string)
+        settings.session = duration(node["session"]) ?? settings.session
+        return settings
     }
 
     /// Reads an absolute path; messages show it as written, because the resolved path may contain a

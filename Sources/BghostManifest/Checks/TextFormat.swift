@@ -30,6 +30,8 @@ enum TextFormat: Sendable {
     case argument
     case layer
     case group
+    case loopbackAddress
+    case siteName
 }
 
 /// Why a text does not match its format.
@@ -85,6 +87,8 @@ extension TextFormat {
         case .argument: "an argument"
         case .layer: "a layer such as \"landlock\""
         case .group: "a group such as \"adm\""
+        case .loopbackAddress: "an address such as \"127.0.0.1:8645\""
+        case .siteName: "a name such as \"ops.example\""
         }
     }
 
@@ -108,6 +112,8 @@ extension TextFormat {
         case .argument: "argument"
         case .layer: "layer"
         case .group: "group"
+        case .loopbackAddress: "address"
+        case .siteName: "name"
         }
     }
 
@@ -129,6 +135,8 @@ extension TextFormat {
         case .handlerName: "^[A-Za-z0-9._-]{1,128}$"
         case .symbol: "^[A-Za-z_][A-Za-z0-9_]{0,254}$"
         case .group: "^[A-Za-z0-9._-]{1,32}$"
+        case .loopbackAddress: #"^(127\.0\.0\.1|\[::1\]):[0-9]{1,5}$"#
+        case .siteName: #"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?$"#
         case .layer: "^(" + SandboxLayer.allCases.map(\.rawValue).joined(separator: "|") + ")$"
         }
     }
@@ -159,6 +167,8 @@ extension TextFormat {
         case .argument: PathCheck.plainFault(in: text)
         case .layer: Self.layerFault(text)
         case .group: Self.nameFault(text, bytesMax: 32, beginsPlainly: false)
+        case .loopbackAddress: SiteCheck.addressFault(in: text)
+        case .siteName: SiteCheck.nameFault(in: text)
         }
     }
 

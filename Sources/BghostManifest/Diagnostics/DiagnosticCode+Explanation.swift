@@ -153,6 +153,13 @@ extension DiagnosticCode {
             (`every`, `calendar`, `submitAtStart`) gives every argument without a preset; for others \
             a request may give the rest.
             """
+        case .badAddress:
+            """
+            The dashboard is served on the loopback interface only, so its address is 127.0.0.1 or [::1] with a \
+            port. To reach it from another machine, forward a port with `ssh -L`, or let a proxy with TLS on \
+            this machine pass requests on, and list its name in `hosts`: in lower case, with its port \
+            unless that is 443.
+            """
         case .badNetworkGrant:
             """
             A network permission is a host and a port, such as api.example.org:443, *.example.org:443 \

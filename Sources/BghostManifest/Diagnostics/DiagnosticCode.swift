@@ -46,6 +46,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badPublicKey = "BG1052"
     case badShare = "BG1053"
     case badFunctionParameters = "BG1054"
+    case badAddress = "BG1055"
 
     // Warnings.
     case sharedInProcess = "BG1060"

@@ -19,4 +19,34 @@ extension ManifestKeys {
         default: "\"read\"",
         "What members of `controlGroup` may do: only look, or all that its operator may."
     )
+
+    static let dashboard = ManifestSection(
+        noun: "section `dashboard`",
+        keys: [
+            ManifestKey(
+                "listen",
+                .text(.loopbackAddress),
+                required: true,
+                """
+                Where the pages are served: 127.0.0.1 or [::1] with a port. Others reach them through \
+                `ssh -L` or a proxy with TLS on this machine.
+                """
+            ),
+            ManifestKey(
+                "hosts",
+                .list(of: .siteName),
+                default: "[]",
+                """
+                Further names that browsers may use for it, such as that of a proxy; with its port unless \
+                that is the usual one of https.
+                """
+            ),
+            ManifestKey(
+                "session",
+                .duration(60_000...30 * day),
+                default: "\"12h\"",
+                "How long a login lasts."
+            ),
+        ]
+    )
 }

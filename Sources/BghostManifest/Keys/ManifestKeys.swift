@@ -83,8 +83,8 @@ enum ManifestKeys {
             ),
             ManifestKey(
                 "dashboard",
-                .reserved(advice: "use the command line: `bghost status`"),
-                "The address of the dashboard."
+                .section(dashboard),
+                "The pages that `bghost dashboard` opens in a browser; without this section there are none."
             ),
             ManifestKey(
                 "timeZone",

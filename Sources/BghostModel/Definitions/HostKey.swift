@@ -13,16 +13,17 @@ package enum HostKey: String, CaseIterable, Sendable {
     case facts
     case powerPolicy
     case require
+    case dashboard
 
     /// Whether a reload may change it.
     ///
     /// The state directory and the socket are open, and the owner, the permissions and the role are
-    /// those with which the socket was made. Workers that are running have not tried the layers that a
+    /// those with which the socket was made; the dashboard's address is open too. Workers that are running have not tried the layers that a
     /// longer `require` names.
     package var mayChange: Bool {
         switch self {
         case .slots, .timeZone, .facts, .powerPolicy: true
-        case .stateDirectory, .control, .controlGroup, .controlRole, .require: false
+        case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
         }
     }
 
@@ -37,6 +38,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .facts: one.facts == other.facts
         case .powerPolicy: one.powerPolicy == other.powerPolicy
         case .require: one.require == other.require
+        case .dashboard: one.dashboard == other.dashboard
         }
     }
 
@@ -52,6 +54,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .facts: settings.facts = other.facts
         case .powerPolicy: settings.powerPolicy = other.powerPolicy
         case .require: settings.require = other.require
+        case .dashboard: settings.dashboard = other.dashboard
         }
     }
 
@@ -67,6 +70,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .require:
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
+        case .dashboard: settings.dashboard?.listen.description
         case .timeZone, .facts: nil
         }
     }

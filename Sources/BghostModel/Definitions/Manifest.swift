@@ -60,6 +60,8 @@ package struct HostSettings: Equatable, Sendable {
     package var powerPolicy: PowerPolicy
     /// The sandbox layers without which no worker may run.
     package var require: Set<SandboxLayer>
+    /// The pages for browsers; `nil` serves none.
+    package var dashboard: DashboardSettings?
 
     package init(
         stateDirectory: String? = nil,
@@ -70,7 +72,8 @@ package struct HostSettings: Equatable, Sendable {
         timeZone: ZoneTable = .utc,
         facts: FactDefinitions = FactDefinitions(),
         powerPolicy: PowerPolicy = .none,
-        require: Set<SandboxLayer> = []
+        require: Set<SandboxLayer> = [],
+        dashboard: DashboardSettings? = nil
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -81,6 +84,7 @@ package struct HostSettings: Equatable, Sendable {
         self.facts = facts
         self.powerPolicy = powerPolicy
         self.require = require
+        self.dashboard = dashboard
     }
 }
 
